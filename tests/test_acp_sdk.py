@@ -96,7 +96,7 @@ def ours(released: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the released source distribution with our two files in their places."""
     copy = tmp_path_factory.mktemp("sdk") / "ours"
     shutil.copytree(released, copy)
-    made = target(*understand(load(evidence.path(SCHEMA))), Settings(package="acp"))
+    made = target(*understand(load(evidence.path(SCHEMA)), is_apart=target.is_apart), Settings(package="acp"))
     assert set(made) == {"acp/schema.py", "acp/meta.py"}
     for path, text in made.items():
         (copy / "src" / path).write_text(text, "utf-8")
@@ -259,7 +259,7 @@ def test_fields_of_an_unknown_update_are_read_by_their_names(ours: Path) -> None
 
 def test_unknown_variants_are_refused_where_the_option_says_so(released: Path) -> None:
     settings = plugins.Settings(package="acp", options={"unknown-variants": "refuse"})
-    made = target(*understand(load(evidence.path(SCHEMA))), settings)["acp/schema.py"]
+    made = target(*understand(load(evidence.path(SCHEMA)), is_apart=target.is_apart), settings)["acp/schema.py"]
     assert not re.findall(r"class (OtherSessionUpdate|OtherContentBlock)\b", made)
 
 
@@ -270,7 +270,7 @@ def test_what_is_no_acp_is_refused_with_a_sentence() -> None:
 
 
 def test_every_name_of_the_table_is_that_of_a_class(released: Path) -> None:
-    protocol, _ = understand(load(evidence.path(SCHEMA)))
+    protocol, _ = understand(load(evidence.path(SCHEMA)), is_apart=target.is_apart)
     assert names.CLASSES.keys() <= protocol.definitions.keys()
     assert protocol.definitions.keys() >= names.ROOT_MODELS | names.PUBLIC | names.LITERALS
 

@@ -200,7 +200,7 @@ def test_the_typescript_sdk_refuses_known_variants_with_a_bad_body(told: Table) 
     updates = [row for row in protocol("acp/v2").vectors if row.typed == "SessionUpdate" and "invalid body" in row.id]
     assert len(updates) > 15
     try:
-        verdicts = typescript_sdk(2, updates)
+        verdicts = typescript_sdk(2, updates, {})
     except Unreachable as reason:
         evidence.lack(str(reason))
     assert not [row.id for row in updates if verdicts[row.id].accepted]

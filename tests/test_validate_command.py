@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from acpgen import judge, recording
-from acpgen.validate import Summary, Verdict, conversation, judged
+from acpgen.validate import Counts, LineVerdict, conversation, judged
 from monitor.cases import CASES
 from monitor.scripts import OPTIONS, Said, client, mcp, numbers, opened, permission, prompt, result, v1
 
@@ -444,8 +444,8 @@ def test_a_recorded_line_that_says_two_things_is_none(options: list[str]) -> Non
 
 
 def test_a_long_name_of_a_method_is_kept_in_part() -> None:
-    summary = Summary()
-    summary.add(Verdict(1, "client", "request", "_" + "m" * 100_000))
+    summary = Counts()
+    summary.add(LineVerdict(1, "client", "request", "_" + "m" * 100_000))
     assert all(len(name) < 1000 for name in summary.valid)
 
 
@@ -478,7 +478,7 @@ def test_what_is_judged_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def peak(count: int) -> int:
         tracemalloc.start()
-        summary = Summary()
+        summary = Counts()
         numbered = (recording.Line(number, line.strip(), 0) for number, line in enumerate(endless(count)))
         for verdict in judged(numbered, strict(), None):
             summary.add(verdict)
@@ -491,9 +491,9 @@ def test_what_is_judged_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_summary_stays_small_whatever_methods_are_made_up() -> None:
-    summary = Summary()
+    summary = Counts()
     for number in range(5000):
-        summary.add(Verdict(number, "client", "request", f"_m{number}"))
+        summary.add(LineVerdict(number, "client", "request", f"_m{number}"))
     assert len(summary.valid) <= 513
     assert summary.valid["(others)"] == 5000 - 512
 

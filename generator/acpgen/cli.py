@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from acp_session.monitor import Breach, Folding, Monitor
     from acpgen.kept import Kept
     from acpgen.project import Outcome, Work
+    from acpgen.recordings import Standard, Verdict
     from acpgen.redaction import Redactor
-    from acpgen.validate import Verdict
+    from acpgen.validate import LineVerdict
 
 T = TypeVar("T")
 
@@ -459,10 +460,14 @@ def _no_progress(done: int, total: int, step: str) -> None:
 
 @app.command()
 def validate(
-    file: Annotated[
-        Path,
-        typer.Argument(metavar="[FILE|-]", help="JSON Lines: a message a line, or a recording. - is standard input."),
-    ] = Path("-"),
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FILE|FOLDER|PATTERN|URL|-]...",
+            help="JSON Lines: a message a line, or a recording; .gz and .zst are decompressed. Without: -, standard input.",
+            show_default=False,
+        ),
+    ] = None,
     protocol: Annotated[
         list[str] | None,
         typer.Option(
@@ -490,31 +495,60 @@ def validate(
     allow_unjudged: Annotated[
         bool, typer.Option("--allow-unjudged", help="What was not judged does not make the exit code 1.")
     ] = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Of many files: how many are judged at a time. Without: one a processor."
+        ),
+    ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Of many files: keep each verdict here, and do not judge again what this file has a verdict on.",
+        ),
+    ] = None,
     ref: Ref = None,
 ) -> None:
     """Judge messages strictly by the schema: one verdict a line.
 
     With --session, the command prints what breaks a rule of the conversation.
 
+    Of several files, a folder, a pattern or a URL it prints what is wrong in each, and one summary.
+
     A recording has lines {"from": "client", "message": {...}}. Exit codes: 0 all was judged and is well, 1 something is wrong or was
     not judged, 2 unusable input.
     """
-    from acpgen import judge, recording
+    from acpgen import judge, recording, recordings
     from acpgen import validate as work
+    from acpgen.recordings import stores
 
     as_line = _format(format_, {"text": work.as_text, "json": work.as_json})
-    summary = work.Summary()
+    if session and sender is not None:
+        raise typer.BadParameter("--session and --sender exclude each other: a recording says who speaks.")
+    names = files or ["-"]
+    if len(names) > 1 and "-" in names:
+        raise typer.BadParameter("- is standard input, and stands alone.")
+    if len(names) > 1 or jobs is not None or resume is not None or not stores.is_one(names[0]):
+        if names == ["-"]:
+            raise typer.BadParameter("--jobs and --resume are about files: name them.")
+        standard = recordings.Standard(tuple(protocol or ()), session, sender, methods, tuple(ref or ()))
+        _validate_many(names, standard, jobs, resume, format_, allow_unjudged=allow_unjudged)
+        return
+    file = names[0]
+    summary = work.Counts()
     with _faults_end_with_2():
         profile = None if methods is None else config.find_profile(methods)
         strict = judge.versions(protocol or (), _references(ref), profile)
         sides = strict[0].contract.peers
         if sender is not None and sender not in sides:
             raise typer.BadParameter(f"--sender is one of {', '.join(sides)}.")
-        if session and sender is not None:
-            raise typer.BadParameter("--session and --sender exclude each other: a recording says who speaks.")
         with contextlib.ExitStack() as stack:
-            stream = sys.stdin.buffer if str(file) == "-" else stack.enter_context(recording.opened(file))
-            lines, total = recording.lines(stream), recording.size(stream)
+            if stores.is_compressed(file):
+                lines, total = stores.lines(file), None
+            else:
+                stream = sys.stdin.buffer if file == "-" else stack.enter_context(recording.opened(Path(file)))
+                lines, total = recording.lines(stream), recording.size(stream)
             is_moving = sys.stdout.isatty() and not session  # a verdict a line shows well enough how far it is
             progress = stack.enter_context(contextlib.nullcontext(_no_progress) if is_moving else terminal.progress())
             if session:
@@ -523,7 +557,7 @@ def validate(
                 known = {one.contract.version: one for one in strict}
                 verdicts = work.judged(lines, known, sender, fixed=bool(protocol))
 
-            def counted() -> Iterator[Verdict]:
+            def counted() -> Iterator[LineVerdict]:
                 for verdict in verdicts:
                     summary.add(verdict)
                     progress(verdict.end, total or 0, f"line {verdict.line}")
@@ -534,8 +568,36 @@ def validate(
                 terminal.put(visible(as_line(verdict)))
         if format_ == "json" and not summary.is_judged:
             terminal.put(work.counts_as_json(summary))
-    terminal.show_summary(summary)
+    terminal.show_counts(summary)
     if summary.invalid or not (summary.is_judged or allow_unjudged):
+        raise typer.Exit(1)
+
+
+def _validate_many(
+    names: Sequence[str],
+    standard: Standard,
+    jobs: int | None,
+    resume: Path | None,
+    format_: str,
+    *,
+    allow_unjudged: bool,
+) -> None:
+    from acpgen.recordings import running, stores, told
+
+    as_line = told.as_json if format_ == "json" else told.as_text
+
+    def tell(verdict: Verdict) -> None:
+        for line in as_line(verdict).splitlines():
+            terminal.put(visible(line))
+
+    with _faults_end_with_2():
+        found = stores.find(names)
+        with terminal.progress() as progress:
+            summary = told.run(found.recordings, standard, jobs or running.processors(), resume, tell, progress)
+        if format_ == "json":
+            terminal.put(told.summary_as_json(summary))
+    terminal.show_summary(summary, found.others)
+    if summary.wrong or not (summary.is_judged or allow_unjudged):
         raise typer.Exit(1)
 
 

@@ -894,6 +894,24 @@ class NotCreated(Fault):
         return f"this file cannot be written ({self.reason}). Name another path."
 
 
+@dataclass
+class NoRecordings(Fault):
+    """A folder or pattern in which no file is a recording."""
+
+    def what(self) -> str:
+        return "no file here has the name of a recording: .jsonl or .ndjson, alone or with .gz or .zst. Name the file itself."
+
+
+@dataclass
+class OtherResults(Fault):
+    """A file of results that another run has made, or none of ours."""
+
+    reason: str
+
+    def what(self) -> str:
+        return f"the results in this file cannot be continued: {self.reason}. Name a new file, or remove this one."
+
+
 # --- documentation ---------------------------------------------------------------------------------------------------
 
 

@@ -42,8 +42,16 @@ def generate(
         cast("Mapping[str, Settings]", targets) if isinstance(targets, Mapping) else dict.fromkeys(targets, Settings())
     )
     require_targets(chosen, TARGETS)
-    meaning, bundled = understand(protocol, names=names, keep_unknown=keep_unknown, methods=methods)
-    return {name: TARGETS[name](meaning, bundled, settings) for name, settings in chosen.items()}
+    made: dict[str, Files] = {}
+    read: dict[bool, tuple[ir.Protocol, Bundle]] = {}
+    for name, settings in chosen.items():
+        target = TARGETS[name]
+        if target.is_apart not in read:
+            read[target.is_apart] = understand(
+                protocol, names=names, keep_unknown=keep_unknown, methods=methods, is_apart=target.is_apart
+            )
+        made[name] = target(*read[target.is_apart], settings)
+    return made
 
 
 def understand(
@@ -53,14 +61,15 @@ def understand(
     shared: Collection[str] = (),
     keep_unknown: bool = False,
     methods: Profile | None = None,
+    is_apart: bool = False,
 ) -> tuple[ir.Protocol, Bundle]:
-    """What a protocol means, and the one JSON Schema that says it. `names` and `shared` as in `bundle`. Raises `Faults`."""
+    """What a protocol means, and the one JSON Schema that says it. `names`, `shared` and `is_apart` as in `bundle`. Raises `Faults`."""
     from acpgen.meaning.lower import lower
     from acpgen.schema.bundle import bundle
     from acpgen.schema.effort import bounded
 
     with bounded(protocol.documents[0].path, protocol.size):
-        bundled = bundle(protocol, names=names, shared=shared, methods=methods)
+        bundled = bundle(protocol, names=names, shared=shared, methods=methods, is_apart=is_apart)
         return lower(bundled, keep_unknown=keep_unknown), bundled
 
 

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 Progress: TypeAlias = Callable[[int, int, str], None]
 """Told before each step: steps done, steps in all, and what comes next."""
 
-Meanings: TypeAlias = "Mapping[Path, tuple[ir.Protocol, Bundle]]"
+Reading: TypeAlias = tuple[Path, bool]
+"""A protocol as a target wants it: its source, and whether variants and their bodies are apart (`Target.is_apart`)."""
+
+Meanings: TypeAlias = "Mapping[Reading, tuple[ir.Protocol, Bundle]]"
 """What each protocol means, by its source."""
 
 
@@ -249,7 +252,8 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
     notes.update({folder: stamps.notes(folder) for folder in fresh})
     told = dict.fromkeys(note for output in work.outputs for note in notes[output.folder])
     labels = {part.source: part.label for part in _protocols(work.outputs)}
-    said = tuple(line for source, meaning in meanings.items() for line in found.told(labels[source], *meaning))
+    read = {source: meaning for (source, _), meaning in meanings.items()}
+    said = tuple(line for source, meaning in read.items() for line in found.told(labels[source], *meaning))
     return Outcome(
         changes=changes, fresh=tuple(sorted(fresh)), gaps=merged, trees=trees, notes=tuple(told), methods=said
     )
@@ -257,12 +261,12 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
 
 def _gaps(output: OutputFolder, meanings: Meanings) -> Mapping[str, unenforced.Gaps]:
     """What the bindings in an output do not enforce, by protocol."""
-    return {part.label: unenforced.gaps(*meanings[part.source]) for part in output.parts if part.target == "python"}
+    return {part.label: unenforced.gaps(*meanings[_reading(part)]) for part in output.parts if part.target == "python"}
 
 
 def _notes(output: OutputFolder, meanings: Meanings, sources: Mapping[Path, Source]) -> tuple[tuple[str, str], ...]:
     """What the schemas of an output hold that means nothing: place and sentence."""
-    found = ((part.source, note) for part in output.parts for note in meanings[part.source][1].notes)
+    found = ((part.source, note) for part in output.parts for note in meanings[_reading(part)][1].notes)
     return tuple(dict.fromkeys((sources[source].at(note.at), note.what()) for source, note in found))
 
 
@@ -309,6 +313,21 @@ def _protocols(outputs: Iterable[OutputFolder]) -> Iterable[Part]:
     return first.values()
 
 
+def _readings(outputs: Iterable[OutputFolder]) -> Mapping[Reading, Part]:
+    """One part of each protocol and way to read it, in the order in which they are first named."""
+    first: dict[Reading, Part] = {}
+    for output in outputs:
+        for part in output.parts:
+            first.setdefault(_reading(part), part)
+    return first
+
+
+def _reading(part: Part) -> Reading:
+    from acpgen.targets import TARGETS
+
+    return part.source, TARGETS[part.target].is_apart
+
+
 def _inputs(
     work: Work,
     output: OutputFolder,
@@ -346,7 +365,7 @@ def _inputs(
 
 def _steps(outputs: Sequence[OutputFolder]) -> int:
     """The steps of a run: reading each protocol, making each part, and writing."""
-    return len(tuple(_protocols(outputs))) + sum(len(output.parts) for output in outputs) + 1
+    return len(_readings(outputs)) + sum(len(output.parts) for output in outputs) + 1
 
 
 def _meanings(
@@ -360,9 +379,9 @@ def _meanings(
         for part in output.parts:
             _settings(part, output, work)
     total = _steps(outputs)
-    meanings: dict[Path, tuple[ir.Protocol, Bundle]] = {}
+    meanings: dict[Reading, tuple[ir.Protocol, Bundle]] = {}
     faults: list[Fault] = []
-    for done, part in enumerate(_protocols(outputs)):
+    for done, (reading, part) in enumerate(_readings(outputs).items()):
         progress(done, total, f"reading {part.label}")
         try:
             documents = parse(sources[part.source])
@@ -370,15 +389,17 @@ def _meanings(
             faults.extend(fault for fault in caught.faults if str(fault) not in map(str, faults))
             continue
         try:
-            meanings[part.source] = understand(
+            meanings[reading] = understand(
                 documents,
                 names={**work.names, **work.names_of.get(part.label, {})},
                 shared=frozenset(work.names) if work.protocols else frozenset[str](),
                 keep_unknown=work.keep_unknown,
                 methods=work.methods.get(part.source),
+                is_apart=reading[1],
             )
         except Faults as caught:
-            faults.extend(_located(fault, work, sources[part.source]) for fault in caught.faults)
+            located = (_located(fault, work, sources[part.source]) for fault in caught.faults)
+            faults.extend(fault for fault in located if fault not in faults)
     if not faults and {part.label for part in _protocols(outputs)} >= work.protocols:
         faults += [UnusedName(at=f"{work.names_at}: {key}") for key in _unmatched(work, meanings)]
     if faults:
@@ -414,9 +435,9 @@ def _trees(
             done += 1
             settings = _settings(part, output, work)
             if part.target == "docs" and part.prefix:
-                told.append(publish.Version(*meanings[part.source], settings, sources[part.source].at))
+                told.append(publish.Version(*meanings[_reading(part)], settings, sources[part.source].at))
             else:
-                made.append(TARGETS[part.target](*meanings[part.source], settings))
+                made.append(TARGETS[part.target](*meanings[_reading(part)], settings))
         if told:
             beside = material.parsed(materials[output.folder]) if output.folder in materials else material.NONE
             made.append(publish.documents(told, beside, kept=work.kept))

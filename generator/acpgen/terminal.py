@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from time import monotonic
@@ -19,13 +19,17 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from acpgen.project import Outcome, Progress
+    from acpgen.recordings import Summary
     from acpgen.targets import Target
-    from acpgen.validate import Summary
+    from acpgen.validate import Counts
     from acpgen.write import Change
 
 WIDEST: Final = 80
 _FEW_NOTES: Final = 3
 """As many places are named at which one thing means nothing."""
+
+MOST_ROWS: Final = 10
+"""Agents, and recordings with wrong lines, that a summary names."""
 
 FEW: Final = 8
 """As many changed files of one output are named."""
@@ -90,7 +94,7 @@ def say(sentence: str) -> None:
     print(printable(sentence), file=sys.stderr)
 
 
-def show_summary(summary: Summary) -> None:
+def show_counts(summary: Counts) -> None:
     """Print how many messages of each method were right, wrong and not judged, and which rules they broke."""
     right, wrong, unjudged = (sum(counts.values()) for counts in (summary.valid, summary.invalid, summary.unjudged))
     if not wrong and not unjudged:
@@ -99,33 +103,47 @@ def show_summary(summary: Summary) -> None:
         if notes:
             say(f"Notes: {notes}.")
         return
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    console = Console(stderr=True)
-    console.width = min(console.width, WIDEST)
-    tables = (
-        (
-            "method",
-            ("right", "wrong", "not judged")[: 3 if unjudged else 2],
-            {
-                name: (summary.valid[name], summary.invalid[name], summary.unjudged[name])[: 3 if unjudged else 2]
-                for name in _names(summary)
-            },
-        ),
-        ("rule", ("times",), {rule: (count,) for rule, count in summary.rules.most_common()}),
+    shown = 3 if unjudged else 2
+    _show_counts(
+        "method",
+        ("right", "wrong", "not judged")[:shown],
+        [
+            (name, (summary.valid[name], summary.invalid[name], summary.unjudged[name])[:shown])
+            for name in _names(summary)
+        ],
     )
-    for heading, columns, rows in tables:
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        table.add_column(heading, overflow="fold")
-        for column in columns:
-            table.add_column(column, justify="right", no_wrap=True)
-        for name, counts in rows.items():
-            table.add_row(Text(printable(name)), *(str(count or "") for count in counts))
-        console.print(table)
+    _show_counts("rule", ("times",), [(rule, (count,)) for rule, count in summary.rules.most_common()])
     said = f"{_counted(wrong, 'line')} of {right + wrong + unjudged} wrong" if wrong else f"{right} right"
     say(f"{said}, {unjudged} not judged." if unjudged else f"{said}.")
+
+
+def show_summary(summary: Summary, others: int) -> None:
+    """Print what many recordings say together. `others` files of their folders are no recordings."""
+    from acpgen.recordings.summary import by_times, by_wrong
+
+    if summary.rules:
+        rules = [(str(rule), (found.times, found.recordings)) for rule, found in by_times(summary)]
+        _show_counts("rule", ("times", "recordings"), rules)
+    agents = [(name or "(not named)", share) for name, share in by_wrong(summary)[:MOST_ROWS]]
+    rest = sum((share for _, share in by_wrong(summary)[MOST_ROWS:]), summary.other_agents)
+    agents += [("(others)", rest)] * bool(rest.recordings)
+    rows = [(name, (share.recordings, share.with_wrong, share.wrong)) for name, share in agents]
+    _show_counts("agent", ("recordings", "with wrong", "wrong lines"), rows)
+    if summary.worst:
+        _show_counts(
+            "recording", ("wrong lines",), [(one.recording, (one.wrong,)) for one in summary.worst[:MOST_ROWS]]
+        )
+    lines = f"{_counted(summary.right, 'line')} right, {summary.wrong} wrong, {summary.not_judged} not judged"
+    say(f"{_counted(summary.recordings, 'recording')}, {summary.bytes} bytes: {lines}.")
+    parts = {
+        "with nothing wrong": summary.well,
+        "with wrong lines": summary.with_wrong,
+        "not wholly judged": summary.not_wholly_judged,
+        "not read to the end": summary.failed,
+    }
+    say(f"Recordings: {', '.join(f'{count} {what}' for what, count in parts.items() if count)}.")
+    if others:
+        say(f"{_counted(others, 'file')} passed over: the name is not that of a recording.")
 
 
 def show_outcome(outcome: Outcome) -> None:
@@ -244,7 +262,24 @@ def _table(outcome: Outcome) -> Table:
     return table
 
 
-def _names(summary: Summary) -> list[str]:
+def _show_counts(heading: str, columns: Sequence[str], rows: Iterable[tuple[str, Sequence[int]]]) -> None:
+    """Print a table of counts; those that are 0 stay empty."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(stderr=True)
+    console.width = min(console.width, WIDEST)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column(heading, overflow="fold")
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=True)
+    for name, counts in rows:
+        table.add_row(Text(printable(name)), *(str(count or "") for count in counts))
+    console.print(table)
+
+
+def _names(summary: Counts) -> list[str]:
     """The methods, those with most wrong messages first."""
     names = {*summary.valid, *summary.invalid, *summary.unjudged}
     return sorted(names, key=lambda name: (-summary.invalid[name], -summary.unjudged[name], -summary.valid[name], name))

@@ -6,7 +6,7 @@ import json
 from collections import Counter, OrderedDict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from acpgen import judge
 from acpgen.recording import Line, Said, said
@@ -50,7 +50,7 @@ class LineProblem:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class LineVerdict:
     """The verdict on one line. `kind` is request, notification, result, error, batch, message, blank, gap or end; `earlier` lines are
     counted as `line` is. `count` is for how many lines like it it stands, itself the last. `note` says why the line, or a part of it,
     was not judged.
@@ -83,9 +83,18 @@ class Verdict:
         """Whether all of the line was judged. What was not is neither right nor wrong."""
         return not self.note
 
+    @property
+    def counts_as(self) -> Literal["right", "wrong", "not judged"] | None:
+        """What the line adds to. The end is no line: it adds what is broken there, else nothing."""
+        if not self.is_valid:
+            return "wrong"
+        if self.kind == "end":
+            return None
+        return "right" if self.is_judged else "not judged"
+
 
 @dataclass(slots=True)
-class Summary:
+class Counts:
     """Counts of verdicts, by method and by rule."""
 
     valid: Counter[str] = field(default_factory=Counter[str])
@@ -93,15 +102,14 @@ class Summary:
     unjudged: Counter[str] = field(default_factory=Counter[str])
     rules: Counter[str] = field(default_factory=Counter[str])
 
-    def add(self, verdict: Verdict) -> None:
+    def add(self, verdict: LineVerdict) -> None:
         """Count one verdict."""
         name = verdict.method[:LONGEST_NAME] or f"({verdict.kind})"
-        counts = (self.valid, self.invalid, self.unjudged)
-        if not any(name in count for count in counts) and sum(map(len, counts)) >= 512:
+        counts = {"right": self.valid, "wrong": self.invalid, "not judged": self.unjudged}
+        if not any(name in count for count in counts.values()) and sum(map(len, counts.values())) >= 512:
             name = "(others)"
-        if verdict.kind != "end" or not verdict.is_valid:  # the end is no line, but what is broken there counts
-            right = self.valid if verdict.is_judged else self.unjudged
-            (right if verdict.is_valid else self.invalid)[name] += 1
+        if verdict.counts_as is not None:
+            counts[verdict.counts_as][name] += 1
         self.rules.update(problem.rule for problem in verdict.problems)
 
     @property
@@ -130,7 +138,7 @@ class _Open:
 
 def judged(
     lines: Iterable[Line], protocols: Mapping[Any, Strict], sender: str | None, *, fixed: bool = False
-) -> Iterator[Verdict]:
+) -> Iterator[LineVerdict]:
     """A verdict for each line: a message, or the line of a recording.
 
     `sender` sent those that do not say it; without, it is told from the method, or from the request that is answered. Of several
@@ -146,23 +154,23 @@ def judged(
         value, found = reader.read(line.content) if line.is_whole else (None, ())
         problems = tuple(map(_problem, found))
         if not line.is_whole:
-            yield Verdict(line.number, "", "message", "", (LineProblem("json", _LONG, code=-32700),), end=line.end)
+            yield LineVerdict(line.number, "", "message", "", (LineProblem("json", _LONG, code=-32700),), end=line.end)
             continue
         if any(problem.rule == "json" for problem in problems):
-            yield Verdict(line.number, sender or "", "message", "", problems, end=line.end)
+            yield LineVerdict(line.number, sender or "", "message", "", problems, end=line.end)
             continue
         speaker = sender
         if is_object(value) and "from" in value and "jsonrpc" not in value:
             content, problems = said(value, sides), tuple(map(_inside, problems))
             if not isinstance(content, Said):
                 wrong = LineProblem("recording", content, code=-32600)
-                yield Verdict(line.number, "", "message", "", (wrong, *problems), end=line.end)
+                yield LineVerdict(line.number, "", "message", "", (wrong, *problems), end=line.end)
                 continue
             if content.is_gap:
-                yield Verdict(line.number, content.sender, "gap", "", problems, _MISSING, line.end)
+                yield LineVerdict(line.number, content.sender, "gap", "", problems, _MISSING, line.end)
                 continue
             if content.is_blank:
-                yield Verdict(line.number, content.sender, "blank", "", problems, end=line.end)
+                yield LineVerdict(line.number, content.sender, "blank", "", problems, end=line.end)
                 continue
             speaker, value = content.sender, content.message
         judges = _judges(strict, () if is_named else protocols.values())
@@ -186,7 +194,7 @@ def _judges(strict: Strict | None, others: Iterable[Strict]) -> tuple[Strict, ..
     return () if strict is None else (strict, *(one for one in others if one is not strict))
 
 
-def _envelope(verdict: Verdict) -> Verdict:
+def _envelope(verdict: LineVerdict) -> LineVerdict:
     """A verdict on the envelope alone, which every version has."""
     return replace(verdict, problems=tuple(problem for problem in verdict.problems if problem.rule == "envelope"))
 
@@ -260,10 +268,10 @@ class _Message:
         """Whether it names the version that the peers agreed on, and so is of that version itself."""
         return self.is_handshake and self.kind == "result"
 
-    def verdict(self, strict: Strict | None, line: Line) -> Verdict:
+    def verdict(self, strict: Strict | None, line: Line) -> LineVerdict:
         name = (line.number, self.sender, self.kind, self.method)
         if strict is None:
-            return Verdict(*name, note=judge.no_schema(), end=line.end)
+            return LineVerdict(*name, note=judge.no_schema(), end=line.end)
         unjudged = self._unjudged(strict)
         problems = strict.judge(
             self.value,
@@ -272,7 +280,7 @@ class _Message:
             pending=self._answered if self.kind == "batch" else None,
         )
         wrong = tuple(_problem(problem) for problem in problems if problem.pointer not in unjudged)
-        return Verdict(*name, wrong, "; ".join(dict.fromkeys(unjudged.values())), line.end)
+        return LineVerdict(*name, wrong, "; ".join(dict.fromkeys(unjudged.values())), line.end)
 
     def _answered(self, id_: object) -> str | None:
         """The method of the request that an item of a batch answers."""
@@ -301,7 +309,7 @@ class _Message:
         return strict.contract.unjudged(method, is_request=kind != "notification") if method else ""
 
 
-def conversation(lines: Iterable[Line], monitor: Monitor) -> Iterator[Verdict]:
+def conversation(lines: Iterable[Line], monitor: Monitor) -> Iterator[LineVerdict]:
     """A verdict for each line of a recorded conversation, and one at its end for what was left open or not judged."""
     number, end = 0, 0
     for line in lines:
@@ -309,23 +317,25 @@ def conversation(lines: Iterable[Line], monitor: Monitor) -> Iterator[Verdict]:
         content, repeated = _content(line, monitor.sides)
         if not isinstance(content, Said):
             missed = () if line.is_whole else tuple(map(_breach, monitor.lose("a line was not read")))
-            yield Verdict(number, "", "message", "", (LineProblem("recording", content), *repeated, *missed), end=end)
+            yield LineVerdict(
+                number, "", "message", "", (LineProblem("recording", content), *repeated, *missed), end=end
+            )
             continue
         if content.is_gap:
             missed = tuple(map(_breach, monitor.lose(_MISSING)))
-            yield Verdict(number, content.sender, "gap", "", (*repeated, *missed), monitor.unjudged, end)
+            yield LineVerdict(number, content.sender, "gap", "", (*repeated, *missed), monitor.unjudged, end)
             continue
         if content.is_blank:
-            yield Verdict(number, content.sender, "blank", "", repeated, end=end)
+            yield LineVerdict(number, content.sender, "blank", "", repeated, end=end)
             continue
         breaches = monitor.observe(content.sender, content.message, index=number)
         method = breaches[0].method if breaches else _method(content.message)
         problems = (*repeated, *map(_breach, breaches))
-        yield Verdict(number, content.sender, _kind(content.message), method, problems, monitor.unjudged, end)
+        yield LineVerdict(number, content.sender, _kind(content.message), method, problems, monitor.unjudged, end)
     left = tuple(map(_left_open, monitor.finish()))
     if left:
         is_judged = all(problem.rule != "not-judged" for problem in left)
-        yield Verdict(number, "", "end", "", left, "" if is_judged else _PARTLY, end)
+        yield LineVerdict(number, "", "end", "", left, "" if is_judged else _PARTLY, end)
 
 
 def _content(line: Line, sides: tuple[str, ...]) -> tuple[Said | str, tuple[LineProblem, ...]]:
@@ -340,9 +350,9 @@ def _content(line: Line, sides: tuple[str, ...]) -> tuple[Said | str, tuple[Line
     return said(value, sides), tuple(map(_inside, problems))
 
 
-def folded(verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
+def folded(verdicts: Iterable[LineVerdict]) -> Iterator[LineVerdict]:
     """The verdicts on a conversation without the repeats of one: those are told at every power of ten and at the end, with a number."""
-    folding: Folding[Verdict] = judge.folding()
+    folding: Folding[LineVerdict] = judge.folding()
     for verdict in verdicts:
         count = folding.take(verdict.mark, verdict)
         if count:
@@ -351,7 +361,7 @@ def folded(verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
         yield replace(verdict, count=count)
 
 
-def as_json(verdict: Verdict) -> str:
+def as_json(verdict: LineVerdict) -> str:
     """A verdict as one line of JSON."""
     problems = [
         {key: value for key, value in _fields(problem).items() if value not in ("", None, ())}
@@ -363,7 +373,7 @@ def as_json(verdict: Verdict) -> str:
     return json.dumps(row | ({"note": verdict.note} if verdict.note else {}))
 
 
-def counts_as_json(summary: Summary) -> str:
+def counts_as_json(summary: Counts) -> str:
     """How many lines were right, wrong and not judged, as one line of JSON."""
     counts = {"right": summary.valid, "wrong": summary.invalid, "not_judged": summary.unjudged}
     return json.dumps({name: sum(count.values()) for name, count in counts.items()})
@@ -375,7 +385,7 @@ def breach_as_json(breach: Breach) -> str:
     return json.dumps(row | {key: value for key, value in _fields(_breach(breach)).items() if value not in ("", None)})
 
 
-def as_text(verdict: Verdict) -> str:
+def as_text(verdict: LineVerdict) -> str:
     """A verdict as one line for people."""
     who = " ".join(part for part in (verdict.sender, verdict.kind, verdict.method) if part)
     state = "wrong" if not verdict.is_valid else "ok" if verdict.is_judged else "not judged"

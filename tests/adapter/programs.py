@@ -201,7 +201,7 @@ class Client1(peers1.Client):
         self.asked.append(params)
         if self.is_slow:
             await asyncio.sleep(60)
-        return v1.RequestPermissionResponse(outcome=v1.SelectedRequestPermissionOutcome(option_id="yes"))
+        return v1.RequestPermissionResponse(outcome=v1.SelectedPermissionOutcome(option_id="yes"))
 
     async def extension_notification(self, method: str, params: Any) -> None:
         self.carried.append((method, params))
@@ -228,7 +228,7 @@ class Client2(peers2.Client):
         self.waiting.set()
         if self.is_slow:
             await asyncio.sleep(60)
-        return v2.RequestPermissionResponse(outcome=v2.SelectedRequestPermissionOutcome(option_id="yes"))
+        return v2.RequestPermissionResponse(outcome=v2.SelectedPermissionOutcome(option_id="yes"))
 
 
 class Setting:

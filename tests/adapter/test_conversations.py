@@ -24,8 +24,8 @@ from adapter.programs import (
     words,
 )
 
-PROMPT1 = v1.PromptRequest(session_id="s", prompt=[v1.TextContentBlock(text="Hello")])
-PROMPT2 = v2.PromptRequest(session_id="s", prompt=[v2.TextContentBlock(text="Hello")])
+PROMPT1 = v1.PromptRequest(session_id="s", prompt=[v1.TextContent(text="Hello")])
+PROMPT2 = v2.PromptRequest(session_id="s", prompt=[v2.TextContent(text="Hello")])
 NEW1 = v1.NewSessionRequest(cwd="/w", mcp_servers=[])
 NEW2 = v2.NewSessionRequest(cwd="/w")
 
@@ -58,7 +58,7 @@ async def busy2(agent: Agent2, session: str) -> Any:
     plan = {"type": "items", "planId": "p", "entries": [{"content": "Look", "priority": "low", "status": "pending"}]}
     await agent.say(session, sessionUpdate="plan_update", plan=plan)
     await agent.say(session, sessionUpdate="state_update", state="requires_action")
-    subject = v2.ToolCallRequestPermissionSubject(tool_call=v2.ToolCallUpdate(tool_call_id="c", title="Edit"))
+    subject = v2.ToolCallPermissionSubject(tool_call=v2.ToolCallUpdate(tool_call_id="c", title="Edit"))
     ask = v2.RequestPermissionRequest(session_id=session, title="Edit", subject=subject, options=[YES2])
     assert (await agent.client.session_request_permission(ask)).outcome.outcome == "selected"
     await agent.say(session, sessionUpdate="state_update", state="running")
@@ -263,7 +263,7 @@ def test_a_session_is_played_back_in_both_directions() -> None:
         agent, client, setting = Agent1(busy1), Client2(), Setting()
         async with client2_with_agent1(client, agent, setting) as (calls, _):
             await calls.initialize(ME2)
-            start = v2.StartReplayFrom()
+            start = v2.ReplayFromStart()
             await calls.session_resume(v2.ResumeSessionRequest(session_id="s", cwd="/w", replay_from=start))
             assert kinds(client.updates) == ["user_message_chunk", "agent_message_chunk", "state_update:idle"]
             await calls.session_resume(v2.ResumeSessionRequest(session_id="s", cwd="/w"))

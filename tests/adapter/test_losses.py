@@ -28,8 +28,8 @@ from adapter.programs import (
     words,
 )
 
-PROMPT1 = v1.PromptRequest(session_id="s", prompt=[v1.TextContentBlock(text="Hello")])
-PROMPT2 = v2.PromptRequest(session_id="s", prompt=[v2.TextContentBlock(text="Hello")])
+PROMPT1 = v1.PromptRequest(session_id="s", prompt=[v1.TextContent(text="Hello")])
+PROMPT2 = v2.PromptRequest(session_id="s", prompt=[v2.TextContent(text="Hello")])
 NEW1 = v1.NewSessionRequest(cwd="/w", mcp_servers=[])
 NEW2 = v2.NewSessionRequest(cwd="/w")
 
@@ -248,7 +248,7 @@ def test_what_the_types_of_v2_do_not_take_is_left_out_and_told() -> None:
 
 def test_a_prompt_of_v2_keeps_its_words_in_the_title_for_a_client_of_v1() -> None:
     async def ask(agent: Agent2, session: str) -> Any:
-        subject = v2.CommandRequestPermissionSubject(command="make", cwd="/w")
+        subject = v2.CommandPermissionSubject(command="make", cwd="/w")
         yes = v2.PermissionOption(option_id="yes", name="Yes", kind="allow_once")
         odd = v2.PermissionOption(option_id="odd", name="Odd", kind="_maybe")
         request = v2.RequestPermissionRequest(
@@ -294,7 +294,7 @@ def test_when_the_agent_dies_in_a_turn_the_turn_ends_and_so_does_the_connection(
     async def down() -> None:
         async def die(agent: Agent2, session: str) -> Any:
             await agent.connection.transport.close()
-            await asyncio.sleep(0)
+            await asyncio.sleep(60)
 
         client, setting = Client1(), Setting()
         async with client1_with_agent2(client, Agent2(die), setting) as (calls, _):
@@ -312,7 +312,7 @@ def test_a_request_that_cannot_be_carried_over_is_refused_with_its_place() -> No
         client, setting = Client1(), Setting()
         async with client1_with_agent2(client, Agent2(), setting) as (calls, adapter):
             await calls.initialize(ME1)
-            server = v1.SseMcpServer(name="x", url="https://example.com", headers=[])
+            server = v1.McpServerSse(name="x", url="https://example.com", headers=[])
             with pytest.raises(Failed) as failed:
                 await calls.session_new(v1.NewSessionRequest(cwd="/w", mcp_servers=[server]))
             assert failed.value.code == -32602

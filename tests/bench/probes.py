@@ -9,7 +9,6 @@ home folder is passed on. Without names all of them are probed; with names the o
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -48,17 +47,9 @@ SHIPPED: Final = {
     "Qwen Code": Shipped("@qwen-code/qwen-code", "0.15.10", ("qwen", "--acp")),
 }
 PYTHON_SDK: Final = "0.12.1"
-TYPESCRIPT_SDK: Final = "2.4.0"
-PEERS: Final = ROOT / "tests" / "conversations" / "peers"
-TYPESCRIPT: Final = {
-    "TypeScript SDK, v1": PEERS / "agent_v1.mjs",
-    "TypeScript SDK, v2": PEERS / "agent_v2.mjs",
-}
-OURS: Final = {
-    "acpgen's example": ("-m", "examples.agent"),
-    "acpgen's bindings, v1": ("-m", "conversations.peers.ours_agent_v1"),
-    "acpgen's bindings, v2": ("-m", "conversations.peers.ours_agent_v2"),
-}
+TYPESCRIPT_SDK: Final = Shipped("@agentclientprotocol/sdk", "0.28.1", ())
+TYPESCRIPT_EXAMPLE: Final = "dist/examples/agent.js"
+OURS: Final = ("-m", "examples.agent")
 OWN_PATH: Final = "PYTHONPATH=" + ":".join(
     str(ROOT / folder) for folder in ("generated/python/acp-bindings", "generator/acp-session", "tests")
 )
@@ -74,13 +65,13 @@ def main() -> None:
     if not names or "Python SDK" in names:
         title = f"agent-client-protocol {PYTHON_SDK}, `examples/agent.py`"
         keep(rows, "Python SDK", title, python_example(folder))
-    for name, script in TYPESCRIPT.items():
-        if not names or name in names:
-            title = f"@agentclientprotocol/sdk {TYPESCRIPT_SDK}, our `{script.relative_to(ROOT)}`: its package ships no example"
-            keep(rows, name, title, typescript_example(folder, script))
-    for name, command in OURS.items():
-        if not names or name in names:
-            keep(rows, name, f"this project, `{command[-1]}`", (sys.executable, *command), (OWN_PATH,))
+    if not names or "TypeScript SDK" in names:
+        title = (
+            f"{TYPESCRIPT_SDK.package} {TYPESCRIPT_SDK.version}, `{TYPESCRIPT_EXAMPLE}`; newer packages ship no example"
+        )
+        keep(rows, "TypeScript SDK", title, typescript_example(folder))
+    if not names or "acpgen" in names:
+        keep(rows, "acpgen", f"the agent of the README, `{OURS[-1]}`", (sys.executable, *OURS), (OWN_PATH,))
     RESULTS.write_text(json.dumps(rows, indent=2, ensure_ascii=False, sort_keys=True) + "\n", "utf-8")
     PAGE.write_text(page(rows), "utf-8")
 
@@ -163,11 +154,10 @@ def installed(folder: Path, shipped: Shipped) -> Path:
     return own / "node_modules" / ".bin"
 
 
-def typescript_example(folder: Path, script: Path) -> tuple[str, ...]:
-    """The command of an agent of our tests on the TypeScript SDK, beside whose packages it is copied."""
-    own = installed(folder, Shipped("@agentclientprotocol/sdk", TYPESCRIPT_SDK, ())).parents[1]
-    shutil.copy(script, own)
-    return ("node", str(own / script.name))
+def typescript_example(folder: Path) -> tuple[str, ...]:
+    """The command of the example agent in the package of the TypeScript SDK."""
+    modules = installed(folder, TYPESCRIPT_SDK).parent
+    return ("node", str(modules / TYPESCRIPT_SDK.package / TYPESCRIPT_EXAMPLE))
 
 
 def python_example(folder: Path) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ async def ours_agent() -> None:
 
         async def session_prompt(self, _: Any, /) -> v1.PromptResponse:
             for _number in range(UPDATES):
-                chunk = v1.AgentMessageChunk(content=v1.TextContentBlock(text="The tide is low."))
+                chunk = v1.AgentMessageChunk(content=v1.TextContent(text="The tide is low."))
                 await self.client.session_update(v1.SessionNotification(session_id="s", update=chunk))
             return v1.PromptResponse(stop_reason="end_turn")
 
@@ -81,7 +81,7 @@ async def ours() -> tuple[float, float, float]:
 
     async with peers.spawn_agent([sys.executable, __file__, "ours"], Client()) as agent:
         await agent.initialize(v1.InitializeRequest(protocol_version=1))
-        prompt = v1.PromptRequest(session_id="s", prompt=[v1.TextContentBlock(text="x")])
+        prompt = v1.PromptRequest(session_id="s", prompt=[v1.TextContent(text="x")])
         found = await measured(
             lambda: agent.session_new(v1.NewSessionRequest(cwd="/", mcp_servers=[])),
             lambda: agent.session_prompt(prompt),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
 import evidence
+from acpgen import ir
+from acpgen.schema.walk import is_object
 from bindings.meaning import Path
 from bindings.subjects import Subject
 
@@ -52,6 +54,41 @@ def _row(line: str) -> Row:
         rust=entry.get("rust_expect"),
         message=entry["message"],
     )
+
+
+def is_part(subject: Subject, row: Row) -> bool:
+    """Whether a row is a body without fields that the union of its variant demands: of those no message is made."""
+    record = subject.protocol.definitions.get(row.type or "")
+    if row.is_message or not isinstance(record, ir.Record) or not is_object(row.message):
+        return False
+    return any(
+        one.required and one.name not in row.message and not one.at.startswith(f"{record.at}/") for one in record.fields
+    )
+
+
+def tagged(subject: Subject, row: Row) -> Row:
+    """A row whose definition is the body of one variant alone, with the tags that this has: there a body never stands without."""
+    if row.is_message or row.type is None or not is_object(row.message):
+        return row
+    if row.type not in subject.bundle.former.values():
+        return row
+    return replace(row, message={**_tags(subject, row.type, row.message), **row.message})
+
+
+def _tags(subject: Subject, name: str, message: Mapping[str, Any]) -> dict[str, Any]:
+    """The constants that a definition demands of a message."""
+    match subject.protocol.definitions[name]:
+        case ir.Record(fields=fields):
+            found = {one.name: one.type for one in fields if one.required and one.name not in message}
+            return {key: kind.values[0] for key, kind in found.items() if isinstance(kind, ir.Constant)}
+        case ir.TaggedUnion() as union:
+            told = [one.type for one in union.variants if one.tag == message.get(union.tag)]
+            chosen = told[0] if told else union.default or union.fallback
+            return {} if chosen is None else _tags(subject, chosen, message)
+        case ir.Alias(type=ir.AnyOf(types=(ir.Ref(name=first), *_))):
+            return {} if name == first else _tags(subject, first, message)
+        case _:
+            return {}
 
 
 def decoded(subject: Subject, row: Row, message: Any, **options: Any) -> Any:

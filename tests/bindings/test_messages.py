@@ -670,7 +670,7 @@ def test_an_unknown_tag_lists_the_known_ones(v1: Subject) -> None:
 
 
 def test_what_cannot_be_written_is_an_encode_error(v1: Subject) -> None:
-    text = v1.type("TextContentBlock")
+    text = v1.type("TextContent")
     notification = v1.runtime.Notification
     for value in (text(text="\ud800"), notification("_x", {"a": "\udfff"}), notification("_x", {"\ud800": 1})):
         with pytest.raises(v1.runtime.EncodeError):
@@ -691,7 +691,7 @@ def test_what_cannot_be_written_is_an_encode_error(v1: Subject) -> None:
 
 def test_text_that_looks_like_no_number_is_written(v1: Subject) -> None:
     for text in ("NaN", "Infinity", "-Infinity", '"NaN', "1e999"):
-        block = v1.type("TextContentBlock")(text=text)
+        block = v1.type("TextContent")(text=text)
         assert v1.encoded(block) == {"type": "text", "text": text}
 
 

@@ -33,8 +33,8 @@ def kept(subjects: Subjects) -> Subject:
 
 
 def test_a_variant_writes_its_tag_though_nobody_set_it(v1: Subject) -> None:
-    assert v1.encoded(v1.module.TextContentBlock(text="hi")) == {"type": "text", "text": "hi"}
-    chunk = v1.module.AgentMessageChunkSessionUpdate(content=v1.module.TextContentBlock(text="hi"))
+    assert v1.encoded(v1.module.TextContent(text="hi")) == {"type": "text", "text": "hi"}
+    chunk = v1.module.AgentMessageChunk(content=v1.module.TextContent(text="hi"))
     note = v1.runtime.Notification("session/update", v1.module.SessionNotification(session_id="s", update=chunk))
     assert v1.encoded(note) == {
         "jsonrpc": "2.0",
@@ -78,7 +78,7 @@ def test_what_is_constructed_from_the_smallest_value_equals_what_is_decoded(subj
 
 
 def test_omitted_null_and_value_are_three_things(v1: Subject) -> None:
-    info = v1.module.SessionInfoUpdateSessionUpdate
+    info = v1.module.SessionInfoUpdate
     missing = v1.runtime.MISSING
     assert v1.encoded(info()) == {"sessionUpdate": "session_info_update"}
     assert v1.encoded(info(title=None)) == {"sessionUpdate": "session_info_update", "title": None}
@@ -93,7 +93,7 @@ def test_omitted_null_and_value_are_three_things(v1: Subject) -> None:
 
 
 def test_what_does_not_fit_is_refused_when_constructed(v1: Subject) -> None:
-    text, chunk = v1.module.TextContentBlock, v1.module.AgentMessageChunkSessionUpdate
+    text, chunk = v1.module.TextContent, v1.module.AgentMessageChunk
     builds: list[Callable[[], Any]] = [
         lambda: text(text=5),
         lambda: text(),
@@ -109,7 +109,7 @@ def test_what_does_not_fit_is_refused_when_constructed(v1: Subject) -> None:
 
 
 def test_what_does_not_fit_is_refused_when_assigned(v1: Subject) -> None:
-    block = v1.module.TextContentBlock(text="hi")
+    block = v1.module.TextContent(text="hi")
     for name, bad in (("text", 5), ("text", None), ("text", v1.runtime.MISSING), ("type", "image"), ("meta", 5)):
         with pytest.raises(ValidationError):
             setattr(block, name, bad)
@@ -118,7 +118,7 @@ def test_what_does_not_fit_is_refused_when_assigned(v1: Subject) -> None:
 
 
 def test_what_was_smuggled_into_a_list_is_not_written(v1: Subject) -> None:
-    prompt = v1.module.PromptRequest(session_id="s", prompt=[v1.module.TextContentBlock(text="hi")])
+    prompt = v1.module.PromptRequest(session_id="s", prompt=[v1.module.TextContent(text="hi")])
     prompt.prompt.append({"type": "text", "text": "plain"})
     with pytest.raises(v1.runtime.EncodeError):
         v1.module.encode(prompt)
@@ -139,7 +139,7 @@ def test_an_unknown_variant_is_refused_when_constructed_with_a_known_tag(kept: S
 
 
 def test_unknown_fields_can_be_set_and_read(v1: Subject) -> None:
-    block = v1.module.TextContentBlock(text="hi", extra={"x-vendor": {"a": 1}})
+    block = v1.module.TextContent(text="hi", extra={"x-vendor": {"a": 1}})
     assert block.model_extra == {"x-vendor": {"a": 1}}
     assert v1.encoded(block) == {"type": "text", "text": "hi", "x-vendor": {"a": 1}}
     block.model_extra["y"] = 2
@@ -302,7 +302,7 @@ def test_params_that_were_absent_are_written_once_something_in_a_default_is_set(
 TOLD = """
 def told(message):
     match v1.decode(message, sender="agent", pending={1: "session/new"}):
-        case Notification(params=v1.SessionNotification(update=v1.AgentMessageChunk(content=v1.TextContentBlock(text=text)))):
+        case Notification(params=v1.SessionNotification(update=v1.AgentMessageChunk(content=v1.TextContent(text=text)))):
             return f"text {text}"
         case Notification(params=v1.SessionNotification(update=v1.AgentMessageChunk(content=Unknown(tag=tag)))):
             return f"unknown content {tag}"
@@ -401,7 +401,7 @@ def test_importing_and_using_the_package_needs_pydantic_alone(subjects: Subjects
     program = f"""
 import sys
 import {v1.top}.api as v1
-line = v1.encode(v1.TextContentBlock(text="hi"))
+line = v1.encode(v1.TextContent(text="hi"))
 v1.decode(b'{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"protocolVersion":1}}}}', sender="client")
 foreign = {{name.partition(".")[0] for name in sys.modules}} - set(sys.stdlib_module_names) - {{"{v1.top}", "__main__"}}
 print(*sorted(name for name in foreign if not name.startswith("_")))

@@ -110,7 +110,7 @@ BESIDE: Final[list[tuple[str, dict[str, Any], dict[str, Any], str | None]]] = [
     ("AuthMethod", AUTH, {}, "AuthMethodAgent"),
     ("AuthMethod", AUTH, {"type": "agent"}, "AuthMethodAgent"),
     ("AuthMethod", AUTH, {"type": None}, "AuthMethodAgent"),
-    ("AuthMethod", AUTH, {"type": "terminal"}, "TerminalAuthMethod"),
+    ("AuthMethod", AUTH, {"type": "terminal"}, "AuthMethodTerminal"),
     ("AuthMethod", AUTH, {"type": "env_var", "vars": [{"name": "KEY", "secret": True}]}, "UnknownAuthMethod"),
     ("AuthMethod", AUTH, {"type": "env_var", "env": ["KEY"]}, "UnknownAuthMethod"),
     ("AuthMethod", AUTH, {"type": "_vendor.key"}, "UnknownAuthMethod"),

@@ -125,3 +125,14 @@ def test_a_union_that_holds_itself_without_a_name_ends() -> None:
     tagged = {"anyOf": [go({"kind": {"const": name}}, ("kind",)) for name in ("q", "r")]}
     report = compared(*({"$defs": {"Thing": each}} for each in (thing(), thing(a=tagged))))
     assert report.findings
+
+
+def test_names_of_a_renamed_field_are_judged_where_undeclared_members_have_a_type() -> None:
+    """Each revision may send the other's name as an undeclared member."""
+    extra: Schema = {"additionalProperties": {"type": "number", "maximum": 2}}
+    old = {"properties": {"d": {"const": 1}}, **extra}
+    new = {"properties": {"kind": {"const": 1, "x-was": ["d"]}}, **extra}
+    report = params(old, new)
+    assert report.verdict == "breaking"
+    assert (report.wire.backward, report.wire.forward) == ("no", "no")
+    assert found(report, "field-renamed")

@@ -15,6 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
+from acpgen_acp_sdk.names import CLASSES
 from bindings.subjects import Subject
 from conformance.vectors import Vector
 from javascript import Unreachable, node, packages
@@ -53,10 +54,11 @@ def _decoded(subject: Subject, vector: Vector) -> Verdict:
     return Verdict(True, True, subject.encoded(found))
 
 
-def python_sdk(vectors: Iterable[Vector]) -> Verdicts:
-    """The official Python SDK. Raises `Unreachable`."""
+def python_sdk(vectors: Iterable[Vector], variants: Mapping[str, str]) -> Verdicts:
+    """The official Python SDK. `variants` are types that are variants, by what those are called. Raises `Unreachable`."""
+    variants = {name: CLASSES.get(variant, variant) for name, variant in variants.items()}
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(python_paths())}
-    return _asked([sys.executable, "-W", "ignore", str(PEERS / "sdk.py")], vectors, environment)
+    return _asked([sys.executable, "-W", "ignore", str(PEERS / "sdk.py")], vectors, environment, variants)
 
 
 def python_paths() -> list[str]:
@@ -65,16 +67,20 @@ def python_paths() -> list[str]:
     return [] if _installed(name) == wanted else [str(_fetched_from_index(name, wanted))]
 
 
-def typescript_sdk(major: int, vectors: Iterable[Vector]) -> Verdicts:
-    """The official TypeScript SDK, its validators of one version of the protocol. Raises `Unreachable`."""
+def typescript_sdk(major: int, vectors: Iterable[Vector], variants: Mapping[str, str]) -> Verdicts:
+    """The official TypeScript SDK, its validators of one version of the protocol. `variants` likewise. Raises `Unreachable`."""
     name, wanted = TYPESCRIPT_SDK
     schema = packages(**{name: wanted, "zod": ZOD}) / "node_modules" / name / "dist" / f"v{major}" / "schema"
-    return _asked([node(), str(PEERS / "sdk.mjs"), str(schema)], vectors, dict(os.environ))
+    return _asked([node(), str(PEERS / "sdk.mjs"), str(schema)], vectors, dict(os.environ), variants)
 
 
-def _asked(command: Sequence[str], vectors: Iterable[Vector], environment: Mapping[str, str]) -> Verdicts:
+def _asked(
+    command: Sequence[str], vectors: Iterable[Vector], environment: Mapping[str, str], variants: Mapping[str, str]
+) -> Verdicts:
     asked = [
-        {"id": vector.id, "type": vector.typed, "value": vector.value} for vector in vectors if vector.typed is not None
+        {"id": vector.id, "type": variants.get(vector.typed, vector.typed), "value": vector.value}
+        for vector in vectors
+        if vector.typed is not None
     ]
     lines = "".join(f"{json.dumps(one)}\n" for one in asked)
     ran = subprocess.run(

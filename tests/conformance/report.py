@@ -16,7 +16,7 @@ from conformance.implementations import (
     python_sdk,
     typescript_sdk,
 )
-from conformance.vectors import Vector, protocol
+from conformance.vectors import Vector, protocol, variants
 from javascript import Unreachable
 
 LABELS: Final = (
@@ -122,11 +122,13 @@ def columns(subjects: Subjects) -> tuple[Column, ...]:
         found.append(Column("acp-bindings (ours)", name, outcome(vectors, bindings(subjects(OURS[name]), vectors))))
         if name == "acp/v1":
             try:
-                found.append(Column(python, name, outcome(vectors, python_sdk(vectors))))
+                found.append(Column(python, name, outcome(vectors, python_sdk(vectors, variants(name)))))
             except Unreachable as reason:
                 found.append(Column(python, name, None, str(reason)))
         try:
-            found.append(Column(typescript, name, outcome(vectors, typescript_sdk(int(name[-1]), vectors))))
+            found.append(
+                Column(typescript, name, outcome(vectors, typescript_sdk(int(name[-1]), vectors, variants(name))))
+            )
         except Unreachable as reason:
             found.append(Column(typescript, name, None, str(reason)))
     return tuple(found)
@@ -188,7 +190,8 @@ vectors say so, refused where they say so. **Kept**: judged so, and what is acce
 it; a refused row keeps nothing and counts as kept.
 
 The official SDKs are given the params, results and types that they have under the same name, through their own validators; what is
-written is what they would send. They are built from releases of the schema that may be older or newer than the one at hand, and differ
-from the vectors also where upstream's schema differs from ours: that a path is absolute (`invalid:pattern`) is said there in prose alone.
+written is what they would send. A type that is a variant with its tag is given to their class of that variant. They are built from
+releases of the schema that may be older or newer than the one at hand, and differ from the vectors also where upstream's schema differs
+from ours: that a path is absolute (`invalid:pattern`) is said there in prose alone.
 Frames of JSON-RPC are not part of this comparison, and rows about what is unstable are left out.
 """

@@ -69,6 +69,17 @@ def protocol(name: str) -> Protocol:
 
 
 @cache
+def variants(name: str) -> Mapping[str, str]:
+    """The types that are a variant with its tag, by what the variant is called where its body is another type."""
+    apart = bundle(load(ROOT / "schema" / name, name=name), is_apart=True).definitions
+    found: dict[str, str] = {}
+    for before, now in protocol(name).bundle.former.items():
+        if now in apart and before in apart:
+            found.setdefault(now, before)
+    return found
+
+
+@cache
 def _vectors(name: str) -> tuple[Vector, ...]:
     found = protocol(name)
     lines = [

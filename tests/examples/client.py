@@ -15,13 +15,13 @@ class Terminal(HostedClient):
 
     async def session_update(self, params: v1.SessionNotification, /) -> None:
         match params.update:
-            case v1.AgentMessageChunk(content=v1.TextContentBlock(text=text)):
+            case v1.AgentMessageChunk(content=v1.TextContent(text=text)):
                 print(text)
-            case v1.AgentThoughtChunk(content=v1.TextContentBlock(text=text)):
+            case v1.AgentThoughtChunk(content=v1.TextContent(text=text)):
                 print(f"  ({text})")
-            case v1.ToolCallSessionUpdate(title=title):
+            case v1.ToolCall(title=title):
                 print(f"  [{title}]")
-            case v1.ToolCallUpdateSessionUpdate(tool_call_id=call, status=str(status)):
+            case v1.SessionToolCallUpdate(tool_call_id=call, status=str(status)):
                 print(f"  [{call}: {status}]")
             case v1.Plan(entries=entries):
                 print(*(f"  - {entry.content}" for entry in entries), sep="\n")

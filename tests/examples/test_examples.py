@@ -190,16 +190,16 @@ from typing import assert_never
 
 from acp_bindings import v1
 
-v1.TextContentBlock(text=5)
-v1.TextContentBlock()
+v1.TextContent(text=5)
+v1.TextContent()
 v1.PromptResponse(stop_reason="tired")
-v1.SessionNotification(session_id="s", update=v1.TextContentBlock(text="x"))
+v1.SessionNotification(session_id="s", update=v1.TextContent(text="x"))
 v1.decode(b"", sender="server")
 
 
 def forgotten(block: v1.ContentBlock) -> None:
     match block:
-        case v1.TextContentBlock():
+        case v1.TextContent():
             pass
         case _:
             assert_never(block)

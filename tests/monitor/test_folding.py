@@ -14,7 +14,7 @@ from typing import Any
 from acp_session.monitor import Breach, Folding
 from acp_session.monitor.kept import MOST_MARKS
 from acpgen import borrowed, judge, recording
-from acpgen.validate import Summary, as_text, conversation, folded
+from acpgen.validate import Counts, as_text, conversation, folded
 from monitor.scripts import Said, client, info, listed, opened, update, v1
 
 ROOT = Path(__file__).parents[2]
@@ -55,7 +55,7 @@ def test_breaches_differ_by_what_they_say_and_not_by_where_in_an_array() -> None
 def test_one_wrong_session_of_many_updates_gives_a_few_lines_and_counts_each() -> None:
     lines = list(recording.lines(io.BytesIO(recorded(*v1(), *opened(), *[WRONG] * TIMES))))
     verdicts = list(conversation(lines, judge.monitor([judge.strict(judge.find("acp/v1"))])))
-    summary = Summary()
+    summary = Counts()
     for verdict in verdicts:
         summary.add(verdict)
     assert summary.invalid == {"session/update": TIMES}

@@ -102,6 +102,13 @@ def test_nothing_is_said_before_the_breach(case: Case) -> None:
         assert rules <= case.others, (index, rules)
 
 
+def test_a_request_that_gives_a_key_twice_may_be_refused_as_such() -> None:
+    listener = borrowed.monitor.Monitor(strict(*judge.ACP))
+    twice = ("client", b'{"jsonrpc":"2.0","id":1,"id":2,"method":"_acme/x"}')
+    found = [breach for said in [*v1(), twice, error("agent", 2, -32600)] for breach in hear(listener, said)]
+    assert [breach.rule for breach in found] == ["duplicate-key"]
+
+
 @pytest.mark.parametrize("name", [*QUIET, *QUIET_MCP])
 def test_nothing_is_said_where_nobody_does_anything_wrong(name: str) -> None:
     protocols = strict("mcp/2025-06-18") if name in QUIET_MCP else strict(*judge.ACP)

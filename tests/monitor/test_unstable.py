@@ -72,7 +72,7 @@ def test_the_channel_has_types_for_what_agents_ship() -> None:
     line = json.dumps({"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": 1, "authMethods": [KEY]}}).encode()
     answer: Any = v1.decode(line, sender="agent", method="initialize")
     (method,) = answer.result.auth_methods
-    assert isinstance(method, v1.EnvVarAuthMethod)
+    assert isinstance(method, v1.AuthMethodEnvVar)
     assert method.vars[0].name == "HARBOUR_KEY"
     assert json.loads(v1.encode(answer)) == json.loads(line)
     unknown: Any = stable.decode(line, sender="agent", method="initialize")

@@ -162,6 +162,15 @@ VERSION_TWO_CASES: Final = (
     ),
     Case(
         "advertised-method-missing",
+        missing("session/load", STORED),
+        "/error/code",
+        -5,
+        (65,),
+        name="session/load in version 2, which newer texts have removed",
+        level="note",
+    ),
+    Case(
+        "advertised-method-missing",
         [*OPEN, permission_v2(), error("client", "ask", -32601)],
         "/error/code",
         -2,

@@ -32,7 +32,7 @@ class Agent(peers.Agent):
 
     async def session_prompt(self, params: v1.PromptRequest, /) -> v1.PromptResponse:
         (block,) = params.prompt
-        assert isinstance(block, v1.TextContentBlock)
+        assert isinstance(block, v1.TextContent)
         self.at_work += 1
         self.most = max(self.most, self.at_work)
         try:
@@ -78,7 +78,7 @@ class Client(peers.Client):
 
     async def session_update(self, params: v1.SessionNotification, /) -> None:
         match params.update:
-            case v1.AgentMessageChunk(content=v1.TextContentBlock(text=text)):
+            case v1.AgentMessageChunk(content=v1.TextContent(text=text)):
                 if self.in_update is not None:
                     await self.in_update(text)
                 self.heard.append(text)
@@ -95,12 +95,12 @@ class Client(peers.Client):
 
 
 def said(session: str, text: str) -> v1.SessionNotification:
-    chunk = v1.AgentMessageChunk(content=v1.TextContentBlock(text=text))
+    chunk = v1.AgentMessageChunk(content=v1.TextContent(text=text))
     return v1.SessionNotification(session_id=session, update=chunk)
 
 
 def wish(text: str, session: str = "s") -> v1.PromptRequest:
-    return v1.PromptRequest(session_id=session, prompt=[v1.TextContentBlock(text=text)])
+    return v1.PromptRequest(session_id=session, prompt=[v1.TextContent(text=text)])
 
 
 def run(test: Callable[[], Awaitable[object]], seconds: float = 60) -> None:

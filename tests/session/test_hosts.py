@@ -187,7 +187,7 @@ def test_a_load_that_fails_leaves_the_state_and_nothing_open(tmp_path: Path) -> 
     async def work(pair: Pair) -> None:
         session = await pair.client.new(pair.app)
         pair.agent.sessions[session.id].history.clear()
-        await pair.agent.sessions[session.id].update(v1.AgentMessageChunk(content=v1.TextContentBlock(text="kept")))
+        await pair.agent.sessions[session.id].update(v1.AgentMessageChunk(content=v1.TextContent(text="kept")))
         before = descriptors()
         pair.refused = {"session/load", "session/resume"}
         for change in (pair.client.load, pair.client.resume):
@@ -209,7 +209,7 @@ def test_a_load_tells_the_history_again_and_a_resume_does_not(tmp_path: Path) ->
 
     async def work(pair: Pair) -> None:
         session = await pair.client.new(pair.app)
-        await pair.client.prompt(session.id, [v1.TextContentBlock(text="?")])
+        await pair.client.prompt(session.id, [v1.TextContent(text="?")])
         for again in (pair.client.load, pair.client.resume):
             found = await again(session.id, pair.app)
             assert [one.text for one in found.transcript.messages] == ["high tide"]
@@ -223,7 +223,7 @@ def test_a_load_tells_the_history_again_and_a_resume_does_not(tmp_path: Path) ->
 
 
 def test_sessions_are_listed_in_pages_by_their_roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acp_session.agent_host.PAGE", 2)
+    monkeypatch.setattr("acp_session.agent_base.PAGE", 2)
 
     async def work(pair: Pair) -> None:
         ids = [(await pair.client.new(pair.app, [pair.lib] if number % 2 else [])).id for number in range(5)]
@@ -282,9 +282,7 @@ def test_what_comes_before_the_answer_to_session_new_is_not_lost(tmp_path: Path)
         async def eager(request: v1.NewSessionRequest) -> v1.NewSessionResponse:
             result = await new(request)
             commands = [v1.AvailableCommand(name="plan", description="Plan")]
-            await pair.agent.sessions[result.session_id].update(
-                v1.AvailableCommandsUpdateSessionUpdate(available_commands=commands)
-            )
+            await pair.agent.sessions[result.session_id].update(v1.AvailableCommandsUpdate(available_commands=commands))
             reading.append(asyncio.create_task(pair.read(result.session_id, "app/a")))
             await asyncio.sleep(0)
             return result
@@ -315,13 +313,11 @@ def test_a_turn_streams_asks_edits_and_runs(tmp_path: Path) -> None:
         assert answer.outcome.option_id == "yes"
         await pair.ask(v1.WriteTextFileRequest(session_id=session, path=f"{pair.app}/new", content="text"))
         made = await pair.ask(v1.CreateTerminalRequest(session_id=session, command="cat", args=["new"]))
-        content: list[v1.ToolCallContent] = [v1.TerminalToolCallContent(terminal_id=made.terminal_id)]
-        await turn.session.update(
-            v1.ToolCallUpdateSessionUpdate(tool_call_id="c", status="in_progress", content=content)
-        )
+        content: list[v1.ToolCallContent] = [v1.Terminal(terminal_id=made.terminal_id)]
+        await turn.session.update(v1.SessionToolCallUpdate(tool_call_id="c", status="in_progress", content=content))
         await pair.ask(v1.WaitForTerminalExitRequest(session_id=session, terminal_id=made.terminal_id))
         await pair.ask(v1.ReleaseTerminalRequest(session_id=session, terminal_id=made.terminal_id))
-        await turn.session.update(v1.ToolCallUpdateSessionUpdate(tool_call_id="c", status="completed"))
+        await turn.session.update(v1.SessionToolCallUpdate(tool_call_id="c", status="completed"))
         return "end_turn"
 
     def approve(_: object) -> bool:
@@ -332,7 +328,7 @@ def test_a_turn_streams_asks_edits_and_runs(tmp_path: Path) -> None:
 
     async def work(pair: Pair) -> None:
         session = await pair.client.new(pair.app)
-        assert (await pair.client.prompt(session.id, [v1.TextContentBlock(text="go")])).stop_reason == "end_turn"
+        assert (await pair.client.prompt(session.id, [v1.TextContent(text="go")])).stop_reason == "end_turn"
         call = session.transcript.calls["c"].now
         assert (call.title, call.status) == ("Run it", "completed")
         assert isinstance(call.content, list)
@@ -356,7 +352,7 @@ def test_cancelling_a_turn_answers_and_ends_what_is_open(tmp_path: Path, wait: s
 
     async def run(pair: Pair, turn: Turn) -> str:
         session = turn.session.id
-        await turn.session.update(v1.ToolCallSessionUpdate(tool_call_id="c", title="Run it"))
+        await turn.session.update(v1.ToolCall(tool_call_id="c", title="Run it"))
         reached.append(wait)
         open_: dict[str, Any] = {
             "permission": asked(session),
@@ -390,7 +386,7 @@ def test_cancelling_a_turn_answers_and_ends_what_is_open(tmp_path: Path, wait: s
 
     async def work(pair: Pair) -> None:
         session = await pair.client.new(pair.app)
-        turn = asyncio.create_task(pair.client.prompt(session.id, [v1.TextContentBlock(text="go")]))
+        turn = asyncio.create_task(pair.client.prompt(session.id, [v1.TextContent(text="go")]))
         while len(reached) < (1 if wait == "nothing" else 2):
             await asyncio.sleep(0.001)
         with pytest.raises(RequestError, match="in a turn"):
@@ -455,7 +451,7 @@ def test_the_next_turn_after_a_cancelled_one_asks_again(tmp_path: Path) -> None:
 
     async def work(pair: Pair) -> None:
         session = (await pair.client.new(pair.app)).id
-        text = v1.TextContentBlock(text="go")
+        text = v1.TextContent(text="go")
         first = asyncio.create_task(pair.client.prompt(session, [text]))
         await asyncio.sleep(0.01)
         first.cancel()

@@ -20,7 +20,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from acp_bindings import ErrorResponse, Refused, Request, v1
+from acp_bindings import ErrorResponse, Refused, Request, Response, v1
+from acp_bindings.runtime.peers import Side
 from acp_bindings.v1 import peers
 
 from .agent_host import AgentHost
@@ -29,14 +30,49 @@ from .errors import METHOD_NOT_FOUND
 from .turn import Turn
 
 
-class HostedAgent(peers.Agent):
+class Connected(Side):
+    """A side whose sessions a host owns: how the host sends, and when it ends."""
+
+    host: Any
+
+    async def disconnected(self) -> None:
+        """End all sessions, their turns, and what runs for them."""
+        await self.host.aclose()
+
+    async def _call(self, method: str, params: Any) -> Any:
+        return await self.connection.request(method, params)
+
+    async def _tell(self, method: str, params: Any) -> None:
+        await self.connection.notify(method, params)
+
+
+class Answering(Connected):
+    """A client that answers what its host answers, and else what the coroutine of the method does."""
+
+    async def serve(self, method: str, params: Any) -> Any:
+        """The host's answer, or that of the method's own coroutine where the host has none."""
+        answer: Response[Any] | ErrorResponse[Any] = await self.host.answer(Request(0, method, params))
+        if not isinstance(answer, ErrorResponse):
+            return answer.result
+        error = answer.error
+        if error.code == METHOD_NOT_FOUND:
+            return await super().serve(method, params)
+        raise Refused(error.code, error.message, error.data)
+
+    async def heed(self, method: str, params: Any) -> None:
+        """Give a notification to the host, then to the method's own coroutine."""
+        self.host.notice(params)
+        await super().heed(method, params)
+
+
+class HostedAgent(Connected, peers.Agent):
     """An agent whose sessions an `AgentHost` owns: override `turn`, and what else is wanted. `info` is what the client is told about the
     agent; the other arguments are those of `AgentHost` by name.
     """
 
     def __init__(self, info: v1.Implementation | None = None, **options: Any) -> None:
         self.info = info
-        self.host = AgentHost(self._tell, call=self._call, **options)
+        self.host: AgentHost = AgentHost(self._tell, call=self._call, **options)
 
     async def turn(self, turn: Turn) -> v1.StopReason:
         """Do the work of a turn, and say why it ended. It is cancelled with the turn."""
@@ -86,45 +122,11 @@ class HostedAgent(peers.Agent):
         """See `AgentHost.cancel`."""
         self.host.cancel(params)
 
-    async def disconnected(self) -> None:
-        """End all turns, and close the roots."""
-        await self.host.aclose()
 
-    async def _call(self, method: str, params: Any) -> Any:
-        return await self.connection.request(method, params)
-
-    async def _tell(self, method: str, params: Any) -> None:
-        await self.connection.notify(method, params)
-
-
-class HostedClient(peers.Client):
+class HostedClient(Answering, peers.Client):
     """A client whose sessions, files and terminals a `ClientHost` owns. It answers what the host answers; subclass it for the rest, and to
     see updates. The arguments are those of `ClientHost` by name.
     """
 
     def __init__(self, **options: Any) -> None:
-        self.host = ClientHost(self._call, self._tell, **options)
-
-    async def serve(self, method: str, params: Any) -> Any:
-        """The host's answer, or that of the method's own coroutine where the host has none."""
-        answer = await self.host.answer(Request(0, method, params))
-        if not isinstance(answer, ErrorResponse):
-            return answer.result
-        if answer.error.code == METHOD_NOT_FOUND:
-            return await super().serve(method, params)
-        raise Refused(answer.error.code, answer.error.message, answer.error.data)
-
-    async def heed(self, method: str, params: Any) -> None:
-        """Give a notification to the host, then to the method's own coroutine."""
-        self.host.notice(params)
-        await super().heed(method, params)
-
-    async def disconnected(self) -> None:
-        """End all sessions, and what runs for them."""
-        await self.host.aclose()
-
-    async def _call(self, method: str, params: Any) -> Any:
-        return await self.connection.request(method, params)
-
-    async def _tell(self, method: str, params: Any) -> None:
-        await self.connection.notify(method, params)
+        self.host: ClientHost = ClientHost(self._call, self._tell, **options)

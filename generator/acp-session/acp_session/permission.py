@@ -69,7 +69,7 @@ def ask(
 
 def about_tool_call(tool_call: v2.ToolCallUpdate) -> v2.RequestPermissionSubject:
     """The subject for a tool call: the update that the client applies to the tool call that it displays."""
-    return v2.ToolCallRequestPermissionSubject(tool_call=tool_call)
+    return v2.ToolCallPermissionSubject(tool_call=tool_call)
 
 
 Verdict: TypeAlias = Literal["allow", "reject", "cancelled", "unknown"]
@@ -101,9 +101,9 @@ def decide(request: AnyRequest, response: AnyResponse) -> Decision:
     (False, 'unknown', "The outcome '_later' is not known.")
     """
     outcome = response.outcome
-    if isinstance(outcome, v1.CancelledPermissionOutcome | v2.CancelledRequestPermissionOutcome):
+    if isinstance(outcome, v1.CancelledPermissionOutcome | v2.CancelledPermissionOutcome):
         return Decision(allowed=False, verdict="cancelled", why="Nobody chose: the request was cancelled.")
-    if not isinstance(outcome, v1.SelectedRequestPermissionOutcome | v2.SelectedRequestPermissionOutcome):
+    if not isinstance(outcome, v1.SelectedPermissionOutcome | v2.SelectedPermissionOutcome):
         tag = getattr(outcome, "tag", type(outcome).__name__)
         return Decision(allowed=False, why=f"The outcome {tag!r} is not known.")
     chosen = [option for option in request.options if option.option_id == outcome.option_id]
@@ -177,9 +177,9 @@ def read(request: AnyRequest, *, unknown_subject: Literal["prompt", "decline"] =
     command: v2.CommandPermissionSubject | None = None
     understood = True
     match request.subject:
-        case v2.ToolCallRequestPermissionSubject() as subject:
+        case v2.ToolCallPermissionSubject() as subject:
             tool_call = subject.tool_call
-        case v2.CommandRequestPermissionSubject() as subject:
+        case v2.CommandPermissionSubject() as subject:
             command = subject
         case None:
             pass
@@ -202,7 +202,7 @@ def tool_call_update(request: AnyRequest) -> v1.ToolCallUpdate | v2.ToolCallUpda
     if isinstance(request, v1.RequestPermissionRequest):
         return request.tool_call
     subject = request.subject
-    return subject.tool_call if isinstance(subject, v2.ToolCallRequestPermissionSubject) else None
+    return subject.tool_call if isinstance(subject, v2.ToolCallPermissionSubject) else None
 
 
 def choose(request: AnyRequest, option_id: str) -> AnyResponse:
@@ -211,15 +211,15 @@ def choose(request: AnyRequest, option_id: str) -> AnyResponse:
     if offered.count(option_id) != 1:
         raise ValueError(f"the option {option_id!r} was not offered, or more than once")
     if isinstance(request, v1.RequestPermissionRequest):
-        return v1.RequestPermissionResponse(outcome=v1.SelectedRequestPermissionOutcome(option_id=option_id))
-    return v2.RequestPermissionResponse(outcome=v2.SelectedRequestPermissionOutcome(option_id=option_id))
+        return v1.RequestPermissionResponse(outcome=v1.SelectedPermissionOutcome(option_id=option_id))
+    return v2.RequestPermissionResponse(outcome=v2.SelectedPermissionOutcome(option_id=option_id))
 
 
 def cancel(request: AnyRequest) -> AnyResponse:
     """The answer that nobody chose: the turn was cancelled, the prompt closed, or the policy declines."""
     if isinstance(request, v1.RequestPermissionRequest):
         return v1.RequestPermissionResponse(outcome=v1.CancelledPermissionOutcome())
-    return v2.RequestPermissionResponse(outcome=v2.CancelledRequestPermissionOutcome())
+    return v2.RequestPermissionResponse(outcome=v2.CancelledPermissionOutcome())
 
 
 # --- between v1 and v2 -----------------------------------------------------------------------------------------------
@@ -263,7 +263,7 @@ def to_v2(request: v1.RequestPermissionRequest) -> v2.RequestPermissionRequest:
         raise NotMappable(losses)
     made = _decoded(v2.RequestPermissionRequest, body, {"/subject/toolCall": "/toolCall"}, v2.decode_as)
     subject = made.subject
-    assert isinstance(subject, v2.ToolCallRequestPermissionSubject)
+    assert isinstance(subject, v2.ToolCallPermissionSubject)
     changed = [
         *_changed(request, made, skip={"toolCall", "title", "subject"}),
         *_changed(request.tool_call, subject.tool_call, at="/toolCall", diffs=True),
@@ -287,7 +287,7 @@ def to_v1(request: v2.RequestPermissionRequest, *, fold: bool = False) -> v1.Req
         raise NotMappable(losses)
     made = _decoded(v1.RequestPermissionRequest, body, {"/toolCall": "/subject/toolCall"}, v1.decode_as)
     subject = request.subject
-    assert isinstance(subject, v2.ToolCallRequestPermissionSubject)
+    assert isinstance(subject, v2.ToolCallPermissionSubject)
     changed = [
         *_changed(made, request, skip={"toolCall", "title", "subject", "description"}),
         *_changed(made.tool_call, subject.tool_call, at="/subject/toolCall", diffs=True),

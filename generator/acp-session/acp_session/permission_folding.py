@@ -25,10 +25,10 @@ def folded(request: v2.RequestPermissionRequest) -> v2.RequestPermissionRequest:
     """
     own: str | None = None
     match request.subject:
-        case v2.ToolCallRequestPermissionSubject() as subject:
+        case v2.ToolCallPermissionSubject() as subject:
             call = subject.tool_call
             own = call.title if isinstance(call.title, str) else None
-        case v2.CommandRequestPermissionSubject() as subject:
+        case v2.CommandPermissionSubject() as subject:
             own = subject.command
             call = v2.ToolCallUpdate(
                 tool_call_id=subject.tool_call_id or _made_id(request),
@@ -43,7 +43,7 @@ def folded(request: v2.RequestPermissionRequest) -> v2.RequestPermissionRequest:
     title = "\n".join(dict.fromkeys(word for word in words if isinstance(word, str) and word.strip()))
     if not title:
         return request
-    made = v2.ToolCallRequestPermissionSubject(tool_call=call.model_copy(update={"title": title}))
+    made = v2.ToolCallPermissionSubject(tool_call=call.model_copy(update={"title": title}))
     kept = {name: getattr(request, name) for name in request.model_fields_set - {"title", "description", "subject"}}
     fields: dict[str, Any] = {**kept, **(request.model_extra or {}), "title": title, "subject": made}
     return v2.RequestPermissionRequest(**fields)

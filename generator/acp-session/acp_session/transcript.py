@@ -13,6 +13,8 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 from acp_bindings import MISSING, Unknown, v1
 
+from .bounded import Bounded
+
 Speaker: TypeAlias = Literal["user", "agent", "thought"]
 
 MOST: Final = 64 * 1024 * 1024
@@ -31,10 +33,10 @@ class Message:
     def text(self) -> str:
         """The text of all pieces that are text.
 
-        >>> Message("agent", pieces=[v1.TextContentBlock(text="high "), v1.TextContentBlock(text="tide")]).text
+        >>> Message("agent", pieces=[v1.TextContent(text="high "), v1.TextContent(text="tide")]).text
         'high tide'
         """
-        return "".join(piece.text for piece in self.pieces if isinstance(piece, v1.TextContentBlock))
+        return "".join(piece.text for piece in self.pieces if isinstance(piece, v1.TextContent))
 
 
 @dataclass(slots=True)
@@ -55,10 +57,10 @@ class Compaction:
     summary: list[v1.ContentBlock] = field(default_factory=list[Any])
 
 
-Entry: TypeAlias = "Message | Call | Compaction | v1.Notice"
+Entry: TypeAlias = Message | Call | Compaction | v1.Notice
 
 
-class Transcript:
+class Transcript(Bounded[Entry]):
     """The state of one session. `entries` stand in the order in which they began; everything else is what was said last.
 
     `unknown` counts updates of kinds that this version does not know; `dropped` counts entries, and
@@ -66,7 +68,7 @@ class Transcript:
     """
 
     def __init__(self, *, most: int = MOST) -> None:
-        self.entries: list[Entry] = []
+        super().__init__(most)
         self.calls: dict[str, Call] = {}
         self.plan: tuple[v1.PlanEntry, ...] = ()
         self.modes: tuple[v1.SessionMode, ...] = ()
@@ -77,10 +79,6 @@ class Transcript:
         self.title: str | None = None
         self.updated_at: str | None = None
         self.unknown: int = 0
-        self.dropped: int = 0
-        self._most = most
-        self._size = 0
-        self._sizes: dict[int, int] = {}
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -156,7 +154,7 @@ class Transcript:
             message = Message(speaker, chunk.message_id)
             self._entered(message, 0)
         message.pieces.append(chunk.content)
-        self._grown(message, self._sizes[id(message)] + _size(chunk.content))
+        self._added(message, _size(chunk.content))
 
     def _message(self, speaker: Speaker, message_id: str | None) -> Message | None:
         """The message that a piece goes on with: that of its id, else the last entry where it is one without an id."""
@@ -196,30 +194,12 @@ class Transcript:
                 found.error = update.error
         self._grown(found, sum(_size(piece) for piece in found.summary))
 
-    def _entered(self, entry: Entry, size: int) -> None:
-        self.entries.append(entry)
-        self._sizes[id(entry)] = 0
-        self._grown(entry, size)
+    def _shortened(self, entry: Entry) -> int | None:
+        return _size(entry.pieces.pop(0)) if isinstance(entry, Message) and len(entry.pieces) > 1 else None
 
-    def _grown(self, entry: Entry, size: int) -> None:
-        if id(entry) not in self._sizes:  # dropped meanwhile
-            return
-        self._size += size - self._sizes[id(entry)]
-        self._sizes[id(entry)] = size
-        while self._size > self._most:
-            if len(self.entries) == 1:
-                if not (isinstance(entry, Message) and len(entry.pieces) > 1):
-                    return
-                piece = _size(entry.pieces.pop(0))
-                self._size -= piece
-                self._sizes[id(entry)] -= piece
-                self.dropped += 1
-                continue
-            oldest = self.entries.pop(0)
-            self._size -= self._sizes.pop(id(oldest))
-            self.dropped += 1
-            if isinstance(oldest, Call):
-                self.calls.pop(oldest.now.tool_call_id, None)
+    def _forgotten(self, entry: Entry) -> None:
+        if isinstance(entry, Call):
+            self.calls.pop(entry.now.tool_call_id, None)
 
 
 _CHANGEABLE: Final = ("kind", "status", "title", "name", "content", "locations", "raw_input", "raw_output", "meta")
@@ -229,6 +209,6 @@ _NEAR: Final = 1000
 
 def _size(model: Any) -> int:
     """Characters of a piece, about: those of its long texts."""
-    if isinstance(model, v1.TextContentBlock):
+    if isinstance(model, v1.TextContent):
         return len(model.text) + 64
     return len(v1.encode(model))

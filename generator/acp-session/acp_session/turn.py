@@ -74,7 +74,7 @@ class Tool:
         if status is not None:
             self.status = status
             fields["status"] = status
-        await self.turn.session.update(v1.ToolCallUpdateSessionUpdate(tool_call_id=self.id, **fields))
+        await self.turn.session.update(v1.SessionToolCallUpdate(tool_call_id=self.id, **fields))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,17 +88,17 @@ class Turn:
     @property
     def text(self) -> str:
         """What the user typed: the text blocks of the prompt, one after another."""
-        return "\n".join(block.text for block in self.prompt if isinstance(block, v1.TextContentBlock))
+        return "\n".join(block.text for block in self.prompt if isinstance(block, v1.TextContent))
 
     # --- what the agent says
 
     async def say(self, text: str) -> None:
         """Send a piece of the agent's message."""
-        await self.session.update(v1.AgentMessageChunk(content=v1.TextContentBlock(text=text)))
+        await self.session.update(v1.AgentMessageChunk(content=v1.TextContent(text=text)))
 
     async def think(self, text: str) -> None:
         """Send a piece of what the agent thinks."""
-        await self.session.update(v1.AgentThoughtChunk(content=v1.TextContentBlock(text=text)))
+        await self.session.update(v1.AgentThoughtChunk(content=v1.TextContent(text=text)))
 
     @asynccontextmanager
     async def tool(self, title: str, *, kind: v1.ToolKind = "other", **fields: Any) -> AsyncGenerator[Tool, None]:
@@ -108,7 +108,7 @@ class Turn:
         self.session.calls += 1
         tool = Tool(self, f"call_{self.session.calls}", title, kind)
         await self.session.update(
-            v1.ToolCallSessionUpdate(tool_call_id=tool.id, title=title, kind=kind, status=tool.status, **fields)
+            v1.ToolCall(tool_call_id=tool.id, title=title, kind=kind, status=tool.status, **fields)
         )
         try:
             yield tool
@@ -166,7 +166,7 @@ class Turn:
         at: dict[str, Any] = {"session_id": self.session.id, "terminal_id": created.terminal_id}
         try:
             if tool is not None:
-                await tool.update(content=[v1.TerminalToolCallContent(terminal_id=created.terminal_id)])
+                await tool.update(content=[v1.Terminal(terminal_id=created.terminal_id)])
             await self.call("terminal/wait_for_exit", v1.WaitForTerminalExitRequest(**at))
             told: v1.TerminalOutputResponse = await self.call("terminal/output", v1.TerminalOutputRequest(**at))
         finally:

@@ -51,6 +51,7 @@ target = Target(
         ),
         Option("helpers", "The module of salvage_on_error and skip_invalid_items.", "acp._deserialize"),
     ),
+    is_apart=True,
 )
 
 __all__ = ["methods", "render", "target"]

@@ -260,7 +260,7 @@ def _usable(
     texts.update(written)
     files = tuple((path, texts[path].encode()) for path in sorted(texts))
     try:
-        return understand(parse(Source(documents.name, place(folder), files)))[1]
+        return understand(parse(Source(documents.name, place(folder), files)), is_apart=True)[1]
     except Faults as caught:
         raise Faults(AdoptionRefused(at=place(file), reason=str(fault)) for fault in caught.faults) from None
 

@@ -284,7 +284,7 @@ def _bundled(documents: Documents, methods: Profile | None = None) -> Bundle:
     names: dict[str, str] = {}
     while True:
         try:
-            return bundle(documents, names=names, may_count=True, methods=methods)
+            return bundle(documents, names=names, may_count=True, methods=methods, is_apart=True)
         except Faults as caught:
             collisions = {fault.at: fault for fault in caught.faults if isinstance(fault, NameCollision)}
             if len(collisions) < len({fault.at for fault in caught.faults}) or not collisions.keys() - names.keys():

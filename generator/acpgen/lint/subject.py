@@ -94,7 +94,7 @@ class Subject:
     @cached_property
     def _bundled(self) -> Bundle | tuple[Fault, ...]:
         try:
-            return bundled(self.found)
+            return bundled(self.found, is_apart=True)
         except Faults as caught:
             return caught.faults
 

@@ -30,14 +30,16 @@ from acpgen.schema.calls import Bound, Calls, Gaps, bind, find_calls, payloads, 
 from acpgen.schema.chosen import ChosenNames, tag_text
 from acpgen.schema.collect import MIGRATION, Collected, collect
 from acpgen.schema.drafts import spelled_as_written
-from acpgen.schema.effort import bounded, spend, working_on
+from acpgen.schema.effort import bounded, working_on
 from acpgen.schema.equality import same
 from acpgen.schema.foreign import Translated, relocated, translated
 from acpgen.schema.inherited import narrow_inherited
 from acpgen.schema.keywords import OF_FIELDS
 from acpgen.schema.labels import labels, members, otherwise
 from acpgen.schema.load import Documents
+from acpgen.schema.merging import is_mergeable, merge
 from acpgen.schema.names import class_name, spelled_out
+from acpgen.schema.owned import Owner, owned, owners, without
 from acpgen.schema.positions import positions
 from acpgen.schema.profile import MARKED, Profile, choose
 from acpgen.schema.unions import (
@@ -46,7 +48,6 @@ from acpgen.schema.unions import (
     Tag,
     Tagged,
     branches_of,
-    constant,
     constrains,
     flatten,
     is_null,
@@ -55,7 +56,6 @@ from acpgen.schema.unions import (
     lone_reference,
     own_tag,
     recognise,
-    types_of,
 )
 from acpgen.schema.walk import (
     ANNOTATIONS,
@@ -94,8 +94,10 @@ class Bundle:
     `notes` say what of the files means nothing and was left out.
     `profile` says where the methods stand, `calls` are those that it finds, but for marked ones, which the definitions themselves tell;
     `gaps` are what it leaves open.
-    `places` lead from a place of what was made of a foreign document to the place in the document itself; `unread` has for each such
-    document what it says of messages that is not read, by a phrase that names it. `size` are the characters of what was read.
+    `places` lead from a place of what was made of a document to the place in the document itself; `unread` has for each foreign document
+    what it says of messages that is not read, by a phrase that names it. `former` are the names that definitions had before a variant
+    and its body were one, with those that they have now. `size` are the characters of
+    what was read.
     """
 
     name: str
@@ -114,6 +116,7 @@ class Bundle:
     places: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     unread: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, "Mapping[str, Any]"], repr=False)
     size: int = field(default=0, repr=False)
+    former: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
     @property
     def definitions(self) -> Mapping[str, Schema]:
@@ -137,25 +140,33 @@ def bundle(
     shared: Collection[str] = (),
     may_count: bool = False,
     methods: Profile | None = None,
+    is_apart: bool = False,
 ) -> Bundle:
     """Bundle the files of one protocol version.
 
     `names` maps places of the source to generated names, as `chosen` says. A place that matches nothing is a fault, unless it is
     `shared` with other protocols; so is a pointer that counts the variants of a tagged union, unless it `may_count` them. `methods`
-    is the profile that says where the methods stand; without, the one that the documents evidently fit, or a guess.
+    is the profile that says where the methods stand; without, the one that the documents evidently fit, or a guess. `is_apart` keeps every
+    definition as the files have it, so that who compares definitions compares what is written: a body never takes the tag of its variant.
     Raises `Faults`.
     """
     with bounded(documents.documents[0].path, documents.size):
-        return _told_where(documents, ChosenNames(names or {}), shared, methods, may_count=may_count)
+        return _told_where(documents, ChosenNames(names or {}), shared, methods, may_count=may_count, is_apart=is_apart)
 
 
 def _told_where(
-    documents: Documents, wanted: ChosenNames, shared: Collection[str], methods: Profile | None, *, may_count: bool
+    documents: Documents,
+    wanted: ChosenNames,
+    shared: Collection[str],
+    methods: Profile | None,
+    *,
+    may_count: bool,
+    is_apart: bool,
 ) -> Bundle:
     profile = choose(documents, methods)
     foreign = translated(documents, profile)
     try:
-        return _bundle(documents, foreign, wanted, profile, shared, may_count=may_count)
+        return _bundle(documents, foreign, wanted, profile, shared, may_count=may_count, is_apart=is_apart)
     except Faults as caught:
         raise Faults(_told(fault, documents, foreign.places) for fault in caught.faults) from None
 
@@ -168,6 +179,7 @@ def _bundle(
     shared: Collection[str],
     *,
     may_count: bool,
+    is_apart: bool,
 ) -> Bundle:
     collected = collect(foreign.documents, wanted, profile.sides if profile.at else (), foreign.made)
     require_short_chains(collected.definitions, collected.origins)
@@ -179,7 +191,7 @@ def _bundle(
     found = {path: one.value for path in sorted(beside) if (one := documents.find(path)) is not None}
     sources = {**read, **found}
     files = {**made, **found}
-    work = _Bundler(collected, wanted, files, shared, may_count=may_count, calls=calls)
+    work = _Bundler(collected, wanted, files, shared, may_count=may_count, calls=calls, is_apart=is_apart)
     work.run()
     schema: Schema = {"$schema": DIALECT}
     schema.update({key: value for key, value in collected.root.items() if key not in ("$schema", "$id")})
@@ -198,9 +210,10 @@ def _bundle(
         profile=replace(profile, sides=calls.sides or profile.sides),
         calls=work.calls if profile.document is None else foreign.bound(work.origins),
         gaps=calls.gaps,
-        places=foreign.places,
+        places={**foreign.places, **work.moved},
         unread=foreign.made,
         size=documents.size,
+        former=work.former,
     )
 
 
@@ -301,14 +314,17 @@ class _Bundler:
         *,
         may_count: bool,
         calls: Calls,
+        is_apart: bool,
     ) -> None:
         self.files = files
         self.definitions = collected.definitions
+        self.root = collected.root
         self.origins = dict(collected.origins)
         self.names = names
         self.shared = shared
         self.unused: dict[str, str] = {}
         self.may_count = may_count
+        self.is_apart = is_apart
         self.found = calls
         self.payloads = payloads(calls, self.origins)
         self.calls: tuple[Bound, ...] = ()
@@ -320,6 +336,11 @@ class _Bundler:
         self.standing: dict[str, int] = {}
         self.named_at = {at: name for name, at in self.origins.items()}
         self.below: dict[str, list[str]] = {}
+        self.owners: Mapping[str, Owner] = {}
+        self.distributed: set[str] = set()
+        self.moved: dict[str, str] = {}
+        self.former: dict[str, str] = {}
+        self.called: dict[str, list[str]] = {}
         self.faults: list[Fault] = []
         self.order = list(self.definitions)
         self.sources: dict[str, Schema] = {}
@@ -340,13 +361,25 @@ class _Bundler:
                 self.bodies.pop(narrowed, None)  # no other thing demands just that
         self.calls = bind(self.found, self.definitions, self.origins)
         self.sources = copy.deepcopy(self.definitions)
-        for name in sorted(self.definitions, key=self._position):
-            if name not in framing:
+        if not self.is_apart:
+            alone = {*framing, *self._payloads()}
+            self.owners = owners(self.definitions, self.root, framing=framing, alone=alone)
+        for name in sorted(self.definitions, key=self._after_owners):
+            if name not in framing and name not in self.distributed:
                 self._distribute(name)
         self._judge_names()
         self.faults.extend(UnusedName(at=key, hint=hint) for key, hint in self.unused.items() if key not in self.shared)
         if self.faults:
             raise Faults(replace(fault, at=spelled_as_written(fault.at, self.files)) for fault in self.faults)
+
+    def _payloads(self) -> Iterable[str]:
+        """The definitions that are params or results."""
+        yield from (name for name, schema in self.definitions.items() if "x-method" in schema)
+        yield from (name for call in self.calls for name in (call.params, call.result) if name is not None)
+
+    def _after_owners(self, name: str) -> tuple[int, tuple[tuple[int, str], ...]]:
+        """The place of a definition among those that are distributed: what has an owner follows it."""
+        return (self.owners[name].depth if name in self.owners else 0, self._position(name))
 
     def _position(self, name: str) -> tuple[tuple[int, str], ...]:
         """The place of a definition, to sort by: in the order of the alphabet, and of numbers where it counts."""
@@ -566,6 +599,7 @@ class _Bundler:
     def _distribute(self, name: str) -> None:
         """Make every branch of the object union `name` a definition that stands alone."""
         working_on(self.origins[name])
+        self.distributed.add(name)
         node = self._expanded(self.definitions[name])
         union = branches_of(node)
         if union is None or "unevaluatedProperties" in node:
@@ -578,7 +612,7 @@ class _Bundler:
         if base and self._only_narrows(base, branches):
             return
         if kinds(self.definitions[name], self.sources) != OBJECTS or not all(
-            is_object(b) and flatten(b, self.sources, self.flats).is_object and _is_mergeable(base, b) for b in branches
+            is_object(b) and flatten(b, self.sources, self.flats).is_object and is_mergeable(base, b) for b in branches
         ):
             self._name_shapes(name, keyword, branches, is_of_objects=flatten(node, self.sources, self.flats).is_object)
             return
@@ -587,7 +621,7 @@ class _Bundler:
         if root != name and self.standing[root] > MOST_VARIANTS:
             return  # unions that multiply stay as they are written
         merged = [
-            _merge(base, branch, self.sources) if base or kinds(branch, self.sources) != OBJECTS else branch
+            merge(base, branch, self.sources) if base or kinds(branch, self.sources) != OBJECTS else branch
             for branch in branches
         ]
         found = recognise(merged, self.sources, self.flats)
@@ -628,13 +662,26 @@ class _Bundler:
                 self._mark(at, union, dict(found.variants)[index])
             role, candidates = "variant", [f"{word}{base}", f"{base}{word}Variant"]
         if alone is not None and role != "fallback":
+            self._was(union, f"{word}{{}}", alone)
             kept = {key: value for key, value in branch.items() if not asserts(key) or key == "not"}
             return {**kept, "$ref": reference_to(alone)}
+        body = self._owned(union, index, word, whole, branch, candidates, at) if found is not None else None
+        if body is not None:
+            kept = {key: value for key, value in branch.items() if not asserts(key) or key == "not"}
+            return {**kept, "$ref": reference_to(body)}
         annotations = {key: value for key, value in branch.items() if key == "description" or key.startswith("x-")}
         inner = branches_of(self._expanded(whole)) if role == "fallback" else None
         if inner is not None:
             return self._fallback_shapes(union, candidates, whole, at)
+        long = candidates[0]
+        if role == "variant" and not self.is_apart:
+            candidates = [*_without_stutter(word, base, whole), *candidates]
         name, is_new = self._add(union, candidates, {key: v for key, v in whole.items() if key != "title"}, at)
+        was = [long] if name in candidates[: candidates.index(long)] and "x-name" not in whole else []
+        is_second = role == "fallback" and name == candidates[-1]
+        self._was(
+            union, "{}Fallback" if is_second else "Unknown{}" if role == "fallback" else f"{word}{{}}", name, *was
+        )
         if is_new:
             self.sources[name] = copy.deepcopy(self.definitions[name])
             self.roots[name] = self.roots.get(union, union)
@@ -643,6 +690,42 @@ class _Bundler:
         if found is not None and index == found.default and "title" in whole:
             annotations["title"] = whole["title"]  # which may be its tag, written out
         return {**annotations, "$ref": reference_to(name)}
+
+    # --- variants that are their bodies ---
+
+    def _owned(
+        self, union: str, index: int, word: str, whole: Schema, branch: Schema, candidates: list[str], at: str
+    ) -> str | None:
+        """The body of a variant, with its tag from now on; `None` if it has none of its own, or people chose a name for the variant."""
+        body = next((name for name, one in self.owners.items() if one.union == union and one.index == index), None)
+        if body is None or body in self.distributed:
+            return None
+        if "x-name" in branch or self._override(at, candidates[0]) is not None:
+            return None
+        rest = {key: value for key, value in without(whole, body).items() if key not in ("not", "title")}
+        schema = owned(self.definitions[body], rest, self.sources)
+        if schema is None or not flatten(self.definitions[body], self.sources, self.flats).is_object:
+            return None
+        own = without(branch, body).get("properties", {})
+        for name in rest.get("properties", {}):
+            if name not in self.definitions[body].get("properties", {}):
+                place = at if name in own else self.origins[union]
+                step = f"properties/{escape(name)}"
+                self.moved[f"{self.origins[body]}/{step}"] = f"{place}/{step}"
+        self.definitions[body] = schema
+        self.sources[body] = copy.deepcopy(schema)
+        self.flats.pop(body, None)
+        self.roots[body] = self.roots.get(union, union)
+        free = (name for name in candidates if class_name(name) not in self.taken)
+        self._was(union, f"{word}{{}}", body, next(free, candidates[-1]))
+        self._distribute(body)
+        return body
+
+    def _was(self, union: str, form: str, name: str, *own: str) -> None:
+        """Note the names that a branch had while there were copies of its union for variants of others; its `own` former names, too."""
+        before = [*own, *(form.format(one) for one in self.called.get(union, ()))]
+        self.called.setdefault(name, []).extend(before)
+        self.former.update(dict.fromkeys(before, name))
 
     def _fallback_shapes(self, union: str, candidates: list[str], whole: Schema, at: str) -> Schema:
         """A fallback that is itself a union: one record for what its shapes share, and one below it for each shape."""
@@ -655,7 +738,7 @@ class _Bundler:
         self.sources[name] = copy.deepcopy(shared)
         references: list[Schema] = []
         for index, (shape, title) in enumerate(zip(shapes, labels(shapes, self.sources), strict=True)):
-            schema = _merge({"type": "object", "allOf": [{"$ref": reference_to(name)}]}, shape, self.sources)
+            schema = merge({"type": "object", "allOf": [{"$ref": reference_to(name)}]}, shape, self.sources)
             schema.pop("title", None)
             at_shape = f"{at}/{keyword}/{index}"
             below, _ = self._add(name, [f"{title}{class_name(name)}"], schema, at_shape)
@@ -700,11 +783,11 @@ class _Bundler:
             written.update([reference] if reference is not None else [])
             source = self.sources.get(reference, {}) if reference is not None else part
             if reference is not None and not self._holds_union(source):
-                kept.append({"$ref": reference_to(reference)} if _is_mergeable(node, source) else part)
+                kept.append({"$ref": reference_to(reference)} if is_mergeable(node, source) else part)
                 continue
             inner = _without_branch_names(self._expanded(source, written))
-            if _is_mergeable(node, source) and _is_mergeable(node, inner):
-                node = _merge(node, {key: v for key, v in inner.items() if asserts(key)}, self.sources)
+            if is_mergeable(node, source) and is_mergeable(node, inner):
+                node = merge(node, {key: v for key, v in inner.items() if asserts(key)}, self.sources)
             else:
                 kept.append(part)
         if False in every:
@@ -746,117 +829,6 @@ def _without_branch_names(schema: Schema) -> Schema:
 
 def _without(schema: Any, keyword: str) -> Any:
     return {key: value for key, value in schema.items() if key != keyword} if is_object(schema) else schema
-
-
-def _merge(base: Schema, branch: Schema, definitions: Mapping[str, Schema]) -> Schema:
-    """One object schema that demands what both demand; the branch's tag comes first, its words win."""
-    spend(1 + len(base.get("properties", ())) + len(branch.get("properties", ())))
-    result: Schema = {key: value for key, value in branch.items() if not asserts(key)}
-    result["type"] = "object"
-    own, common = branch.get("properties", {}), base.get("properties", {})
-    tags = {name: sub for name, sub in own.items() if constant(sub) is not None}
-    properties = {name: _meet(common[name], sub, definitions) if name in common else sub for name, sub in tags.items()}
-    for name, sub in {**common, **own}.items():
-        if name not in properties:
-            both = name in common and name in own
-            properties[name] = _meet(common[name], own[name], definitions) if both else sub
-    if properties:
-        result["properties"] = properties
-    required = dict.fromkeys([*branch.get("required", ()), *base.get("required", ())])
-    if required:
-        result["required"] = [name for name in properties if name in required] + [
-            n for n in required if n not in properties
-        ]
-    for schema in (base, branch):
-        for key, value in schema.items():
-            if key in ("properties", "required", "type") or not asserts(key):
-                continue
-            if key == "$ref":
-                result.setdefault("allOf", []).append({"$ref": value})
-            elif key == "allOf":
-                result.setdefault("allOf", []).extend(value)
-            elif key == "unevaluatedProperties" and value is True:
-                continue
-            elif key == "additionalProperties":
-                result[key] = next(iter(_rests(base, branch)), value)
-            elif key in result and not same(result[key], value):
-                result.setdefault("allOf", []).append({key: value})
-            else:
-                result[key] = value
-    spend(2 * len(result.get("allOf", ())))
-    if "allOf" in result:  # at the end, where a reader expects it
-        result["allOf"] = list({repr(part): part for part in result.pop("allOf")}.values())
-    return result
-
-
-def _is_mergeable(one: Schema, other: Schema) -> bool:
-    """Whether two schemas for one object can stand in one node: what judges the fields that one does not name, or goes with its
-    other keywords, would mean something else beside the other's.
-    """
-    if not _CONDITIONAL.isdisjoint(one) and not _CONDITIONAL.isdisjoint(other):
-        return False
-    if not all("object" in types_of(each) for each in (one, other) if "type" in each):
-        return False  # one of them takes no object
-    rests, patterns = (
-        _rests(one, other),
-        [each["patternProperties"] for each in (one, other) if "patternProperties" in each],
-    )
-    if rests and not (same(rests[0], rests[-1]) and (not patterns or same(patterns[0], patterns[-1]))):
-        return False
-    return all(_leaves_alone(first, second) for first, second in ((one, other), (other, one)))
-
-
-def _rests(*schemas: Schema) -> list[Any]:
-    """What schemas demand of the fields that they do not name, where they demand anything."""
-    return [
-        each["additionalProperties"] for each in schemas if each.get("additionalProperties", True) not in (True, {})
-    ]
-
-
-def _leaves_alone(one: Schema, other: Schema) -> bool:
-    """Whether the schema `one` judges the fields that it does not name just as it would with the names of `other` beside it."""
-    if one.get("unevaluatedProperties", True) is not True:
-        return not any(asserts(key) and key not in ("required", "type") for key in other)
-    if one.get("additionalProperties", True) in (True, {}):
-        return True
-    named = set(other.get("properties", ())) <= set(one.get("properties", ()))
-    return named and other.get("patternProperties", {}).keys() <= one.get("patternProperties", {}).keys()
-
-
-_CONDITIONAL: Final = frozenset({"if", "then", "else"})
-
-
-def _meet(base: Any, branch: Any, definitions: Mapping[str, Schema]) -> Any:
-    """What a property that both sides declare must be."""
-    if same(base, branch) or base is True or branch is True:
-        return base if branch is True else branch
-    if not is_object(base) or not is_object(branch):
-        return False
-    notes = {key: value for key, value in base.items() if not asserts(key)}
-    demands = {key: value for key, value in base.items() if asserts(key)}
-    if not demands or _admits_all(demands, branch, definitions):
-        return {**notes, **branch}
-    if not any(asserts(key) for key in branch):
-        return {**base, **branch}
-    return {**notes, "allOf": [demands, branch]}
-
-
-def _admits_all(demands: Schema, branch: Schema, definitions: Mapping[str, Schema]) -> bool:
-    """Whether a schema that only names types or constants admits everything that `branch` does, judged by these alone."""
-    reference = lone_reference(demands)
-    if reference is not None:
-        demands = {key: value for key, value in definitions.get(reference, {}).items() if asserts(key)}
-    listed = demands.get("enum")
-    if demands.keys() <= {"type", "enum"} and is_array(listed) and constant(branch) is not None:
-        return any(same(constant(branch), value) for value in listed)
-    if set(demands) != {"type"}:
-        return False
-    types = demands["type"] if is_array(demands["type"]) else [demands["type"]]
-    value = constant(branch)
-    if isinstance(value, str):
-        return "string" in types
-    own = branch.get("type")
-    return own is not None and set(own if is_array(own) else [own]) <= set(types)
 
 
 def _without_null(schema: Schema, definitions: Mapping[str, Schema]) -> tuple[Schema | None, bool]:
@@ -918,6 +890,24 @@ _ORDINALS: Final = ("First", "Second", "Third", "Fourth", "Fifth", "Sixth", "Sev
 def _names_of_branch(union: str, word: str, *, is_keyed: bool) -> list[str]:
     """The names for a branch without a tag; the key that tells it apart is as good as one."""
     return [f"{word}{union}", f"{union}{word}{'Variant' if is_keyed else 'Shape'}"]
+
+
+def _without_stutter(tag: str, union: str, whole: Schema) -> list[str]:
+    """Names of a variant whose tag of several words ends like its body, so that it says what it is, or like its union."""
+    own, above = _parts_of(tag), _parts_of(union)
+    parts = [*({"$ref": ref} for ref in [whole.get("$ref")] if ref is not None), *whole.get("allOf", ())]
+    bodies = [_parts_of(name) for part in parts if (name := lone_reference(part)) is not None]
+    if len(own) < 2:
+        return []
+    if own[-1] == above[-1]:
+        is_said = own[: len(above) - 1] == above[:-1]
+        return [] if is_said else ["".join([*above[:-1], tag])]
+    return [tag] if any(own[-1:] == body[-1:] for body in bodies) else []
+
+
+def _parts_of(name: str) -> list[str]:
+    """The words of a class name as they stand in it."""
+    return re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^A-Z]+|.", name)
 
 
 def _write_formats(schema: Any) -> None:

@@ -76,15 +76,18 @@ def of_program(name: str, path: str) -> Target:
 @cache
 def _described(name: str, path: str, changed: int) -> Target:  # noqa: ARG001 - asked again when the program has changed
     told = _ask(name, path, {"acpgen": VERSION, "request": "describe"})
-    about, options = told.get("about", ""), told.get("options", [])
+    about, options, is_apart = told.get("about", ""), told.get("options", []), told.get("apart", False)
     if not isinstance(about, str) or not isinstance(options, list):
         raise failed(path, name, "it describes itself by something else than a text 'about' and a list 'options'")
+    if not isinstance(is_apart, bool):
+        raise failed(path, name, "its 'apart' is neither true nor false")
     return Target(
         _render(name, path),
         about,
         tuple(_option(name, path, option) for option in cast("list[object]", options)),
-        "program",
-        path,
+        is_apart=is_apart,
+        origin="program",
+        at=path,
     )
 
 

@@ -30,7 +30,7 @@ class Agent:
                 return v1.NewSessionResponse(session_id=name, modes=self.modes())
             case v1.LoadSessionRequest():
                 self.keep(params.session_id, params)
-                text = v1.TextContentBlock(text="as before")
+                text = v1.TextContent(text="as before")
                 await self.update(params.session_id, v1.UserMessageChunk(content=text))
                 return v1.LoadSessionResponse(modes=self.modes())
             case v1.ResumeSessionRequest():
@@ -41,7 +41,7 @@ class Agent:
             case v1.CloseSessionRequest():
                 return v1.CloseSessionResponse()
             case v1.SetSessionModeRequest():
-                await self.update(params.session_id, v1.CurrentModeUpdateSessionUpdate(current_mode_id=params.mode_id))
+                await self.update(params.session_id, v1.CurrentModeUpdate(current_mode_id=params.mode_id))
                 return v1.SetSessionModeResponse()
             case v1.PromptRequest():
                 return await self.prompt(params)
@@ -91,21 +91,19 @@ class Agent:
     async def prompt(self, params: v1.PromptRequest) -> v1.PromptResponse:
         session, first = params.session_id, params.prompt[0]
         stop = self.stops[session] = asyncio.Event()
-        if isinstance(first, v1.TextContentBlock) and first.text == "wait":
-            await self.update(session, v1.AgentThoughtChunk(content=v1.TextContentBlock(text="waiting")))
+        if isinstance(first, v1.TextContent) and first.text == "wait":
+            await self.update(session, v1.AgentThoughtChunk(content=v1.TextContent(text="waiting")))
             await stop.wait()
             return v1.PromptResponse(stop_reason="cancelled")
-        await self.update(
-            session, v1.ToolCallSessionUpdate(tool_call_id="t1", title="Look", kind="read", status="pending")
-        )
+        await self.update(session, v1.ToolCall(tool_call_id="t1", title="Look", kind="read", status="pending"))
         allowed = await self.ask(session)
         if allowed:
             await self.files(session)
             await self.terminal(session)
             await self.question(session)
         status: Any = "completed" if allowed else "failed"
-        await self.update(session, v1.ToolCallUpdateSessionUpdate(tool_call_id="t1", status=status))
-        await self.update(session, v1.AgentMessageChunk(content=v1.TextContentBlock(text="done")))
+        await self.update(session, v1.SessionToolCallUpdate(tool_call_id="t1", status=status))
+        await self.update(session, v1.AgentMessageChunk(content=v1.TextContent(text="done")))
         return v1.PromptResponse(stop_reason="end_turn")
 
     async def ask(self, session: str) -> bool:
@@ -118,7 +116,7 @@ class Agent:
         )
         answer = await self.peer.request("session/request_permission", request)
         match answer.outcome:
-            case v1.SelectedRequestPermissionOutcome(option_id="yes"):
+            case v1.SelectedPermissionOutcome(option_id="yes"):
                 return True
             case _:
                 return False

@@ -36,13 +36,13 @@ class Agent:
                 return v2.NewSessionResponse(session_id=name)
             case v2.LoadSessionRequest():
                 self.keep(params.session_id, params)
-                said = v2.UserMessageSessionUpdate(message_id="m0", content=[v2.TextContentBlock(text="as before")])
+                said = v2.UserMessage(message_id="m0", content=[v2.TextContent(text="as before")])
                 await self.update(params.session_id, said)
-                await self.update(params.session_id, v2.EndTurnIdleStateUpdateSessionUpdate())
+                await self.update(params.session_id, v2.EndTurnStopReason())
                 return v2.LoadSessionResponse()
             case v2.ResumeSessionRequest():
                 self.keep(params.session_id, params)
-                await self.update(params.session_id, v2.EndTurnIdleStateUpdateSessionUpdate())
+                await self.update(params.session_id, v2.EndTurnStopReason())
                 return v2.ResumeSessionResponse()
             case v2.ListSessionsRequest():
                 return v2.ListSessionsResponse(sessions=self.listed(params))
@@ -81,11 +81,11 @@ class Agent:
     async def turn(self, params: v2.PromptRequest, message: str) -> None:
         session, first = params.session_id, params.prompt[0]
         stop = self.stops[session] = asyncio.Event()
-        await self.update(session, v2.UserMessageSessionUpdate(message_id=message, content=params.prompt))
-        await self.update(session, v2.RunningStateUpdateSessionUpdate())
-        if isinstance(first, v2.TextContentBlock) and first.text == "wait":
+        await self.update(session, v2.UserMessage(message_id=message, content=params.prompt))
+        await self.update(session, v2.RunningStateUpdate())
+        if isinstance(first, v2.TextContent) and first.text == "wait":
             await stop.wait()
-            await self.update(session, v2.CancelledIdleStateUpdateSessionUpdate())
+            await self.update(session, v2.CancelledStopReason())
             return
         call = v2.ToolCallUpdate(tool_call_id="t1", title="Look", kind="read", status="pending")
         answer = await self.peer.request(
@@ -93,11 +93,11 @@ class Agent:
             v2.RequestPermissionRequest(
                 session_id=session,
                 title="Look at the tide?",
-                subject=v2.ToolCallRequestPermissionSubject(tool_call=call),
+                subject=v2.ToolCallPermissionSubject(tool_call=call),
                 options=[v2.PermissionOption(option_id="yes", name="Yes", kind="allow_once")],
             ),
         )
-        allowed = isinstance(answer.outcome, v2.SelectedRequestPermissionOutcome)
+        allowed = isinstance(answer.outcome, v2.SelectedPermissionOutcome)
         if allowed and self.client.elicitation is not None and self.client.elicitation.form is not None:
             form = {
                 "sessionId": session,
@@ -107,9 +107,9 @@ class Agent:
             }
             await self.peer.request("elicitation/create", v2.decode_as(v2.CreateElicitationRequest, form))
         status: Any = "completed" if allowed else "failed"
-        await self.update(session, v2.ToolCallUpdateSessionUpdate(tool_call_id="t1", status=status))
-        await self.update(session, v2.AgentMessageChunk(message_id="a1", content=v2.TextContentBlock(text="done")))
-        await self.update(session, v2.EndTurnIdleStateUpdateSessionUpdate())
+        await self.update(session, v2.SessionToolCallUpdate(tool_call_id="t1", status=status))
+        await self.update(session, v2.AgentMessageChunk(message_id="a1", content=v2.TextContent(text="done")))
+        await self.update(session, v2.EndTurnStopReason())
 
 
 def made(peer: Peer) -> Handler:

@@ -24,7 +24,7 @@ class Client:
                 self.heard.set()
                 return None
             case v1.RequestPermissionRequest():
-                chosen = v1.SelectedRequestPermissionOutcome(option_id=params.options[0].option_id)
+                chosen = v1.SelectedPermissionOutcome(option_id=params.options[0].option_id)
                 return v1.RequestPermissionResponse(outcome=chosen)
             case v1.WriteTextFileRequest():
                 Path(params.path).write_text(params.content)
@@ -90,7 +90,7 @@ async def tour(peer: Peer, client: Client, folder: str) -> None:
 
 
 def prompt(session: str, text: str) -> v1.PromptRequest:
-    return v1.PromptRequest(session_id=session, prompt=[v1.TextContentBlock(text=text)])
+    return v1.PromptRequest(session_id=session, prompt=[v1.TextContent(text=text)])
 
 
 def main() -> int:

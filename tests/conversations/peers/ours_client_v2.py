@@ -20,12 +20,12 @@ class Client:
 
     async def handle(self, method: str, params: Any) -> Any:
         match params:
-            case v2.UpdateSessionNotification(update=v2.RunningStateUpdateSessionUpdate()):
+            case v2.UpdateSessionNotification(update=v2.RunningStateUpdate()):
                 self.running.set()
             case v2.UpdateSessionNotification(update=update) if getattr(update, "state", None) == "idle":
                 self.idle.set()  # the reasons to be idle are a class each
             case v2.RequestPermissionRequest():
-                chosen = v2.SelectedRequestPermissionOutcome(option_id=params.options[0].option_id)
+                chosen = v2.SelectedPermissionOutcome(option_id=params.options[0].option_id)
                 return v2.RequestPermissionResponse(outcome=chosen)
             case v2.UpdateSessionNotification() | v2.CompleteElicitationNotification():
                 pass
@@ -56,7 +56,7 @@ async def tour(peer: Peer, client: Client, folder: str) -> None:
     for text in ("Look at the tide.", "wait"):
         client.idle.clear()
         client.running.clear()
-        said = v2.PromptRequest(session_id=name, prompt=[v2.TextContentBlock(text=text)])
+        said = v2.PromptRequest(session_id=name, prompt=[v2.TextContent(text=text)])
         await peer.request("session/prompt", said)
         if text == "wait":
             await client.running.wait()

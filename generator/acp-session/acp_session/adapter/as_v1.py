@@ -24,6 +24,7 @@ from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
 from acp_session.diffs import as_object
+from acp_session.endings import Turns
 from acp_session.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, invalid_params
 
 from . import handshakes
@@ -38,27 +39,11 @@ BUSY: Final = frozenset({"running", "requires_action"})
 
 
 @dataclass(slots=True, eq=False)
-class _Turn:
-    """A prompt of the client whose answer waits for the end of the work."""
-
-    prompt: list[Any]
-    ended: asyncio.Future[Json]
-    message_id: str | None = None
-    has_run: bool = False
-
-    @property
-    def may_end(self) -> bool:
-        """Whether a state `idle` is the end of this turn, and not a word about the one before."""
-        return self.has_run or self.message_id is not None
-
-
-@dataclass(slots=True, eq=False)
 class _Session:
     id: str
     downward: Downward
-    turns: list[_Turn] = field(default_factory=list[_Turn])
-    heard: list[str] = field(default_factory=list[str])
-    rested: Json | None = None
+    turns: Turns[Json] = field(default_factory=Turns[Json])
+    prompts: list[list[Any]] = field(default_factory=list[Any])
 
 
 @asynccontextmanager
@@ -102,9 +87,7 @@ class AgentAsV1(peers1.Agent):
     async def _gone(self) -> None:
         error = Refused(INTERNAL_ERROR, "the agent at the far end of the adapter has gone")
         for session in self.sessions.values():
-            for turn in session.turns:
-                if not turn.ended.done():
-                    turn.ended.set_exception(error)
+            session.turns.fail(error)
         await asyncio.sleep(0)
         if self._connection is not None:
             await self._connection.close()
@@ -202,8 +185,8 @@ class AgentAsV1(peers1.Agent):
         place = self.losses.place("session/close")
         answer = await forwarded(self.agent.session_close(into_v2(v2.CloseSessionRequest, as_json(params), place)))
         session = self.sessions.pop(params.session_id, None)
-        for turn in () if session is None else session.turns:
-            _end(turn, {"stopReason": "cancelled"})
+        for turn in () if session is None else session.turns.open:
+            turn.end({"stopReason": "cancelled"})
         return into_v1(v1.CloseSessionResponse, as_json(answer), place)
 
     async def session_delete(self, params: v1.DeleteSessionRequest, /) -> v1.DeleteSessionResponse:
@@ -279,22 +262,19 @@ class AgentAsV1(peers1.Agent):
         body["prompt"] = blocks_to_v2(body["prompt"], place.at("prompt"))
         request = into_v2(v2.PromptRequest, body, place)
         session = self.session(params.session_id)
-        turn = _Turn(body["prompt"], asyncio.get_running_loop().create_future())
-        session.turns.append(turn)
-        session.heard.clear()
-        session.rested = None
+        turn = session.turns.begin()
+        session.prompts.append(body["prompt"])
         try:
             accepted = await forwarded(self.agent.session_prompt(request))
-            turn.message_id = accepted.message_id
-            if session.rested is not None and accepted.message_id in session.heard:
-                _end(turn, session.rested)
+            session.turns.accept(turn, accepted.message_id)
             end = await turn.ended
         except asyncio.CancelledError:
             with suppress(ConnectionEnded):
                 await self.agent.session_cancel(v2.CancelSessionNotification(session_id=session.id))
             raise
         finally:
-            session.turns.remove(turn)
+            session.turns.close(turn)
+            session.prompts.remove(body["prompt"])
         return into_v1(v1.PromptResponse, self._reply(end, place), place)
 
     def _reply(self, end: Json, place: Place) -> Json:
@@ -340,12 +320,8 @@ class AgentAsV1(peers1.Agent):
 
     def _is_echo(self, session: _Session, update: Json) -> bool:
         """Whether this is what the client has said itself: in v1 it is not told again."""
-        session.heard.append(str(update.get("messageId")))
-        return any(
-            turn.message_id == update.get("messageId")
-            or (turn.message_id is None and turn.prompt == update.get("content"))
-            for turn in session.turns
-        ) and any(turn.prompt == update.get("content") for turn in session.turns)
+        session.turns.hear(str(update.get("messageId")))
+        return update.get("content") in session.prompts
 
     async def _stated(self, session: _Session, update: Json, more: Json) -> None:
         place = self.losses.place("session/update", "update")
@@ -356,9 +332,8 @@ class AgentAsV1(peers1.Agent):
             )
             await self._carry(session, update, more)
         if state in BUSY:
-            for turn in session.turns:
-                turn.has_run = True
-            if not session.turns:
+            session.turns.work()
+            if not session.turns.open:
                 place.at("state").lose("v1 has no work without a prompt; its updates go on", state)
         elif state == "idle":
             await self._rest(session, update, place)
@@ -367,12 +342,9 @@ class AgentAsV1(peers1.Agent):
             await self._carry(session, update, more)
 
     async def _rest(self, session: _Session, update: Json, place: Place) -> None:
-        ending = [turn for turn in session.turns if turn.may_end]
-        session.rested = without(update, "sessionUpdate", "state")
-        if ending:
+        if session.turns.ending():
             await self._send(session, session.downward.flush(place), {})
-        for turn in ending:
-            _end(turn, session.rested)
+        session.turns.rest(without(update, "sessionUpdate", "state"))
 
     async def _told(self, session: _Session, update: Json, more: Json) -> None:
         found = session.downward.update(update, self.losses.place("session/update", "update"))
@@ -435,8 +407,3 @@ class _Back(peers2.Client):
 
     async def extension_notification(self, method: str, params: Any) -> None:
         await self._front.client.extension_notification(method, params)
-
-
-def _end(turn: _Turn, end: Json) -> None:
-    if not turn.ended.done():
-        turn.ended.set_result(end)

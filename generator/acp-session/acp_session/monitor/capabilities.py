@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from .events import Event, Found
+from .events import Event, Found, Level
 from .json_types import is_object
 from .rule import rule
 from .state import Connection
@@ -32,6 +32,8 @@ _CONDITIONAL: Final = frozenset(
     }
 )
 """Methods that a peer has only if it offered something for them: a way to log in, modes, options, work that can be stopped."""
+
+_NOTE: Final[Level] = "note"
 
 _LOGIN: Final = frozenset({"auth/login", "auth/logout"})
 """Methods that an agent of version 2 has once it offers a way to log in."""
@@ -80,7 +82,7 @@ def required_once_advertised(event: Event, connection: Connection) -> Iterator[F
 @rule("error", requirements=(65, 103))
 def advertised_method_missing(event: Event, connection: Connection) -> Iterator[Found]:
     """A side answers -32601 to a method that it advertised, or that every peer has. With `capabilities.session` an agent of version 2
-    has all eight baseline methods, and no marker of their own may be asked for.
+    has all eight baseline methods, and no marker of their own may be asked for; of these, a missing `session/load` is a note.
     """
     route, request = event.route, event.request
     if route is None or request is None or not is_object(event.body) or event.body.get("code") != -32601:
@@ -107,7 +109,10 @@ def advertised_method_missing(event: Event, connection: Connection) -> Iterator[
         elif route.side == connection.sides[0]:
             numbers = (103,)  # the page is about clients
     earlier = connection.advertised_at.get(route.side) if gate is not None else request.index
-    yield Found(event.below("code"), f"{route.name!r} is missing, although {reason}", earlier, numbers)
+    sentence, level = f"{route.name!r} is missing, although {reason}", None
+    if connection.version == 2 and route.name == "session/load":
+        sentence, level = f"{sentence}; upstream's newest version 2 has it no more", _NOTE
+    yield Found(event.below("code"), sentence, earlier, numbers, level=level)
 
 
 def _uses(event: Event, connection: Connection, kind: str) -> Iterator[Found]:

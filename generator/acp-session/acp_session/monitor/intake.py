@@ -46,7 +46,7 @@ def _request(connection: Connection, event: Event) -> None:
     if name is None:
         return
     request = Pending(event.sender, brief(event.method), event.index, _brief(text(event.body, "sessionId")))
-    request.well_formed = not event.problems
+    request.well_formed = not event.problems and not event.repeated
     kinds: set[Misfit | None] = {misfit(problem.pointer, event.value) for problem in event.problems}
     if event.method in LIFECYCLE and strangers(event.body):
         kinds.add("other platform")

@@ -522,6 +522,10 @@ class _Comparing:
             if other is not None:
                 if name in called:
                     self._fact(FieldRenamed(old, new, one, other, old_at=one.at or old_at, new_at=other.at or new_at))
+                    if not isinstance(new.extra, ir.Anything | ir.Nothing):
+                        self._child(Step("field", name, old_at=one.at, new_at=new_at), one.type, new.extra)
+                    if not isinstance(old.extra, ir.Anything | ir.Nothing):
+                        self._child(Step("field", other.name, old_at=old_at, new_at=other.at), old.extra, other.type)
                 self._field(one, other)
                 continue
             self._fact(FieldRemoved(old, new, one, seems.get(name), old_at=one.at or old_at, new_at=new_at))

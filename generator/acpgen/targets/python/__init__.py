@@ -24,7 +24,7 @@ from acpgen.targets.python.beyond import Beyond, beyond, check_view
 from acpgen.targets.python.defaults import with_sound_defaults
 from acpgen.targets.python.formatted import formatted
 from acpgen.targets.python.literals import inside_docstring, literal
-from acpgen.targets.python.naming import Names, name_all
+from acpgen.targets.python.naming import Names, former_names, name_all
 from acpgen.targets.python.peers import peers_view
 from acpgen.targets.python.records import Modules, render_records
 from acpgen.targets.python.strict import contract_view, renamed_definitions, schema_text
@@ -65,6 +65,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     names = name_all(protocol)
     folder = package.replace(".", "/")
     found = beyond(protocol, bundle)
+    former = former_names(bundle, names)
     files = {
         f"{folder}/models.py": render_records(protocol, names, modules, NOTICE, found),
         f"{folder}/unions.py": _unions(protocol, names, modules, found),
@@ -73,9 +74,11 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         f"{folder}/_contract.py": _contract(protocol, names, modules),
         f"{folder}/_schema.json": schema_text(bundle),
         f"{folder}/strict.py": _strict(protocol, modules, settings.distribution or top),
-        f"{folder}/__init__.py": _package(protocol, names),
+        f"{folder}/__init__.py": _package(protocol, names, modules, former),
         f"{top}/py.typed": "",
     }
+    if former:
+        files[f"{folder}/_former.py"] = _former(protocol, names, former)
     view = peers_view(protocol, names)
     if view is not None:
         files[f"{folder}/peers.py"] = _peers(protocol, modules, view)
@@ -292,7 +295,19 @@ def _allows_null_id(protocol: ir.Protocol) -> bool:
             return False
 
 
-def _package(protocol: ir.Protocol, names: Names) -> str:
+def _former(protocol: ir.Protocol, names: Names, former: Mapping[str, str]) -> str:
+    records = {names.classes[one.name] for one in protocol.definitions.values() if isinstance(one, ir.Record)}
+    used = sorted(set(former.values()))
+    return _lay_out(
+        "former",
+        title=_title(protocol),
+        names=list(former.items()),
+        models=[name for name in used if name in records],
+        unions=[name for name in used if name not in records],
+    )
+
+
+def _package(protocol: ir.Protocol, names: Names, modules: Modules, former: Mapping[str, str]) -> str:
     models = sorted(names.classes[d.name] for d in protocol.definitions.values() if isinstance(d, ir.Record))
     unions = sorted(names.classes[d.name] for d in protocol.definitions.values() if not isinstance(d, ir.Record))
     about = inside_docstring(protocol.doc, 0) or "Types, method table, decoding and encoding."
@@ -308,6 +323,8 @@ def _package(protocol: ir.Protocol, names: Names) -> str:
         about="\n\n".join([about, *moved]),
         models=models,
         unions=unions,
+        runtime=modules.runtime,
+        former=list(former),
         public={name: name if other == name else f"{name} as {other}" for name, other in public.items()},
         exports=sorted([*models, *unions, *public.values()], key=lambda name: (not name.isupper(), name)),
     )

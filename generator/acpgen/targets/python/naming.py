@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from acpgen import ir
-from acpgen.schema.names import class_names, field_names
+from acpgen.schema.bundle import Bundle
+from acpgen.schema.names import class_names, field_names, python_class
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,12 @@ def name_all(protocol: ir.Protocol) -> Names:
     for name in protocol.definitions:
         _name_fields(name, protocol, fields)
     return Names(class_names(protocol.definitions.keys()), fields)
+
+
+def former_names(bundle: Bundle, names: Names) -> Mapping[str, str]:
+    """The classes that definitions had before, each with that of now, by the alphabet; none that something else has now."""
+    found = {python_class(before): names.classes[now] for before, now in bundle.former.items() if now in names.classes}
+    return {before: found[before] for before in sorted(found) if before not in names.taken}
 
 
 def _name_fields(name: str, protocol: ir.Protocol, fields: dict[str, Mapping[str, str]]) -> None:

@@ -66,12 +66,7 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
         "configOptions": Leniency(error=True, items=True),
         "_meta": Leniency(error=True),
     },
-    "SelectSessionConfigOption": {
-        "description": Leniency(error=True),
-        "category": Leniency(error=True),
-        "_meta": Leniency(error=True),
-    },
-    "BooleanSessionConfigOption": {
+    "SessionConfigSelect": {
         "description": Leniency(error=True),
         "category": Leniency(error=True),
         "_meta": Leniency(error=True),
@@ -82,6 +77,11 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
     },
     "SessionConfigSelectGroup": {
         "options": Leniency(error=True, items=True),
+        "_meta": Leniency(error=True),
+    },
+    "SessionConfigBoolean": {
+        "description": Leniency(error=True),
+        "category": Leniency(error=True),
         "_meta": Leniency(error=True),
     },
     "TextContent": {
@@ -123,26 +123,11 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
         "priority": Leniency(error=True),
         "_meta": Leniency(error=True),
     },
-    "SessionFormCreateElicitationRequest": {
-        "_meta": Leniency(error=True),
-    },
-    "RequestFormCreateElicitationRequest": {
-        "_meta": Leniency(error=True),
-    },
-    "SessionUrlCreateElicitationRequest": {
-        "_meta": Leniency(error=True),
-    },
-    "RequestUrlCreateElicitationRequest": {
-        "_meta": Leniency(error=True),
-    },
     "UnknownCreateElicitationRequest": {
         "_meta": Leniency(error=True),
     },
     "SessionUnknownCreateElicitationRequest": {
         "toolCallId": Leniency(error=True),
-    },
-    "AcceptCreateElicitationResponse": {
-        "_meta": Leniency(error=True),
     },
     "ElicitationDeclineAction": {
         "_meta": Leniency(error=True),
@@ -153,8 +138,23 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
     "UnknownCreateElicitationResponse": {
         "_meta": Leniency(error=True),
     },
+    "SessionElicitationFormMode": {
+        "_meta": Leniency(error=True),
+    },
+    "RequestElicitationFormMode": {
+        "_meta": Leniency(error=True),
+    },
+    "SessionElicitationUrlMode": {
+        "_meta": Leniency(error=True),
+    },
+    "RequestElicitationUrlMode": {
+        "_meta": Leniency(error=True),
+    },
     "ElicitationSessionScope": {
         "toolCallId": Leniency(error=True),
+    },
+    "ElicitationAcceptAction": {
+        "_meta": Leniency(error=True),
     },
     "ElicitationSchema": {
         "type": Leniency(error=True),
@@ -591,7 +591,7 @@ OWNERS: Final[dict[str, dict[str, str]]] = {
         "requestId": "ElicitationRequestScope",
     },
     "UnknownAuthMethod": {
-        "type": "TerminalAuthMethod",
+        "type": "AuthMethodTerminal",
         "name": "AuthMethodTerminal",
         "description": "AuthMethodTerminal",
         "_meta": "AuthMethodTerminal",
@@ -604,15 +604,15 @@ OWNERS: Final[dict[str, dict[str, str]]] = {
         "value": "ValueIdSetSessionConfigOptionRequest",
     },
     "UnknownSessionConfigOption": {
-        "type": "SelectSessionConfigOption",
-        "id": "SelectSessionConfigOption",
-        "name": "SelectSessionConfigOption",
-        "description": "SelectSessionConfigOption",
-        "category": "SelectSessionConfigOption",
-        "_meta": "SelectSessionConfigOption",
+        "type": "SessionConfigSelect",
+        "id": "SessionConfigSelect",
+        "name": "SessionConfigSelect",
+        "description": "SessionConfigSelect",
+        "category": "SessionConfigSelect",
+        "_meta": "SessionConfigSelect",
     },
     "UnknownContentBlock": {
-        "type": "TextContentBlock",
+        "type": "TextContent",
         "annotations": "TextContent",
         "_meta": "TextContent",
     },
@@ -625,7 +625,7 @@ OWNERS: Final[dict[str, dict[str, str]]] = {
         "_meta": "McpServerStdio",
     },
     "UnknownToolCallContent": {
-        "type": "ContentToolCallContent",
+        "type": "Content",
         "_meta": "Content",
     },
     "UnknownSessionUpdate": {

@@ -132,6 +132,8 @@ class Annotations(Model):
 class AudioContent(Model):
     """A recording, carried in the message."""
 
+    type: Literal["audio"] = "audio"
+
     annotations: Annotations | None = None
     """Hints about audience and importance. Null and absence both mean none."""
 
@@ -143,12 +145,6 @@ class AudioContent(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class AudioContentBlock(AudioContent):
-    """A recording. In prompts only for agents that advertised `promptCapabilities.audio`."""
-
-    type: Literal["audio"] = "audio"
 
 
 class AuthCapabilities(Model):
@@ -185,6 +181,8 @@ class AuthMethodTerminal(Model):
     """A method for which the client starts the configured agent program once more, in an interactive terminal. Exit
     status zero means signed in, any other end means failure; `authenticate` is not called.
     """
+
+    type: Literal["terminal"] = "terminal"
 
     id: AuthMethodId
     """Identifies the method among those of the agent."""
@@ -243,6 +241,10 @@ class AvailableCommand(Model):
 class AvailableCommandsUpdate(Model):
     """The commands that the user can run from now on."""
 
+    session_update: Annotated[
+        Literal["available_commands_update"], Field(alias="sessionUpdate")
+    ] = "available_commands_update"
+
     available_commands: Annotated[
         list[AvailableCommand], Field(alias="availableCommands")
     ]
@@ -250,14 +252,6 @@ class AvailableCommandsUpdate(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class AvailableCommandsUpdateSessionUpdate(AvailableCommandsUpdate):
-    """The commands that the user can now run, replacing the earlier list."""
-
-    session_update: Annotated[
-        Literal["available_commands_update"], Field(alias="sessionUpdate")
-    ] = "available_commands_update"
 
 
 class BlobResourceContents(Model):
@@ -286,6 +280,8 @@ class BooleanConfigOptionCapabilities(Model):
 class BooleanPropertySchema(Model):
     """A field to tick or leave unticked."""
 
+    type: Literal["boolean"] = "boolean"
+
     title: str | None = None
     """Label of the field. Null and absence both mean that the property's name is shown."""
 
@@ -297,12 +293,6 @@ class BooleanPropertySchema(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class BooleanElicitationPropertySchema(BooleanPropertySchema):
-    """A checkbox."""
-
-    type: Literal["boolean"] = "boolean"
 
 
 class BooleanSetSessionConfigOptionRequest(Model):
@@ -440,6 +430,10 @@ class CompactionSummaryChunk(Model):
     a compaction in progress.
     """
 
+    session_update: Annotated[
+        Literal["compaction_summary_chunk"], Field(alias="sessionUpdate")
+    ] = "compaction_summary_chunk"
+
     compaction_id: Annotated[CompactionId, Field(alias="compactionId")]
     """The compaction whose summary grows."""
 
@@ -450,20 +444,14 @@ class CompactionSummaryChunk(Model):
     """Extension data of this block alone. Null and absence both mean none."""
 
 
-class CompactionSummaryChunkSessionUpdate(CompactionSummaryChunk):
-    """A piece of the summary that a context compaction keeps. Sent only to clients that advertised
-    `session.compaction`.
-    """
-
-    session_update: Annotated[
-        Literal["compaction_summary_chunk"], Field(alias="sessionUpdate")
-    ] = "compaction_summary_chunk"
-
-
 class CompactionUpdate(Model):
     """Creates a context compaction, or changes the one with this id. The first mention fixes its place in the
     conversation. In the fields with a patch meaning absence changes nothing and null removes the value.
     """
+
+    session_update: Annotated[
+        Literal["compaction_update"], Field(alias="sessionUpdate")
+    ] = "compaction_update"
 
     compaction_id: Annotated[CompactionId, Field(alias="compactionId")]
     """The compaction that is created or changed."""
@@ -490,14 +478,6 @@ class CompactionUpdate(Model):
     """
 
 
-class CompactionUpdateSessionUpdate(CompactionUpdate):
-    """A context compaction starts, changes or ends. Sent only to clients that advertised `session.compaction`."""
-
-    session_update: Annotated[
-        Literal["compaction_update"], Field(alias="sessionUpdate")
-    ] = "compaction_update"
-
-
 class CompleteElicitationNotification(Model):
     """Payload of `elicitation/complete`: the agent reports that the user is done with a web page, so that the client
     can close its prompt. Clients ignore ids that they do not know.
@@ -515,6 +495,10 @@ class ConfigOptionUpdate(Model):
     to another model.
     """
 
+    session_update: Annotated[
+        Literal["config_option_update"], Field(alias="sessionUpdate")
+    ] = "config_option_update"
+
     config_options: Annotated[list[SessionConfigOption], Field(alias="configOptions")]
     """Every setting of the session with its current value, in place of what the client knew."""
 
@@ -522,16 +506,10 @@ class ConfigOptionUpdate(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class ConfigOptionUpdateSessionUpdate(ConfigOptionUpdate):
-    """The session's settings, replacing what the client knew."""
-
-    session_update: Annotated[
-        Literal["config_option_update"], Field(alias="sessionUpdate")
-    ] = "config_option_update"
-
-
 class Content(Model):
     """An ordinary content block as output of a tool."""
+
+    type: Literal["content"] = "content"
 
     content: ContentBlock
     """The block."""
@@ -569,12 +547,6 @@ class AgentThoughtChunk(ContentChunk):
     session_update: Annotated[
         Literal["agent_thought_chunk"], Field(alias="sessionUpdate")
     ] = "agent_thought_chunk"
-
-
-class ContentToolCallContent(Content):
-    """An ordinary content block."""
-
-    type: Literal["content"] = "content"
 
 
 class Cost(Model):
@@ -634,19 +606,15 @@ class CreateTerminalResponse(Model):
 class CurrentModeUpdate(Model):
     """The session has changed its mode, on the agent's initiative or the client's."""
 
+    session_update: Annotated[
+        Literal["current_mode_update"], Field(alias="sessionUpdate")
+    ] = "current_mode_update"
+
     current_mode_id: Annotated[SessionModeId, Field(alias="currentModeId")]
     """The mode in force from now on."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class CurrentModeUpdateSessionUpdate(CurrentModeUpdate):
-    """The session is in another mode."""
-
-    session_update: Annotated[
-        Literal["current_mode_update"], Field(alias="sessionUpdate")
-    ] = "current_mode_update"
 
 
 class DeleteSessionRequest(Model):
@@ -669,6 +637,8 @@ class DeleteSessionResponse(Model):
 class Diff(Model):
     """The change of one file, given as its text before and after."""
 
+    type: Literal["diff"] = "diff"
+
     path: AbsolutePath
     """The file that changes."""
 
@@ -682,25 +652,15 @@ class Diff(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class DiffToolCallContent(Diff):
-    """A change to a file."""
-
-    type: Literal["diff"] = "diff"
-
-
 class ElicitationAcceptAction(Model):
     """What comes with consent."""
+
+    action: Literal["accept"] = "accept"
 
     content: dict[str, ElicitationContentValue] | None = None
     """The values entered, by property name, fitting the schema of the form. Null and absence both mean that there are
     none, as with a web page.
     """
-
-
-class AcceptCreateElicitationResponse(ElicitationAcceptAction):
-    """The user agreed: with a form this brings what was entered, with a web page only consent to open it."""
-
-    action: Literal["accept"] = "accept"
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -800,6 +760,8 @@ class ElicitationUrlCapabilities(Model):
 
 class EmbeddedResource(Model):
     """A resource that travels with the message, content included."""
+
+    type: Literal["resource"] = "resource"
 
     annotations: Annotations | None = None
     """Hints about audience and importance. Null and absence both mean none."""
@@ -938,6 +900,8 @@ class HttpHeader(Model):
 class ImageContent(Model):
     """A picture, carried in the message."""
 
+    type: Literal["image"] = "image"
+
     annotations: Annotations | None = None
     """Hints about audience and importance. Null and absence both mean none."""
 
@@ -952,12 +916,6 @@ class ImageContent(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class ImageContentBlock(ImageContent):
-    """A picture. In prompts only for agents that advertised `promptCapabilities.image`."""
-
-    type: Literal["image"] = "image"
 
 
 class Implementation(Model):
@@ -1033,6 +991,8 @@ class InitializeResponse(Model):
 class IntegerPropertySchema(Model):
     """A field for a whole number."""
 
+    type: Literal["integer"] = "integer"
+
     title: str | None = None
     """Label of the field. Null and absence both mean that the property's name is shown."""
 
@@ -1050,12 +1010,6 @@ class IntegerPropertySchema(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class IntegerElicitationPropertySchema(IntegerPropertySchema):
-    """A whole number."""
-
-    type: Literal["integer"] = "integer"
 
 
 class KillTerminalRequest(Model):
@@ -1208,6 +1162,8 @@ class McpCapabilities(Model):
 class McpServerHttp(Model):
     """An MCP server reached by streamable HTTP."""
 
+    type: Literal["http"] = "http"
+
     name: str
     """Label of the server, for people."""
 
@@ -1221,14 +1177,10 @@ class McpServerHttp(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class HttpMcpServer(McpServerHttp):
-    """A server reached by streamable HTTP. Only for agents that advertised `mcpCapabilities.http`."""
-
-    type: Literal["http"] = "http"
-
-
 class McpServerSse(Model):
     """An MCP server reached by server-sent events, a transport that MCP has deprecated."""
+
+    type: Literal["sse"] = "sse"
 
     name: str
     """Label of the server, for people."""
@@ -1265,6 +1217,8 @@ class McpServerStdio(Model):
 class MultiSelectPropertySchema(Model):
     """A field where the user may choose several values."""
 
+    type: Literal["array"] = "array"
+
     title: str | None = None
     """Label of the field. Null and absence both mean that the property's name is shown."""
 
@@ -1285,12 +1239,6 @@ class MultiSelectPropertySchema(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class ArrayElicitationPropertySchema(MultiSelectPropertySchema):
-    """A choice of several values."""
-
-    type: Literal["array"] = "array"
 
 
 class NewSessionRequest(Model):
@@ -1342,6 +1290,10 @@ class Notice(Model):
     agent cannot count on its being seen; to a client without notices it may send an ordinary message instead.
     """
 
+    session_update: Annotated[Literal["notice"], Field(alias="sessionUpdate")] = (
+        "notice"
+    )
+
     severity: NoticeSeverity
     """How serious it is, for presentation."""
 
@@ -1359,18 +1311,10 @@ class NoticeCapabilities(Model):
     """Marker by which a client accepts notices. It has no fields yet; `{}` is enough."""
 
 
-class NoticeSessionUpdate(Notice):
-    """Live information for the user that does not become part of the conversation. Sent only to clients that
-    advertised `session.notices`.
-    """
-
-    session_update: Annotated[Literal["notice"], Field(alias="sessionUpdate")] = (
-        "notice"
-    )
-
-
 class NumberPropertySchema(Model):
     """A field for a number, whole or not."""
+
+    type: Literal["number"] = "number"
 
     title: str | None = None
     """Label of the field. Null and absence both mean that the property's name is shown."""
@@ -1389,12 +1333,6 @@ class NumberPropertySchema(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class NumberElicitationPropertySchema(NumberPropertySchema):
-    """A number, whole or not."""
-
-    type: Literal["number"] = "number"
 
 
 class PermissionOption(Model):
@@ -1418,6 +1356,8 @@ class Plan(Model):
     showed before.
     """
 
+    session_update: Annotated[Literal["plan"], Field(alias="sessionUpdate")] = "plan"
+
     entries: list[PlanEntry]
     """All steps with their present status, in order."""
 
@@ -1439,12 +1379,6 @@ class PlanEntry(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class PlanSessionUpdate(Plan):
-    """The agent's plan, replacing the earlier one."""
-
-    session_update: Annotated[Literal["plan"], Field(alias="sessionUpdate")] = "plan"
 
 
 class PromptCapabilities(Model):
@@ -1561,24 +1495,10 @@ class ReleaseTerminalResponse(Model):
 class RequestElicitationFormMode(ElicitationRequestScope):
     """The question belongs to another request."""
 
+    mode: Literal["form"] = "form"
+
     requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
     """The fields of the form."""
-
-
-class RequestElicitationUrlMode(ElicitationRequestScope):
-    """The question belongs to another request."""
-
-    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
-    """Identifies the elicitation, so that its end can be reported later."""
-
-    url: str
-    """The page to open, after the user has seen the address and agreed."""
-
-
-class RequestFormCreateElicitationRequest(ElicitationRequestScope):
-    """The question belongs to another request."""
-
-    mode: Literal["form"] = "form"
 
     message: str
     """What is asked and why, for people."""
@@ -1586,8 +1506,23 @@ class RequestFormCreateElicitationRequest(ElicitationRequestScope):
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
-    requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
-    """The fields of the form."""
+
+class RequestElicitationUrlMode(ElicitationRequestScope):
+    """The question belongs to another request."""
+
+    mode: Literal["url"] = "url"
+
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
+    """Identifies the elicitation, so that its end can be reported later."""
+
+    url: str
+    """The page to open, after the user has seen the address and agreed."""
+
+    message: str
+    """What is asked and why, for people."""
+
+    meta: Annotated[Meta, Field(alias="_meta")] = None
+    """Data of an implementation, attached to an object of the protocol."""
 
 
 class RequestPermissionRequest(Model):
@@ -1619,34 +1554,10 @@ class RequestPermissionResponse(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class RequestUrlCreateElicitationRequest(ElicitationRequestScope):
-    """The question belongs to another request."""
-
-    mode: Literal["url"] = "url"
-
-    message: str
-    """What is asked and why, for people."""
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Data of an implementation, attached to an object of the protocol."""
-
-    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
-    """Identifies the elicitation, so that its end can be reported later."""
-
-    url: str
-    """The page to open, after the user has seen the address and agreed."""
-
-
-class ResourceContentBlock(EmbeddedResource):
-    """A resource together with its content. In prompts only for agents that advertised
-    `promptCapabilities.embeddedContext`; preferred to a link where allowed.
-    """
-
-    type: Literal["resource"] = "resource"
-
-
 class ResourceLink(Model):
     """A resource named by its address, without its content."""
+
+    type: Literal["resource_link"] = "resource_link"
 
     annotations: Annotations | None = None
     """Hints about audience and importance. Null and absence both mean none."""
@@ -1671,12 +1582,6 @@ class ResourceLink(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class ResourceLinkContentBlock(ResourceLink):
-    """The address of a resource that the agent can fetch itself. Allowed in every prompt."""
-
-    type: Literal["resource_link"] = "resource_link"
 
 
 class ResumeSessionRequest(Model):
@@ -1730,17 +1635,13 @@ class ResumeSessionResponse(Model):
 class SelectedPermissionOutcome(Model):
     """The choice of the user."""
 
+    outcome: Literal["selected"] = "selected"
+
     option_id: Annotated[PermissionOptionId, Field(alias="optionId")]
     """The option chosen, one of those in the request."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class SelectedRequestPermissionOutcome(SelectedPermissionOutcome):
-    """The user chose an option."""
-
-    outcome: Literal["selected"] = "selected"
 
 
 class SessionAdditionalDirectoriesCapabilities(Model):
@@ -1796,14 +1697,10 @@ class SessionCloseCapabilities(Model):
 class SessionConfigBoolean(Model):
     """The part of a setting that is specific to switches."""
 
+    type: Literal["boolean"] = "boolean"
+
     current_value: Annotated[bool, Field(alias="currentValue")]
     """True if the switch is on."""
-
-
-class BooleanSessionConfigOption(SessionConfigBoolean):
-    """A switch. Only for clients that advertised boolean options."""
-
-    type: Literal["boolean"] = "boolean"
 
     id: SessionConfigId
     """What to pass as `configId`."""
@@ -1838,17 +1735,13 @@ class SessionConfigOptionsCapabilities(Model):
 class SessionConfigSelect(Model):
     """The part of a setting that is specific to selections."""
 
+    type: Literal["select"] = "select"
+
     current_value: Annotated[SessionConfigValueId, Field(alias="currentValue")]
     """Id of the value in force."""
 
     options: SessionConfigSelectOptions
     """The values to choose from, flat or in groups."""
-
-
-class SelectSessionConfigOption(SessionConfigSelect):
-    """A choice of one value among several."""
-
-    type: Literal["select"] = "select"
 
     id: SessionConfigId
     """What to pass as `configId`."""
@@ -1910,31 +1803,10 @@ class SessionDeleteCapabilities(Model):
 class SessionElicitationFormMode(ElicitationSessionScope):
     """The question belongs to a session."""
 
+    mode: Literal["form"] = "form"
+
     requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
     """The fields of the form."""
-
-
-class SessionElicitationUrlMode(ElicitationSessionScope):
-    """The question belongs to a session."""
-
-    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
-    """Identifies the elicitation, so that its end can be reported later."""
-
-    url: str
-    """The page to open, after the user has seen the address and agreed."""
-
-
-class SessionForkCapabilities(Model):
-    """Marker for `session/fork`, which is not yet stable. It has no fields yet; `{}` is enough."""
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Data of an implementation, attached to an object of the protocol."""
-
-
-class SessionFormCreateElicitationRequest(ElicitationSessionScope):
-    """The question belongs to a session."""
-
-    mode: Literal["form"] = "form"
 
     message: str
     """What is asked and why, for people."""
@@ -1942,8 +1814,30 @@ class SessionFormCreateElicitationRequest(ElicitationSessionScope):
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
-    requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
-    """The fields of the form."""
+
+class SessionElicitationUrlMode(ElicitationSessionScope):
+    """The question belongs to a session."""
+
+    mode: Literal["url"] = "url"
+
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
+    """Identifies the elicitation, so that its end can be reported later."""
+
+    url: str
+    """The page to open, after the user has seen the address and agreed."""
+
+    message: str
+    """What is asked and why, for people."""
+
+    meta: Annotated[Meta, Field(alias="_meta")] = None
+    """Data of an implementation, attached to an object of the protocol."""
+
+
+class SessionForkCapabilities(Model):
+    """Marker for `session/fork`, which is not yet stable. It has no fields yet; `{}` is enough."""
+
+    meta: Annotated[Meta, Field(alias="_meta")] = None
+    """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionInfo(Model):
@@ -1980,6 +1874,10 @@ class SessionInfoUpdate(Model):
     cannot change while a session is open.
     """
 
+    session_update: Annotated[
+        Literal["session_info_update"], Field(alias="sessionUpdate")
+    ] = "session_info_update"
+
     title: str | None | MISSING = MISSING
     """The new title; null removes it.
 
@@ -1994,14 +1892,6 @@ class SessionInfoUpdate(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class SessionInfoUpdateSessionUpdate(SessionInfoUpdate):
-    """The session has a new title or time of last activity."""
-
-    session_update: Annotated[
-        Literal["session_info_update"], Field(alias="sessionUpdate")
-    ] = "session_info_update"
 
 
 class SessionListCapabilities(Model):
@@ -2064,24 +1954,6 @@ class SessionResumeCapabilities(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class SessionUrlCreateElicitationRequest(ElicitationSessionScope):
-    """The question belongs to a session."""
-
-    mode: Literal["url"] = "url"
-
-    message: str
-    """What is asked and why, for people."""
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Data of an implementation, attached to an object of the protocol."""
-
-    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
-    """Identifies the elicitation, so that its end can be reported later."""
-
-    url: str
-    """The page to open, after the user has seen the address and agreed."""
-
-
 class SetSessionConfigOptionResponse(Model):
     """Result of `session/set_config_option`. One change may alter other settings too, so all of them come back."""
 
@@ -2112,14 +1984,10 @@ class SetSessionModeResponse(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class SseMcpServer(McpServerSse):
-    """A server reached by server-sent events. Only for agents that advertised `mcpCapabilities.sse`."""
-
-    type: Literal["sse"] = "sse"
-
-
 class StringMultiSelectItems(Model):
     """Values of a multiple choice that are their own labels."""
+
+    type: Literal["string"] = "string"
 
     enum: list[str]
     """The values."""
@@ -2128,14 +1996,10 @@ class StringMultiSelectItems(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class MultiSelectItemsStringVariant(StringMultiSelectItems):
-    """Texts, shown as they are."""
-
-    type: Literal["string"] = "string"
-
-
 class StringPropertySchema(Model):
     """A field for text. With `enum` or `oneOf` it becomes a choice of one value."""
+
+    type: Literal["string"] = "string"
 
     title: str | None = None
     """Label of the field. Null and absence both mean that the property's name is shown."""
@@ -2168,28 +2032,16 @@ class StringPropertySchema(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class StringElicitationPropertySchema(StringPropertySchema):
-    """A text, or a choice of one value where `enum` or `oneOf` is given."""
-
-    type: Literal["string"] = "string"
-
-
 class Terminal(Model):
     """Places a terminal into the output of a tool call. The agent does so before it releases the terminal."""
+
+    type: Literal["terminal"] = "terminal"
 
     terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """A terminal that `terminal/create` has returned."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class TerminalAuthMethod(AuthMethodTerminal):
-    """The user signs in inside an interactive terminal that the client opens for a second process of the agent. Only
-    for clients that advertised it.
-    """
-
-    type: Literal["terminal"] = "terminal"
 
 
 class TerminalExitStatus(Model):
@@ -2234,14 +2086,10 @@ class TerminalOutputResponse(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class TerminalToolCallContent(Terminal):
-    """A terminal, shown live. Its output stays visible after the terminal is released."""
-
-    type: Literal["terminal"] = "terminal"
-
-
 class TextContent(Model):
     """Plain or Markdown text."""
+
+    type: Literal["text"] = "text"
 
     annotations: Annotations | None = None
     """Hints about audience and importance. Null and absence both mean none."""
@@ -2251,12 +2099,6 @@ class TextContent(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class TextContentBlock(TextContent):
-    """Words, which clients should render as Markdown. Allowed in every prompt."""
-
-    type: Literal["text"] = "text"
 
 
 class TextResourceContents(Model):
@@ -2289,6 +2131,10 @@ class ToolCall(Model):
     """Announces a tool call, with what is known of it so far. Later changes arrive as `tool_call_update` under the
     same id.
     """
+
+    session_update: Annotated[Literal["tool_call"], Field(alias="sessionUpdate")] = (
+        "tool_call"
+    )
 
     tool_call_id: Annotated[ToolCallId, Field(alias="toolCallId")]
     """Identifies the call within the session."""
@@ -2334,14 +2180,6 @@ class ToolCallLocation(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class ToolCallSessionUpdate(ToolCall):
-    """A tool call appears."""
-
-    session_update: Annotated[Literal["tool_call"], Field(alias="sessionUpdate")] = (
-        "tool_call"
-    )
-
-
 class ToolCallUpdate(Model):
     """Changes a tool call. Only fields with a value change anything; null and absence both leave a field as it was."""
 
@@ -2376,7 +2214,7 @@ class ToolCallUpdate(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class ToolCallUpdateSessionUpdate(ToolCallUpdate):
+class SessionToolCallUpdate(ToolCallUpdate):
     """A tool call that is already known changes."""
 
     session_update: Annotated[
@@ -2624,6 +2462,10 @@ class UnstructuredCommandInput(Model):
 class UsageUpdate(Model):
     """How much of the model's context is in use, and what the session has cost."""
 
+    session_update: Annotated[Literal["usage_update"], Field(alias="sessionUpdate")] = (
+        "usage_update"
+    )
+
     used: Annotated[int, Field(ge=0)]
     """Tokens that are in the context now."""
 
@@ -2635,14 +2477,6 @@ class UsageUpdate(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class UsageUpdateSessionUpdate(UsageUpdate):
-    """How full the context window is, and what the session has cost."""
-
-    session_update: Annotated[Literal["usage_update"], Field(alias="sessionUpdate")] = (
-        "usage_update"
-    )
 
 
 class UserMessageChunk(ContentChunk):

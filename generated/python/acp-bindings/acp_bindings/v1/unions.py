@@ -33,7 +33,6 @@ __all__ = [
     "ExtNotification",
     "ExtRequest",
     "ExtResponse",
-    "FormCreateElicitationRequest",
     "McpServer",
     "MessageId",
     "Meta",
@@ -64,13 +63,12 @@ __all__ = [
     "ToolCallId",
     "ToolCallStatus",
     "ToolKind",
-    "UrlCreateElicitationRequest",
 ]
 
 AuthMethod = TypeAliasType(
     "AuthMethod",
     Annotated[
-        "TerminalAuthMethod | UnknownAuthMethod | AuthMethodAgent",
+        "AuthMethodTerminal | UnknownAuthMethod | AuthMethodAgent",
         Tagged("type", ("terminal",), fallbacks=1, default=True, default_tag="agent"),
         Defined(__name__, "AuthMethod"),
     ],
@@ -143,11 +141,7 @@ Unknown values of `type` are kept as `UnknownSetSessionConfigOptionRequest`.
 SessionConfigOption = TypeAliasType(
     "SessionConfigOption",
     Annotated[
-        """(
-        SelectSessionConfigOption
-        | BooleanSessionConfigOption
-        | UnknownSessionConfigOption
-        )""",
+        "SessionConfigSelect | SessionConfigBoolean | UnknownSessionConfigOption",
         Tagged("type", ("select", "boolean"), fallbacks=1),
         Defined(__name__, "SessionConfigOption"),
     ],
@@ -208,11 +202,11 @@ ContentBlock = TypeAliasType(
     "ContentBlock",
     Annotated[
         """(
-        TextContentBlock
-        | ImageContentBlock
-        | AudioContentBlock
-        | ResourceLinkContentBlock
-        | ResourceContentBlock
+        TextContent
+        | ImageContent
+        | AudioContent
+        | ResourceLink
+        | EmbeddedResource
         | UnknownContentBlock
         )""",
         Tagged(
@@ -253,8 +247,8 @@ CreateElicitationRequest = TypeAliasType(
     "CreateElicitationRequest",
     Annotated[
         """(
-        FormCreateElicitationRequest
-        | UrlCreateElicitationRequest
+        ElicitationFormMode
+        | ElicitationUrlMode
         | SessionUnknownCreateElicitationRequest
         | RequestUnknownCreateElicitationRequest
         )""",
@@ -268,31 +262,11 @@ question belongs to a session or to another request, and modes that the client d
 Unknown values of `mode` are kept as `UnknownCreateElicitationRequest`.
 """
 
-FormCreateElicitationRequest = TypeAliasType(
-    "FormCreateElicitationRequest",
-    Annotated[
-        "SessionFormCreateElicitationRequest | RequestFormCreateElicitationRequest",
-        Shapes(),
-        Defined(__name__, "FormCreateElicitationRequest"),
-    ],
-)
-""""""
-
-UrlCreateElicitationRequest = TypeAliasType(
-    "UrlCreateElicitationRequest",
-    Annotated[
-        "SessionUrlCreateElicitationRequest | RequestUrlCreateElicitationRequest",
-        Shapes(),
-        Defined(__name__, "UrlCreateElicitationRequest"),
-    ],
-)
-""""""
-
 CreateElicitationResponse = TypeAliasType(
     "CreateElicitationResponse",
     Annotated[
         """(
-        AcceptCreateElicitationResponse
+        ElicitationAcceptAction
         | ElicitationDeclineAction
         | ElicitationCancelAction
         | UnknownCreateElicitationResponse
@@ -349,11 +323,11 @@ ElicitationPropertySchema = TypeAliasType(
     "ElicitationPropertySchema",
     Annotated[
         """(
-        StringElicitationPropertySchema
-        | NumberElicitationPropertySchema
-        | IntegerElicitationPropertySchema
-        | BooleanElicitationPropertySchema
-        | ArrayElicitationPropertySchema
+        StringPropertySchema
+        | NumberPropertySchema
+        | IntegerPropertySchema
+        | BooleanPropertySchema
+        | MultiSelectPropertySchema
         | UnknownElicitationPropertySchema
         )""",
         Tagged(
@@ -388,7 +362,7 @@ Other values are kept as they are.
 MultiSelectItems = TypeAliasType(
     "MultiSelectItems",
     Annotated[
-        "MultiSelectItemsStringVariant | UnknownMultiSelectItems | TitledMultiSelectItems",
+        "StringMultiSelectItems | UnknownMultiSelectItems | TitledMultiSelectItems",
         Tagged("type", ("string",), fallbacks=1, default=True),
         Defined(__name__, "MultiSelectItems"),
     ],
@@ -478,7 +452,7 @@ Other values are kept as they are.
 McpServer = TypeAliasType(
     "McpServer",
     Annotated[
-        "HttpMcpServer | SseMcpServer | UnknownMcpServer | McpServerStdio",
+        "McpServerHttp | McpServerSse | UnknownMcpServer | McpServerStdio",
         Tagged(
             "type",
             ("http", "sse"),
@@ -527,7 +501,7 @@ AbsolutePath = TypeAliasType(
 RequestPermissionOutcome = TypeAliasType(
     "RequestPermissionOutcome",
     Annotated[
-        "CancelledPermissionOutcome | SelectedRequestPermissionOutcome",
+        "CancelledPermissionOutcome | SelectedPermissionOutcome",
         Tagged("outcome", ("cancelled", "selected")),
         Defined(__name__, "RequestPermissionOutcome"),
     ],
@@ -679,12 +653,7 @@ Other values are kept as they are.
 ToolCallContent = TypeAliasType(
     "ToolCallContent",
     Annotated[
-        """(
-        ContentToolCallContent
-        | DiffToolCallContent
-        | TerminalToolCallContent
-        | UnknownToolCallContent
-        )""",
+        "Content | Diff | Terminal | UnknownToolCallContent",
         Tagged("type", ("content", "diff", "terminal"), fallbacks=1),
         Defined(__name__, "ToolCallContent"),
     ],
@@ -701,17 +670,17 @@ SessionUpdate = TypeAliasType(
         UserMessageChunk
         | AgentMessageChunk
         | AgentThoughtChunk
-        | ToolCallSessionUpdate
-        | ToolCallUpdateSessionUpdate
-        | PlanSessionUpdate
-        | AvailableCommandsUpdateSessionUpdate
-        | CurrentModeUpdateSessionUpdate
-        | ConfigOptionUpdateSessionUpdate
-        | SessionInfoUpdateSessionUpdate
-        | UsageUpdateSessionUpdate
-        | NoticeSessionUpdate
-        | CompactionUpdateSessionUpdate
-        | CompactionSummaryChunkSessionUpdate
+        | ToolCall
+        | SessionToolCallUpdate
+        | Plan
+        | AvailableCommandsUpdate
+        | CurrentModeUpdate
+        | ConfigOptionUpdate
+        | SessionInfoUpdate
+        | UsageUpdate
+        | Notice
+        | CompactionUpdate
+        | CompactionSummaryChunk
         | UnknownSessionUpdate
         )""",
         Tagged(
@@ -749,60 +718,56 @@ MessageId = TypeAliasType("MessageId", Annotated["str", Defined(__name__, "Messa
 # The types above name records; the records, in turn, import them from here. Indented, it is no late import to linters.
 if __name__ != "__main__":
     from .models import (
-        AcceptCreateElicitationResponse,
         AgentMessageChunk,
         AgentThoughtChunk,
-        ArrayElicitationPropertySchema,
-        AudioContentBlock,
+        AudioContent,
         AuthMethodAgent,
-        AvailableCommandsUpdateSessionUpdate,
+        AuthMethodTerminal,
+        AvailableCommandsUpdate,
         BlobResourceContents,
-        BooleanElicitationPropertySchema,
-        BooleanSessionConfigOption,
+        BooleanPropertySchema,
         BooleanSetSessionConfigOptionRequest,
         CancelledPermissionOutcome,
-        CompactionSummaryChunkSessionUpdate,
-        CompactionUpdateSessionUpdate,
-        ConfigOptionUpdateSessionUpdate,
-        ContentToolCallContent,
-        CurrentModeUpdateSessionUpdate,
-        DiffToolCallContent,
+        CompactionSummaryChunk,
+        CompactionUpdate,
+        ConfigOptionUpdate,
+        Content,
+        CurrentModeUpdate,
+        Diff,
+        ElicitationAcceptAction,
         ElicitationCancelAction,
         ElicitationDeclineAction,
-        HttpMcpServer,
-        ImageContentBlock,
-        IntegerElicitationPropertySchema,
+        EmbeddedResource,
+        ImageContent,
+        IntegerPropertySchema,
+        McpServerHttp,
+        McpServerSse,
         McpServerStdio,
-        MultiSelectItemsStringVariant,
-        NoticeSessionUpdate,
-        NumberElicitationPropertySchema,
-        PlanSessionUpdate,
+        MultiSelectPropertySchema,
+        Notice,
+        NumberPropertySchema,
+        Plan,
         RequestElicitationFormMode,
         RequestElicitationUrlMode,
-        RequestFormCreateElicitationRequest,
         RequestUnknownCreateElicitationRequest,
-        RequestUrlCreateElicitationRequest,
-        ResourceContentBlock,
-        ResourceLinkContentBlock,
-        SelectedRequestPermissionOutcome,
-        SelectSessionConfigOption,
+        ResourceLink,
+        SelectedPermissionOutcome,
+        SessionConfigBoolean,
+        SessionConfigSelect,
         SessionConfigSelectGroup,
         SessionConfigSelectOption,
         SessionElicitationFormMode,
         SessionElicitationUrlMode,
-        SessionFormCreateElicitationRequest,
-        SessionInfoUpdateSessionUpdate,
+        SessionInfoUpdate,
+        SessionToolCallUpdate,
         SessionUnknownCreateElicitationRequest,
-        SessionUrlCreateElicitationRequest,
-        SseMcpServer,
-        StringElicitationPropertySchema,
-        TerminalAuthMethod,
-        TerminalToolCallContent,
-        TextContentBlock,
+        StringMultiSelectItems,
+        StringPropertySchema,
+        Terminal,
+        TextContent,
         TextResourceContents,
         TitledMultiSelectItems,
-        ToolCallSessionUpdate,
-        ToolCallUpdateSessionUpdate,
+        ToolCall,
         UnknownAuthMethod,
         UnknownContentBlock,
         UnknownCreateElicitationResponse,
@@ -814,7 +779,7 @@ if __name__ != "__main__":
         UnknownSetSessionConfigOptionRequest,
         UnknownToolCallContent,
         UnstructuredCommandInput,
-        UsageUpdateSessionUpdate,
+        UsageUpdate,
         UserMessageChunk,
         ValueIdSetSessionConfigOptionRequest,
     )

@@ -229,13 +229,8 @@ CONTRACT: Final = Contract(
         "RequestPermissionSubject": Gated(
             tag="type",
             variants={
-                "tool_call": Member(look=("ToolCallRequestPermissionSubject",)),
+                "tool_call": Member(look=("ToolCallPermissionSubject",)),
                 "command": Member(),
-            },
-        ),
-        "ToolCallRequestPermissionSubject": Gated(
-            fields={
-                "toolCall": Member(look=("ToolCallUpdate",)),
             },
         ),
         "ToolCallPermissionSubject": Gated(
@@ -312,14 +307,9 @@ CONTRACT: Final = Contract(
         "ToolCallContent": Gated(
             tag="type",
             variants={
-                "content": Member(look=("ContentToolCallContent",)),
+                "content": Member(look=("Content",)),
                 "diff": Member(),
                 "terminal": Member(),
-            },
-        ),
-        "ContentToolCallContent": Gated(
-            fields={
-                "content": Member(look=("ContentBlock",)),
             },
         ),
         "Content": Gated(
@@ -336,16 +326,14 @@ CONTRACT: Final = Contract(
             tag="sessionUpdate",
             variants={
                 "user_message_chunk": Member(look=("UserMessageChunk",)),
-                "user_message": Member(look=("UserMessageSessionUpdate",)),
+                "user_message": Member(look=("UserMessage",)),
                 "agent_message_chunk": Member(look=("AgentMessageChunk",)),
-                "agent_message": Member(look=("AgentMessageSessionUpdate",)),
+                "agent_message": Member(look=("AgentMessage",)),
                 "agent_thought_chunk": Member(look=("AgentThoughtChunk",)),
-                "agent_thought": Member(look=("AgentThoughtSessionUpdate",)),
+                "agent_thought": Member(look=("AgentThought",)),
                 "state_update": Member(),
-                "tool_call_content_chunk": Member(
-                    look=("ToolCallContentChunkSessionUpdate",)
-                ),
-                "tool_call_update": Member(look=("ToolCallUpdateSessionUpdate",)),
+                "tool_call_content_chunk": Member(look=("ToolCallContentChunk",)),
+                "tool_call_update": Member(look=("SessionToolCallUpdate",)),
                 "terminal_update": Member(),
                 "terminal_output_chunk": Member(),
                 "plan_update": Member(),
@@ -354,10 +342,8 @@ CONTRACT: Final = Contract(
                 "session_info_update": Member(),
                 "usage_update": Member(),
                 "notice": Member(),
-                "compaction_update": Member(look=("CompactionUpdateSessionUpdate",)),
-                "compaction_summary_chunk": Member(
-                    look=("CompactionSummaryChunkSessionUpdate",)
-                ),
+                "compaction_update": Member(look=("CompactionUpdate",)),
+                "compaction_summary_chunk": Member(look=("CompactionSummaryChunk",)),
             },
         ),
         "UserMessageChunk": Gated(
@@ -365,19 +351,9 @@ CONTRACT: Final = Contract(
                 "content": Member(look=("ContentBlock",)),
             },
         ),
-        "UserMessageSessionUpdate": Gated(
-            fields={
-                "content": Member(look=("[]ContentBlock",)),
-            },
-        ),
         "AgentMessageChunk": Gated(
             fields={
                 "content": Member(look=("ContentBlock",)),
-            },
-        ),
-        "AgentMessageSessionUpdate": Gated(
-            fields={
-                "content": Member(look=("[]ContentBlock",)),
             },
         ),
         "AgentThoughtChunk": Gated(
@@ -385,29 +361,9 @@ CONTRACT: Final = Contract(
                 "content": Member(look=("ContentBlock",)),
             },
         ),
-        "AgentThoughtSessionUpdate": Gated(
-            fields={
-                "content": Member(look=("[]ContentBlock",)),
-            },
-        ),
-        "ToolCallContentChunkSessionUpdate": Gated(
-            fields={
-                "content": Member(look=("ToolCallContent",)),
-            },
-        ),
-        "ToolCallUpdateSessionUpdate": Gated(
+        "SessionToolCallUpdate": Gated(
             fields={
                 "content": Member(look=("[]ToolCallContent",)),
-            },
-        ),
-        "CompactionUpdateSessionUpdate": Gated(
-            fields={
-                "summary": Member(look=("[]ContentBlock",)),
-            },
-        ),
-        "CompactionSummaryChunkSessionUpdate": Gated(
-            fields={
-                "content": Member(look=("ContentBlock",)),
             },
         ),
         "UserMessage": Gated(

@@ -69,17 +69,12 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
         "configOptions": Leniency(items=True),
         "_meta": Leniency(error=True),
     },
-    "SelectSessionConfigOption": {
-        "description": Leniency(error=True),
-        "category": Leniency(error=True),
-        "_meta": Leniency(error=True),
-    },
-    "BooleanSessionConfigOption": {
-        "description": Leniency(error=True),
-        "category": Leniency(error=True),
-        "_meta": Leniency(error=True),
-    },
     "UnknownSessionConfigOption": {
+        "description": Leniency(error=True),
+        "category": Leniency(error=True),
+        "_meta": Leniency(error=True),
+    },
+    "SessionConfigSelect": {
         "description": Leniency(error=True),
         "category": Leniency(error=True),
         "_meta": Leniency(error=True),
@@ -90,6 +85,11 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
     },
     "SessionConfigSelectGroup": {
         "options": Leniency(error=True, items=True),
+        "_meta": Leniency(error=True),
+    },
+    "SessionConfigBoolean": {
+        "description": Leniency(error=True),
+        "category": Leniency(error=True),
         "_meta": Leniency(error=True),
     },
     "TextContent": {
@@ -176,26 +176,11 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
     "DiffPatch": {
         "_meta": Leniency(error=True),
     },
-    "SessionFormCreateElicitationRequest": {
-        "_meta": Leniency(error=True),
-    },
-    "RequestFormCreateElicitationRequest": {
-        "_meta": Leniency(error=True),
-    },
-    "SessionUrlCreateElicitationRequest": {
-        "_meta": Leniency(error=True),
-    },
-    "RequestUrlCreateElicitationRequest": {
-        "_meta": Leniency(error=True),
-    },
     "UnknownCreateElicitationRequest": {
         "_meta": Leniency(error=True),
     },
     "SessionUnknownCreateElicitationRequest": {
         "toolCallId": Leniency(error=True),
-    },
-    "AcceptCreateElicitationResponse": {
-        "_meta": Leniency(error=True),
     },
     "ElicitationDeclineAction": {
         "_meta": Leniency(error=True),
@@ -206,7 +191,22 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
     "UnknownCreateElicitationResponse": {
         "_meta": Leniency(error=True),
     },
+    "ElicitationAcceptAction": {
+        "_meta": Leniency(error=True),
+    },
     "CompleteElicitationNotification": {
+        "_meta": Leniency(error=True),
+    },
+    "SessionElicitationFormMode": {
+        "_meta": Leniency(error=True),
+    },
+    "RequestElicitationFormMode": {
+        "_meta": Leniency(error=True),
+    },
+    "SessionElicitationUrlMode": {
+        "_meta": Leniency(error=True),
+    },
+    "RequestElicitationUrlMode": {
         "_meta": Leniency(error=True),
     },
     "ElicitationSessionScope": {
@@ -480,46 +480,6 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
     "DeleteSessionResponse": {
         "_meta": Leniency(error=True),
     },
-    "EndTurnStateUpdateIdleVariant": {
-        "stopReason": Leniency(error=True),
-        "background": Leniency(error=True),
-        "_meta": Leniency(error=True),
-    },
-    "MaxTokensStateUpdateIdleVariant": {
-        "stopReason": Leniency(error=True),
-        "background": Leniency(error=True),
-        "_meta": Leniency(error=True),
-    },
-    "MaxTurnRequestsStateUpdateIdleVariant": {
-        "stopReason": Leniency(error=True),
-        "background": Leniency(error=True),
-        "_meta": Leniency(error=True),
-    },
-    "RefusalStateUpdateIdleVariant": {
-        "stopReason": Leniency(error=True),
-        "background": Leniency(error=True),
-        "_meta": Leniency(error=True),
-    },
-    "CancelledStateUpdateIdleVariant": {
-        "stopReason": Leniency(error=True),
-        "background": Leniency(error=True),
-        "_meta": Leniency(error=True),
-    },
-    "ErrorStateUpdateIdleVariant": {
-        "stopReason": Leniency(error=True),
-        "background": Leniency(error=True),
-        "_meta": Leniency(error=True),
-    },
-    "UnknownStateUpdateIdleVariant": {
-        "background": Leniency(error=True),
-        "_meta": Leniency(error=True),
-        "stopReason": Leniency(error=True),
-    },
-    "NoneStateUpdateIdleVariant": {
-        "background": Leniency(error=True),
-        "_meta": Leniency(error=True),
-        "stopReason": Leniency(error=True),
-    },
     "RunningStateUpdate": {
         "background": Leniency(error=True),
         "_meta": Leniency(error=True),
@@ -553,11 +513,6 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
         "background": Leniency(error=True),
         "_meta": Leniency(error=True),
     },
-    "ErrorIdleStateUpdate": {
-        "stopReason": Leniency(error=True),
-        "background": Leniency(error=True),
-        "_meta": Leniency(error=True),
-    },
     "UnknownIdleStateUpdate": {
         "background": Leniency(error=True),
         "_meta": Leniency(error=True),
@@ -569,7 +524,10 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
         "stopReason": Leniency(error=True),
     },
     "ErrorStopReason": {
+        "stopReason": Leniency(error=True),
         "error": Leniency(error=True),
+        "background": Leniency(error=True),
+        "_meta": Leniency(error=True),
     },
     "BackgroundTerminal": {
         "_meta": Leniency(error=True),
@@ -653,46 +611,6 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
     },
     "UpdateSessionNotification": {
         "_meta": Leniency(error=True),
-    },
-    "EndTurnIdleStateUpdateSessionUpdate": {
-        "stopReason": Leniency(error=True),
-        "background": Leniency(error=True),
-        "_meta": Leniency(error=True),
-    },
-    "MaxTokensIdleStateUpdateSessionUpdate": {
-        "stopReason": Leniency(error=True),
-        "background": Leniency(error=True),
-        "_meta": Leniency(error=True),
-    },
-    "MaxTurnRequestsIdleStateUpdateSessionUpdate": {
-        "stopReason": Leniency(error=True),
-        "background": Leniency(error=True),
-        "_meta": Leniency(error=True),
-    },
-    "RefusalIdleStateUpdateSessionUpdate": {
-        "stopReason": Leniency(error=True),
-        "background": Leniency(error=True),
-        "_meta": Leniency(error=True),
-    },
-    "CancelledIdleStateUpdateSessionUpdate": {
-        "stopReason": Leniency(error=True),
-        "background": Leniency(error=True),
-        "_meta": Leniency(error=True),
-    },
-    "ErrorIdleStateUpdateSessionUpdate": {
-        "stopReason": Leniency(error=True),
-        "background": Leniency(error=True),
-        "_meta": Leniency(error=True),
-    },
-    "UnknownIdleStateUpdateSessionUpdate": {
-        "background": Leniency(error=True),
-        "_meta": Leniency(error=True),
-        "stopReason": Leniency(error=True),
-    },
-    "NoneIdleStateUpdateSessionUpdate": {
-        "background": Leniency(error=True),
-        "_meta": Leniency(error=True),
-        "stopReason": Leniency(error=True),
     },
     "UserMessage": {
         "content": Leniency(error=True, items=True),

@@ -99,6 +99,10 @@ class AgentMessage(Model):
     message.
     """
 
+    session_update: Annotated[
+        Literal["agent_message"], Field(alias="sessionUpdate")
+    ] = "agent_message"
+
     message_id: Annotated[MessageId, Field(alias="messageId")]
     """Which message this is about."""
 
@@ -116,19 +120,15 @@ class AgentMessage(Model):
     """
 
 
-class AgentMessageSessionUpdate(AgentMessage):
-    """A message of the agent, new or changed, in place of chunks or after them."""
-
-    session_update: Annotated[
-        Literal["agent_message"], Field(alias="sessionUpdate")
-    ] = "agent_message"
-
-
 class AgentThought(Model):
     """Creates a piece of the agent's reasoning or changes it, by `messageId`. Given content replaces all that came
     before, chunks included, and later chunks are appended to it; omitted content stays as it is, or begins empty in
     a new thought.
     """
+
+    session_update: Annotated[
+        Literal["agent_thought"], Field(alias="sessionUpdate")
+    ] = "agent_thought"
 
     message_id: Annotated[MessageId, Field(alias="messageId")]
     """Which thought this is about."""
@@ -145,14 +145,6 @@ class AgentThought(Model):
 
     Null clears the value; omitted leaves it unchanged.
     """
-
-
-class AgentThoughtSessionUpdate(AgentThought):
-    """A piece of the agent's reasoning, new or changed, in place of chunks or after them."""
-
-    session_update: Annotated[
-        Literal["agent_thought"], Field(alias="sessionUpdate")
-    ] = "agent_thought"
 
 
 class Annotations(Model):
@@ -178,6 +170,8 @@ class Annotations(Model):
 class AudioContent(Model):
     """A sound recording, carried in the message."""
 
+    type: Literal["audio"] = "audio"
+
     data: str
     """The bytes of the recording in base64."""
 
@@ -191,14 +185,10 @@ class AudioContent(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class AudioContentBlock(AudioContent):
-    """A sound recording. In a prompt it needs the capability `session.prompt.audio` of the agent."""
-
-    type: Literal["audio"] = "audio"
-
-
 class AuthMethodAgent(Model):
     """Login by the agent itself, with `auth/login`."""
+
+    type: Literal["agent"] = "agent"
 
     method_id: Annotated[AuthMethodId, Field(alias="methodId")]
     """What identifies this way to log in among the agent's."""
@@ -213,17 +203,13 @@ class AuthMethodAgent(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class AgentAuthMethod(AuthMethodAgent):
-    """The agent sees to the login itself when the client sends `auth/login`."""
-
-    type: Literal["agent"] = "agent"
-
-
 class AuthMethodTerminal(Model):
     """Login at a terminal. The client runs the agent's program as it is configured, with these arguments and variables
     added; exit status 0 means success, everything else failure. Agents list it only for clients that advertised
     `auth.terminal`.
     """
+
+    type: Literal["terminal"] = "terminal"
 
     method_id: Annotated[AuthMethodId, Field(alias="methodId")]
     """What identifies this way to log in among the agent's."""
@@ -249,6 +235,10 @@ class AuthMethodTerminal(Model):
 class AvailableCommandsUpdate(Model):
     """Says which commands the user can call from now on."""
 
+    session_update: Annotated[
+        Literal["available_commands_update"], Field(alias="sessionUpdate")
+    ] = "available_commands_update"
+
     available_commands: Annotated[
         list[AvailableCommand], Field(alias="availableCommands")
     ]
@@ -258,16 +248,10 @@ class AvailableCommandsUpdate(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class AvailableCommandsUpdateSessionUpdate(AvailableCommandsUpdate):
-    """The commands that the user can call have changed."""
-
-    session_update: Annotated[
-        Literal["available_commands_update"], Field(alias="sessionUpdate")
-    ] = "available_commands_update"
-
-
 class BackgroundTerminal(Model):
     """A process that runs in the background."""
+
+    type: Literal["terminal"] = "terminal"
 
     terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal of the process."""
@@ -278,6 +262,8 @@ class BackgroundTerminal(Model):
 
 class BackgroundToolCall(Model):
     """A tool call that goes on in the background."""
+
+    type: Literal["tool_call"] = "tool_call"
 
     tool_call_id: Annotated[ToolCallId, Field(alias="toolCallId")]
     """The tool call."""
@@ -305,6 +291,8 @@ class BlobResourceContents(Model):
 class BooleanPropertySchema(Model):
     """A field for yes or no."""
 
+    type: Literal["boolean"] = "boolean"
+
     title: str | None = None
     """What the field is called, shown to the user. Null and omission both mean that the property's name is shown."""
 
@@ -316,12 +304,6 @@ class BooleanPropertySchema(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
-
-
-class BooleanElicitationPropertySchema(BooleanPropertySchema):
-    """Yes or no."""
-
-    type: Literal["boolean"] = "boolean"
 
 
 class BooleanSetSessionConfigOptionRequest(Model):
@@ -421,65 +403,10 @@ class CancelToolCallResponse(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class CancelledIdleStateUpdateSessionUpdate(Model):
-    """The user or the client stopped the work: by `session/cancel`, by closing the session, or by a choice that the
-    agent offered. It is reported as this even if stopping it caused failures; an agent that gives up for a reason
-    of its own reports another.
-    """
-
-    stop_reason: Annotated[Literal["cancelled"], Field(alias="stopReason")] = (
-        "cancelled"
-    )
-    """Why the work ended. Some reasons bring fields of their own."""
-
-    state: Literal["idle"] = "idle"
-
-    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
-        "state_update"
-    )
-
-    background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
-    """
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-
 class CancelledPermissionOutcome(Model):
     """The request ended without a choice, which the agent takes as a refusal."""
 
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-
-class CancelledRequestPermissionOutcome(CancelledPermissionOutcome):
-    """There was no choice: the work was cancelled, the user closed the prompt, or the client declined by policy. The
-    agent does not go ahead. A client answers so when the agent withdraws the request with `$/cancel_request`, and
-    may do so by itself after `session/cancel`.
-    """
-
     outcome: Literal["cancelled"] = "cancelled"
-
-
-class CancelledStateUpdateIdleVariant(Model):
-    """The user or the client stopped the work: by `session/cancel`, by closing the session, or by a choice that the
-    agent offered. It is reported as this even if stopping it caused failures; an agent that gives up for a reason
-    of its own reports another.
-    """
-
-    stop_reason: Annotated[Literal["cancelled"], Field(alias="stopReason")] = (
-        "cancelled"
-    )
-    """Why the work ended. Some reasons bring fields of their own."""
-
-    state: Literal["idle"] = "idle"
-
-    background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
-    """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -490,6 +417,12 @@ class CancelledStopReason(Model):
     agent offered. It is reported as this even if stopping it caused failures; an agent that gives up for a reason
     of its own reports another.
     """
+
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
+
+    state: Literal["idle"] = "idle"
 
     stop_reason: Annotated[Literal["cancelled"], Field(alias="stopReason")] = (
         "cancelled"
@@ -558,6 +491,8 @@ class CloseSessionResponse(Model):
 class Command(Model):
     """A command that the user calls with a `/`."""
 
+    type: Literal["command"] = "command"
+
     name: str
     """The name, without the `/` and without spaces. No two commands have the same."""
 
@@ -571,14 +506,10 @@ class Command(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class CommandAvailableCommand(Command):
-    """A command that the user calls by writing `/` and its name in a prompt."""
-
-    type: Literal["command"] = "command"
-
-
 class CommandPermissionSubject(Model):
     """The command for which permission is asked."""
+
+    type: Literal["command"] = "command"
 
     command: str
     """The command line as it will run, shown to the user in full."""
@@ -596,16 +527,14 @@ class CommandPermissionSubject(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class CommandRequestPermissionSubject(CommandPermissionSubject):
-    """The agent wants to run a command line."""
-
-    type: Literal["command"] = "command"
-
-
 class CompactionSummaryChunk(Model):
     """Adds a block to the end of a compaction's summary. An unknown `compactionId` starts a compaction that is in
     progress.
     """
+
+    session_update: Annotated[
+        Literal["compaction_summary_chunk"], Field(alias="sessionUpdate")
+    ] = "compaction_summary_chunk"
 
     compaction_id: Annotated[CompactionId, Field(alias="compactionId")]
     """The compaction whose summary grows."""
@@ -617,19 +546,15 @@ class CompactionSummaryChunk(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class CompactionSummaryChunkSessionUpdate(CompactionSummaryChunk):
-    """A further piece of the summary that a shortened context leaves behind."""
-
-    session_update: Annotated[
-        Literal["compaction_summary_chunk"], Field(alias="sessionUpdate")
-    ] = "compaction_summary_chunk"
-
-
 class CompactionUpdate(Model):
     """Reports that the agent shortens its context, or changes an earlier report, by `compactionId`. The first one
     fixes its place in the conversation. Of the optional fields, an omitted one stays as it is, null removes it, and
     a value takes the place of the old one.
     """
+
+    session_update: Annotated[
+        Literal["compaction_update"], Field(alias="sessionUpdate")
+    ] = "compaction_update"
 
     compaction_id: Annotated[CompactionId, Field(alias="compactionId")]
     """Which compaction this is about."""
@@ -657,14 +582,6 @@ class CompactionUpdate(Model):
     """
 
 
-class CompactionUpdateSessionUpdate(CompactionUpdate):
-    """The agent shortens its context: begun, changed or done."""
-
-    session_update: Annotated[
-        Literal["compaction_update"], Field(alias="sessionUpdate")
-    ] = "compaction_update"
-
-
 class CompleteElicitationNotification(Model):
     """Parameters of `elicitation/complete`, by which the agent says that what the user was sent to a web page for is
     done. It does not change the state of the session.
@@ -680,6 +597,10 @@ class CompleteElicitationNotification(Model):
 class ConfigOptionUpdate(Model):
     """Says that the options of the session have changed other than by the client's request."""
 
+    session_update: Annotated[
+        Literal["config_option_update"], Field(alias="sessionUpdate")
+    ] = "config_option_update"
+
     config_options: Annotated[list[SessionConfigOption], Field(alias="configOptions")]
     """All options with their current values, in place of the old list."""
 
@@ -687,16 +608,10 @@ class ConfigOptionUpdate(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class ConfigOptionUpdateSessionUpdate(ConfigOptionUpdate):
-    """The configuration options of the session have changed."""
-
-    session_update: Annotated[
-        Literal["config_option_update"], Field(alias="sessionUpdate")
-    ] = "config_option_update"
-
-
 class Content(Model):
     """A content block as part of a tool call's content."""
+
+    type: Literal["content"] = "content"
 
     content: ContentBlock
     """The content block."""
@@ -732,12 +647,6 @@ class AgentThoughtChunk(ContentChunk):
     session_update: Annotated[
         Literal["agent_thought_chunk"], Field(alias="sessionUpdate")
     ] = "agent_thought_chunk"
-
-
-class ContentToolCallContent(Content):
-    """A content block, such as text or an image."""
-
-    type: Literal["content"] = "content"
 
 
 class Cost(Model):
@@ -776,6 +685,8 @@ class Diff(Model):
     """Changes that a tool call made to files. `changes` says which files and how, and is what counts; `patch` adds
     text to show and must not contradict it. Clients cope without a patch.
     """
+
+    type: Literal["diff"] = "diff"
 
     changes: list[DiffChange]
     """Every file that the diff touches, one entry a file, readable without parsing the patch."""
@@ -914,25 +825,15 @@ class DiffMove(DiffPathPairChange):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class DiffToolCallContent(Diff):
-    """Changes to files."""
-
-    type: Literal["diff"] = "diff"
-
-
 class ElicitationAcceptAction(Model):
     """What goes with the answer `accept`."""
+
+    action: Literal["accept"] = "accept"
 
     content: dict[str, ElicitationContentValue] | None = None
     """What the user filled in, by property of the requested schema. Null and omission both mean that there is nothing,
     as after a visit to a web page.
     """
-
-
-class AcceptCreateElicitationResponse(ElicitationAcceptAction):
-    """The user agreed, and filled in the form if there was one."""
-
-    action: Literal["accept"] = "accept"
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -1029,6 +930,8 @@ class ElicitationUrlCapabilities(Model):
 class EmbeddedResource(Model):
     """A resource together with its contents."""
 
+    type: Literal["resource"] = "resource"
+
     resource: EmbeddedResourceResource
     """The contents, as text or as bytes."""
 
@@ -1039,46 +942,14 @@ class EmbeddedResource(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class EndTurnIdleStateUpdateSessionUpdate(Model):
+class EndTurnStopReason(Model):
     """The work was done, a command without any use of the model included."""
-
-    stop_reason: Annotated[Literal["end_turn"], Field(alias="stopReason")] = "end_turn"
-    """Why the work ended. Some reasons bring fields of their own."""
-
-    state: Literal["idle"] = "idle"
 
     session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
         "state_update"
     )
 
-    background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
-    """
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-
-class EndTurnStateUpdateIdleVariant(Model):
-    """The work was done, a command without any use of the model included."""
-
-    stop_reason: Annotated[Literal["end_turn"], Field(alias="stopReason")] = "end_turn"
-    """Why the work ended. Some reasons bring fields of their own."""
-
     state: Literal["idle"] = "idle"
-
-    background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
-    """
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-
-class EndTurnStopReason(Model):
-    """The work was done, a command without any use of the model included."""
 
     stop_reason: Annotated[Literal["end_turn"], Field(alias="stopReason")] = "end_turn"
     """Why the work ended. Some reasons bring fields of their own."""
@@ -1139,61 +1010,19 @@ class Error(Model):
 class ErrorStopReason(Model):
     """What goes with the reason `error`."""
 
-    error: Error | None = None
-    """The failure, in the form of a JSON-RPC error. Null and omission both mean that it is not told; agents tell it if
-    they can.
-    """
-
-
-class ErrorIdleStateUpdate(ErrorStopReason):
-    """Something failed. If that was before the prompt was inserted, the prompt gets an error answer as well;
-    afterwards its answer stays a success.
-    """
-
-    stop_reason: Annotated[Literal["error"], Field(alias="stopReason")] = "error"
-    """Why the work ended. Some reasons bring fields of their own."""
-
-    background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
-    """
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-
-class ErrorIdleStateUpdateSessionUpdate(ErrorStopReason):
-    """Something failed. If that was before the prompt was inserted, the prompt gets an error answer as well;
-    afterwards its answer stays a success.
-    """
-
-    stop_reason: Annotated[Literal["error"], Field(alias="stopReason")] = "error"
-    """Why the work ended. Some reasons bring fields of their own."""
-
-    state: Literal["idle"] = "idle"
-
     session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
         "state_update"
     )
 
-    background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
-    """
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-
-class ErrorStateUpdateIdleVariant(ErrorStopReason):
-    """Something failed. If that was before the prompt was inserted, the prompt gets an error answer as well;
-    afterwards its answer stays a success.
-    """
+    state: Literal["idle"] = "idle"
 
     stop_reason: Annotated[Literal["error"], Field(alias="stopReason")] = "error"
     """Why the work ended. Some reasons bring fields of their own."""
 
-    state: Literal["idle"] = "idle"
+    error: Error | None = None
+    """The failure, in the form of a JSON-RPC error. Null and omission both mean that it is not told; agents tell it if
+    they can.
+    """
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
@@ -1318,6 +1147,8 @@ class IdSetSessionConfigOptionRequest(Model):
 class ImageContent(Model):
     """An image, carried in the message."""
 
+    type: Literal["image"] = "image"
+
     data: str
     """The bytes of the image in base64."""
 
@@ -1332,12 +1163,6 @@ class ImageContent(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
-
-
-class ImageContentBlock(ImageContent):
-    """An image. In a prompt it needs the capability `session.prompt.image` of the agent."""
-
-    type: Literal["image"] = "image"
 
 
 class Implementation(Model):
@@ -1410,6 +1235,8 @@ class InitializeResponse(Model):
 class IntegerPropertySchema(Model):
     """A field for a whole number."""
 
+    type: Literal["integer"] = "integer"
+
     title: str | None = None
     """What the field is called, shown to the user. Null and omission both mean that the property's name is shown."""
 
@@ -1427,12 +1254,6 @@ class IntegerPropertySchema(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
-
-
-class IntegerElicitationPropertySchema(IntegerPropertySchema):
-    """A whole number."""
-
-    type: Literal["integer"] = "integer"
 
 
 class ListSessionsRequest(Model):
@@ -1563,97 +1384,19 @@ class LogoutAuthResponse(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class MaxTokensIdleStateUpdateSessionUpdate(Model):
-    """The limit of tokens was reached."""
-
-    stop_reason: Annotated[Literal["max_tokens"], Field(alias="stopReason")] = (
-        "max_tokens"
-    )
-    """Why the work ended. Some reasons bring fields of their own."""
-
-    state: Literal["idle"] = "idle"
-
-    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
-        "state_update"
-    )
-
-    background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
-    """
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-
-class MaxTokensStateUpdateIdleVariant(Model):
-    """The limit of tokens was reached."""
-
-    stop_reason: Annotated[Literal["max_tokens"], Field(alias="stopReason")] = (
-        "max_tokens"
-    )
-    """Why the work ended. Some reasons bring fields of their own."""
-
-    state: Literal["idle"] = "idle"
-
-    background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
-    """
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-
 class MaxTokensStopReason(Model):
     """The limit of tokens was reached."""
 
-    stop_reason: Annotated[Literal["max_tokens"], Field(alias="stopReason")] = (
-        "max_tokens"
-    )
-    """Why the work ended. Some reasons bring fields of their own."""
-
-    background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
-    """
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-
-class MaxTurnRequestsIdleStateUpdateSessionUpdate(Model):
-    """The limit of requests to the model for one piece of work was reached."""
-
-    stop_reason: Annotated[Literal["max_turn_requests"], Field(alias="stopReason")] = (
-        "max_turn_requests"
-    )
-    """Why the work ended. Some reasons bring fields of their own."""
-
-    state: Literal["idle"] = "idle"
-
     session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
         "state_update"
     )
 
-    background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
-    """
+    state: Literal["idle"] = "idle"
 
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-
-class MaxTurnRequestsStateUpdateIdleVariant(Model):
-    """The limit of requests to the model for one piece of work was reached."""
-
-    stop_reason: Annotated[Literal["max_turn_requests"], Field(alias="stopReason")] = (
-        "max_turn_requests"
+    stop_reason: Annotated[Literal["max_tokens"], Field(alias="stopReason")] = (
+        "max_tokens"
     )
     """Why the work ended. Some reasons bring fields of their own."""
-
-    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
@@ -1666,6 +1409,12 @@ class MaxTurnRequestsStateUpdateIdleVariant(Model):
 
 class MaxTurnRequestsStopReason(Model):
     """The limit of requests to the model for one piece of work was reached."""
+
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
+
+    state: Literal["idle"] = "idle"
 
     stop_reason: Annotated[Literal["max_turn_requests"], Field(alias="stopReason")] = (
         "max_turn_requests"
@@ -1708,6 +1457,8 @@ class McpHttpCapabilities(Model):
 class McpServerHttp(Model):
     """An MCP server that is reached over HTTP."""
 
+    type: Literal["http"] = "http"
+
     name: str
     """What the server is called, shown to the user."""
 
@@ -1723,14 +1474,10 @@ class McpServerHttp(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class HttpMcpServer(McpServerHttp):
-    """A server that is reached over HTTP."""
-
-    type: Literal["http"] = "http"
-
-
 class McpServerStdio(Model):
     """An MCP server that the agent starts as a process."""
+
+    type: Literal["stdio"] = "stdio"
 
     name: str
     """What the server is called, shown to the user."""
@@ -1760,6 +1507,8 @@ class McpStdioCapabilities(Model):
 class MultiSelectPropertySchema(Model):
     """A field for a choice of several."""
 
+    type: Literal["array"] = "array"
+
     title: str | None = None
     """What the field is called, shown to the user. Null and omission both mean that the property's name is shown."""
 
@@ -1780,12 +1529,6 @@ class MultiSelectPropertySchema(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
-
-
-class ArrayElicitationPropertySchema(MultiSelectPropertySchema):
-    """A choice of several."""
-
-    type: Literal["array"] = "array"
 
 
 class NewSessionRequest(Model):
@@ -1845,41 +1588,9 @@ class NewSessionResponse(Model):
 class NoStopReason(Model):
     """No reason is given: `stopReason` is null or omitted."""
 
-    background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
-    """
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-    stop_reason: Annotated[None, Field(alias="stopReason")] = None
-    """Why the work ended. Some reasons bring fields of their own."""
-
-
-class NoneIdleStateUpdateSessionUpdate(Model):
-    """No reason is given: `stopReason` is null or omitted."""
-
-    state: Literal["idle"] = "idle"
-
     session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
         "state_update"
     )
-
-    background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
-    """
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-    stop_reason: Annotated[None, Field(alias="stopReason")] = None
-    """Why the work ended. Some reasons bring fields of their own."""
-
-
-class NoneStateUpdateIdleVariant(Model):
-    """No reason is given: `stopReason` is null or omitted."""
 
     state: Literal["idle"] = "idle"
 
@@ -1900,6 +1611,10 @@ class Notice(Model):
     count on its being seen, and no capability is needed to send it.
     """
 
+    session_update: Annotated[Literal["notice"], Field(alias="sessionUpdate")] = (
+        "notice"
+    )
+
     severity: NoticeSeverity
     """How serious it is, which guides how it looks."""
 
@@ -1913,16 +1628,10 @@ class Notice(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class NoticeSessionUpdate(Notice):
-    """A word to the user that is not part of the conversation. A client that has no place for it drops it."""
-
-    session_update: Annotated[Literal["notice"], Field(alias="sessionUpdate")] = (
-        "notice"
-    )
-
-
 class NumberPropertySchema(Model):
     """A field for a number."""
+
+    type: Literal["number"] = "number"
 
     title: str | None = None
     """What the field is called, shown to the user. Null and omission both mean that the property's name is shown."""
@@ -1941,12 +1650,6 @@ class NumberPropertySchema(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
-
-
-class NumberElicitationPropertySchema(NumberPropertySchema):
-    """A number."""
-
-    type: Literal["number"] = "number"
 
 
 class PermissionOption(Model):
@@ -1986,6 +1689,8 @@ class PlanEntry(Model):
 class PlanItems(Model):
     """A plan as a list of steps."""
 
+    type: Literal["items"] = "items"
+
     plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan this is."""
 
@@ -1996,28 +1701,18 @@ class PlanItems(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class ItemsPlanUpdateContent(PlanItems):
-    """A list of steps."""
-
-    type: Literal["items"] = "items"
-
-
 class PlanUpdate(Model):
     """Creates a plan or replaces its content."""
+
+    session_update: Annotated[Literal["plan_update"], Field(alias="sessionUpdate")] = (
+        "plan_update"
+    )
 
     plan: PlanUpdateContent
     """The plan, complete."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
-
-
-class PlanUpdateSessionUpdate(PlanUpdate):
-    """A plan, new or changed."""
-
-    session_update: Annotated[Literal["plan_update"], Field(alias="sessionUpdate")] = (
-        "plan_update"
-    )
 
 
 class PromptAudioCapabilities(Model):
@@ -2093,46 +1788,14 @@ class PromptResponse(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class RefusalIdleStateUpdateSessionUpdate(Model):
+class RefusalStopReason(Model):
     """The agent declined to go on."""
-
-    stop_reason: Annotated[Literal["refusal"], Field(alias="stopReason")] = "refusal"
-    """Why the work ended. Some reasons bring fields of their own."""
-
-    state: Literal["idle"] = "idle"
 
     session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
         "state_update"
     )
 
-    background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
-    """
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-
-class RefusalStateUpdateIdleVariant(Model):
-    """The agent declined to go on."""
-
-    stop_reason: Annotated[Literal["refusal"], Field(alias="stopReason")] = "refusal"
-    """Why the work ended. Some reasons bring fields of their own."""
-
     state: Literal["idle"] = "idle"
-
-    background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
-    """
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-
-class RefusalStopReason(Model):
-    """The agent declined to go on."""
 
     stop_reason: Annotated[Literal["refusal"], Field(alias="stopReason")] = "refusal"
     """Why the work ended. Some reasons bring fields of their own."""
@@ -2149,6 +1812,8 @@ class RefusalStopReason(Model):
 class ReplayFromStart(Model):
     """Playback of everything that the agent has kept. It has no settings."""
 
+    type: Literal["start"] = "start"
+
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
@@ -2156,24 +1821,10 @@ class ReplayFromStart(Model):
 class RequestElicitationFormMode(ElicitationRequestScope):
     """It belongs to a request outside every session, such as a login."""
 
+    mode: Literal["form"] = "form"
+
     requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
     """What to ask for, field by field."""
-
-
-class RequestElicitationUrlMode(ElicitationRequestScope):
-    """It belongs to a request outside every session, such as a login."""
-
-    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
-    """What identifies it, for `elicitation/complete`."""
-
-    url: str
-    """The page to send the user to. The client shows the address and asks before it opens it."""
-
-
-class RequestFormCreateElicitationRequest(ElicitationRequestScope):
-    """It belongs to a request outside every session, such as a login."""
-
-    mode: Literal["form"] = "form"
 
     message: str
     """What input is needed and why, shown to the user."""
@@ -2181,8 +1832,23 @@ class RequestFormCreateElicitationRequest(ElicitationRequestScope):
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
-    """What to ask for, field by field."""
+
+class RequestElicitationUrlMode(ElicitationRequestScope):
+    """It belongs to a request outside every session, such as a login."""
+
+    mode: Literal["url"] = "url"
+
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
+    """What identifies it, for `elicitation/complete`."""
+
+    url: str
+    """The page to send the user to. The client shows the address and asks before it opens it."""
+
+    message: str
+    """What input is needed and why, shown to the user."""
+
+    meta: Annotated[Meta, Field(alias="_meta")] = None
+    """Metadata that a sender attaches under keys of its own."""
 
 
 class RequestPermissionRequest(Model):
@@ -2229,29 +1895,17 @@ class RequestPermissionResponse(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class RequestUrlCreateElicitationRequest(ElicitationRequestScope):
-    """It belongs to a request outside every session, such as a login."""
-
-    mode: Literal["url"] = "url"
-
-    message: str
-    """What input is needed and why, shown to the user."""
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
-    """What identifies it, for `elicitation/complete`."""
-
-    url: str
-    """The page to send the user to. The client shows the address and asks before it opens it."""
-
-
 class RequiresActionStateUpdate(Model):
     """All work in the foreground waits for the user, for instance for a permission. An open request alone is not
     enough, if other work goes on or only background work waits; and its answer alone does not end the state: the
     agent says `running` or `idle` next.
     """
+
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
+
+    state: Literal["requires_action"] = "requires_action"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
@@ -2262,26 +1916,10 @@ class RequiresActionStateUpdate(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class RequiresActionStateUpdateSessionUpdate(RequiresActionStateUpdate):
-    """The work in the foreground can go on only when the user has done something."""
-
-    state: Literal["requires_action"] = "requires_action"
-
-    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
-        "state_update"
-    )
-
-
-class ResourceContentBlock(EmbeddedResource):
-    """Something with its full contents, which saves the receiver from reading it and works where it could not. In a
-    prompt it needs the capability `session.prompt.embeddedContext` of the agent.
-    """
-
-    type: Literal["resource"] = "resource"
-
-
 class ResourceLink(Model):
     """A pointer to a resource, such as a file, without its contents."""
+
+    type: Literal["resource_link"] = "resource_link"
 
     name: str
     """What the resource is called, shown when there is no `title`."""
@@ -2311,12 +1949,6 @@ class ResourceLink(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
-
-
-class ResourceLinkContentBlock(ResourceLink):
-    """A pointer to something, which the receiver reads by itself if it can. Every agent takes it in prompts."""
-
-    type: Literal["resource_link"] = "resource_link"
 
 
 class ResumeSessionRequest(Model):
@@ -2384,6 +2016,12 @@ class RunningStateUpdate(Model):
     instance while a hook runs.
     """
 
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
+
+    state: Literal["running"] = "running"
+
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
@@ -2393,30 +2031,16 @@ class RunningStateUpdate(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class RunningStateUpdateSessionUpdate(RunningStateUpdate):
-    """Work is going on in the foreground."""
-
-    state: Literal["running"] = "running"
-
-    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
-        "state_update"
-    )
-
-
 class SelectedPermissionOutcome(Model):
     """The option that the user chose."""
+
+    outcome: Literal["selected"] = "selected"
 
     option_id: Annotated[PermissionOptionId, Field(alias="optionId")]
     """The `optionId` of the chosen option, exactly as the request had it."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
-
-
-class SelectedRequestPermissionOutcome(SelectedPermissionOutcome):
-    """The user chose one of the options. An `optionId` that was not offered counts as a refusal."""
-
-    outcome: Literal["selected"] = "selected"
 
 
 class SessionAdditionalDirectoriesCapabilities(Model):
@@ -2464,14 +2088,10 @@ class SessionCapabilities(Model):
 class SessionConfigBoolean(Model):
     """An option that is on or off."""
 
+    type: Literal["boolean"] = "boolean"
+
     current_value: Annotated[bool, Field(alias="currentValue")]
     """`true` when the option is on."""
-
-
-class BooleanSessionConfigOption(SessionConfigBoolean):
-    """A switch."""
-
-    type: Literal["boolean"] = "boolean"
 
     config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """What identifies the option within the session."""
@@ -2494,17 +2114,13 @@ class BooleanSessionConfigOption(SessionConfigBoolean):
 class SessionConfigSelect(Model):
     """An option whose value is chosen from a list."""
 
+    type: Literal["select"] = "select"
+
     current_value: Annotated[SessionConfigValueId, Field(alias="currentValue")]
     """The value in force, one of those in `options`."""
 
     options: SessionConfigSelectOptions
     """The values to choose from, at least one. No two have the same `value`, not even in different groups."""
-
-
-class SelectSessionConfigOption(SessionConfigSelect):
-    """One value out of a list."""
-
-    type: Literal["select"] = "select"
 
     config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """What identifies the option within the session."""
@@ -2566,31 +2182,10 @@ class SessionDeleteCapabilities(Model):
 class SessionElicitationFormMode(ElicitationSessionScope):
     """It belongs to a session, and perhaps to one tool call there."""
 
+    mode: Literal["form"] = "form"
+
     requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
     """What to ask for, field by field."""
-
-
-class SessionElicitationUrlMode(ElicitationSessionScope):
-    """It belongs to a session, and perhaps to one tool call there."""
-
-    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
-    """What identifies it, for `elicitation/complete`."""
-
-    url: str
-    """The page to send the user to. The client shows the address and asks before it opens it."""
-
-
-class SessionForkCapabilities(Model):
-    """That an agent has `session/fork`. It has no settings, so `{}` says all."""
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-
-class SessionFormCreateElicitationRequest(ElicitationSessionScope):
-    """It belongs to a session, and perhaps to one tool call there."""
-
-    mode: Literal["form"] = "form"
 
     message: str
     """What input is needed and why, shown to the user."""
@@ -2598,8 +2193,30 @@ class SessionFormCreateElicitationRequest(ElicitationSessionScope):
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
-    """What to ask for, field by field."""
+
+class SessionElicitationUrlMode(ElicitationSessionScope):
+    """It belongs to a session, and perhaps to one tool call there."""
+
+    mode: Literal["url"] = "url"
+
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
+    """What identifies it, for `elicitation/complete`."""
+
+    url: str
+    """The page to send the user to. The client shows the address and asks before it opens it."""
+
+    message: str
+    """What input is needed and why, shown to the user."""
+
+    meta: Annotated[Meta, Field(alias="_meta")] = None
+    """Metadata that a sender attaches under keys of its own."""
+
+
+class SessionForkCapabilities(Model):
+    """That an agent has `session/fork`. It has no settings, so `{}` says all."""
+
+    meta: Annotated[Meta, Field(alias="_meta")] = None
+    """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionInfo(Model):
@@ -2637,6 +2254,10 @@ class SessionInfoUpdate(Model):
     place of the old one.
     """
 
+    session_update: Annotated[
+        Literal["session_info_update"], Field(alias="sessionUpdate")
+    ] = "session_info_update"
+
     title: str | None | MISSING = MISSING
     """What the session is called, shown to the user. Null removes the title.
 
@@ -2657,14 +2278,6 @@ class SessionInfoUpdate(Model):
     """
 
 
-class SessionInfoUpdateSessionUpdate(SessionInfoUpdate):
-    """Title, time or metadata of the session have changed."""
-
-    session_update: Annotated[
-        Literal["session_info_update"], Field(alias="sessionUpdate")
-    ] = "session_info_update"
-
-
 class SessionNotFoundErrorData(Model):
     """What goes with error -32002 when the session that a request names is unknown or not active."""
 
@@ -2673,24 +2286,6 @@ class SessionNotFoundErrorData(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
-
-
-class SessionUrlCreateElicitationRequest(ElicitationSessionScope):
-    """It belongs to a session, and perhaps to one tool call there."""
-
-    mode: Literal["url"] = "url"
-
-    message: str
-    """What input is needed and why, shown to the user."""
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
-    """What identifies it, for `elicitation/complete`."""
-
-    url: str
-    """The page to send the user to. The client shows the address and asks before it opens it."""
 
 
 class SetSessionConfigOptionResponse(Model):
@@ -2703,32 +2298,10 @@ class SetSessionConfigOptionResponse(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class StartReplayFrom(ReplayFromStart):
-    """From the first entry that the agent has kept."""
-
-    type: Literal["start"] = "start"
-
-
-class StateUpdateRequiresActionVariant(RequiresActionStateUpdate):
-    """The work in the foreground can go on only when the user has done something."""
-
-    state: Literal["requires_action"] = "requires_action"
-
-
-class StateUpdateRunningVariant(RunningStateUpdate):
-    """Work is going on in the foreground."""
-
-    state: Literal["running"] = "running"
-
-
-class StdioMcpServer(McpServerStdio):
-    """A server that the agent starts as a process and talks to over its standard input and output."""
-
-    type: Literal["stdio"] = "stdio"
-
-
 class StringMultiSelectItems(Model):
     """Values without titles."""
+
+    type: Literal["string"] = "string"
 
     enum: Annotated[list[str], Field(min_length=1)]
     """The values, at least one."""
@@ -2737,14 +2310,10 @@ class StringMultiSelectItems(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class MultiSelectItemsStringVariant(StringMultiSelectItems):
-    """Values without titles, shown as they are."""
-
-    type: Literal["string"] = "string"
-
-
 class StringPropertySchema(Model):
     """A field for text or, with `enum` or `oneOf`, a choice of one."""
+
+    type: Literal["string"] = "string"
 
     title: str | None = None
     """What the field is called, shown to the user. Null and omission both mean that the property's name is shown."""
@@ -2783,16 +2352,12 @@ class StringPropertySchema(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class StringElicitationPropertySchema(StringPropertySchema):
-    """Text, or a choice of one."""
-
-    type: Literal["string"] = "string"
-
-
 class Terminal(Model):
     """Shows a terminal of the agent inside a tool call's content. What the terminal holds arrives separately, in
     `terminal_update` and `terminal_output_chunk`.
     """
+
+    type: Literal["terminal"] = "terminal"
 
     terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal to show."""
@@ -2808,20 +2373,6 @@ class TerminalAuthCapabilities(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
-
-
-class TerminalAuthMethod(AuthMethodTerminal):
-    """The user logs in at a terminal, in a second run of the agent's program that the client starts. It never goes
-    through `auth/login`.
-    """
-
-    type: Literal["terminal"] = "terminal"
-
-
-class TerminalBackgroundWork(BackgroundTerminal):
-    """A process that outlives its tool call, until its terminal reports an `exitStatus`."""
-
-    type: Literal["terminal"] = "terminal"
 
 
 class TerminalCancelCapabilities(Model):
@@ -2875,6 +2426,10 @@ class TerminalOutput(Model):
 class TerminalOutputChunk(Model):
     """Adds bytes to the end of a terminal's output."""
 
+    session_update: Annotated[
+        Literal["terminal_output_chunk"], Field(alias="sessionUpdate")
+    ] = "terminal_output_chunk"
+
     terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal whose output grows."""
 
@@ -2883,14 +2438,6 @@ class TerminalOutputChunk(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
-
-
-class TerminalOutputChunkSessionUpdate(TerminalOutputChunk):
-    """Further output of a terminal."""
-
-    session_update: Annotated[
-        Literal["terminal_output_chunk"], Field(alias="sessionUpdate")
-    ] = "terminal_output_chunk"
 
 
 class TerminalSize(Model):
@@ -2906,17 +2453,15 @@ class TerminalSize(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class TerminalToolCallContent(Terminal):
-    """A terminal of the agent, shown where it stands in the content."""
-
-    type: Literal["terminal"] = "terminal"
-
-
 class TerminalUpdate(Model):
     """Creates a terminal in the client's view or changes one, by `terminalId`. Of the other fields, an omitted one
     stays as it is, null makes it unknown, and a value takes the place of the old one. The agent owns the terminal;
     the client only shows it.
     """
+
+    session_update: Annotated[
+        Literal["terminal_update"], Field(alias="sessionUpdate")
+    ] = "terminal_update"
 
     terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """Which terminal this is about."""
@@ -2969,16 +2514,10 @@ class TerminalUpdate(Model):
     """
 
 
-class TerminalUpdateSessionUpdate(TerminalUpdate):
-    """A terminal of the agent, new or changed."""
-
-    session_update: Annotated[
-        Literal["terminal_update"], Field(alias="sessionUpdate")
-    ] = "terminal_update"
-
-
 class TextCommandInput(Model):
     """Free text after the name of a command."""
+
+    type: Literal["text"] = "text"
 
     hint: str
     """What to show in the place of the input while it is empty."""
@@ -2987,14 +2526,10 @@ class TextCommandInput(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class TextAvailableCommandInput(TextCommandInput):
-    """Free text: everything after the name and the spaces behind it."""
-
-    type: Literal["text"] = "text"
-
-
 class TextContent(Model):
     """A piece of text."""
+
+    type: Literal["text"] = "text"
 
     text: str
     """The text, in Markdown or plain."""
@@ -3004,14 +2539,6 @@ class TextContent(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
-
-
-class TextContentBlock(TextContent):
-    """Text, read as Markdown. Every agent takes it in prompts, and clients render it as CommonMark, with GitHub's
-    extensions if they like.
-    """
-
-    type: Literal["text"] = "text"
 
 
 class TextResourceContents(Model):
@@ -3040,14 +2567,6 @@ class TitledMultiSelectItems(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class ToolCallBackgroundWork(BackgroundToolCall):
-    """Work of a tool call that has no process, for instance a watch or a timer. It stays listed while it is pending or
-    paused.
-    """
-
-    type: Literal["tool_call"] = "tool_call"
-
-
 class ToolCallCancelCapabilities(Model):
     """That a tool call can be stopped with `tool_call/cancel`. It has no settings, so `{}` says all."""
 
@@ -3074,6 +2593,10 @@ class ToolCallContentChunk(Model):
     `tool_call_update`.
     """
 
+    session_update: Annotated[
+        Literal["tool_call_content_chunk"], Field(alias="sessionUpdate")
+    ] = "tool_call_content_chunk"
+
     tool_call_id: Annotated[ToolCallId, Field(alias="toolCallId")]
     """The tool call whose content grows."""
 
@@ -3082,14 +2605,6 @@ class ToolCallContentChunk(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
-
-
-class ToolCallContentChunkSessionUpdate(ToolCallContentChunk):
-    """A further item of what a tool call produces."""
-
-    session_update: Annotated[
-        Literal["tool_call_content_chunk"], Field(alias="sessionUpdate")
-    ] = "tool_call_content_chunk"
 
 
 class ToolCallLocation(Model):
@@ -3108,6 +2623,8 @@ class ToolCallLocation(Model):
 class ToolCallPermissionSubject(Model):
     """The tool call for which permission is asked."""
 
+    type: Literal["tool_call"] = "tool_call"
+
     tool_call: Annotated[ToolCallUpdate, Field(alias="toolCall")]
     """The tool call, in the form of a `tool_call_update`. The client first applies it to what it has stored, in order
     of arrival, and then shows the prompt; a new `toolCallId` starts a new tool call.
@@ -3115,12 +2632,6 @@ class ToolCallPermissionSubject(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
-
-
-class ToolCallRequestPermissionSubject(ToolCallPermissionSubject):
-    """The agent wants to carry out a tool call."""
-
-    type: Literal["tool_call"] = "tool_call"
 
 
 class ToolCallUpdate(Model):
@@ -3200,7 +2711,7 @@ class ToolCallUpdate(Model):
     """
 
 
-class ToolCallUpdateSessionUpdate(ToolCallUpdate):
+class SessionToolCallUpdate(ToolCallUpdate):
     """A tool call, new or changed."""
 
     session_update: Annotated[
@@ -3404,35 +2915,11 @@ class UnknownIdleStateUpdate(Unknown):
         {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"}
     )
 
-    background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
-    """
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-    stop_reason: Annotated[str, Field(alias="stopReason")]
-    """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
-    a later version of the protocol.
-    """
-
-
-class UnknownIdleStateUpdateSessionUpdate(Unknown):
-    """A reason that this version does not define. A leading `_` marks an extension of some implementation, any other
-    unknown value a later version of the protocol.
-    """
-
-    unknown_tag_field: ClassVar[str] = "stopReason"
-    known_tags: ClassVar[frozenset[str]] = frozenset(
-        {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"}
-    )
-
-    state: Literal["idle"] = "idle"
-
     session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
         "state_update"
     )
+
+    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
@@ -3639,49 +3126,6 @@ class UnknownStateUpdate(Unknown):
         {"running", "idle", "requires_action"}
     )
 
-    state: str
-    """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
-    a later version of the protocol.
-    """
-
-
-class UnknownStateUpdateIdleVariant(Unknown):
-    """A reason that this version does not define. A leading `_` marks an extension of some implementation, any other
-    unknown value a later version of the protocol.
-    """
-
-    unknown_tag_field: ClassVar[str] = "stopReason"
-    known_tags: ClassVar[frozenset[str]] = frozenset(
-        {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"}
-    )
-
-    state: Literal["idle"] = "idle"
-
-    background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
-    """
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-    stop_reason: Annotated[str, Field(alias="stopReason")]
-    """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
-    a later version of the protocol.
-    """
-
-
-class UnknownStateUpdateSessionUpdate(Unknown):
-    """A state that this version does not define. It is not to be taken for `idle`: the client shows that the session
-    is busy until a state comes that it knows. An agent sends it only in addition to the defined states, unless the
-    client knows it.
-    """
-
-    unknown_tag_field: ClassVar[str] = "state"
-    known_tags: ClassVar[frozenset[str]] = frozenset(
-        {"running", "idle", "requires_action"}
-    )
-
     session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
         "state_update"
     )
@@ -3737,6 +3181,10 @@ class UpdateSessionNotification(Model):
 class UsageUpdate(Model):
     """How full the context of the language model is, and what the session has cost so far."""
 
+    session_update: Annotated[Literal["usage_update"], Field(alias="sessionUpdate")] = (
+        "usage_update"
+    )
+
     used: Annotated[int, Field(ge=0)]
     """The tokens in the context at this moment."""
 
@@ -3753,18 +3201,14 @@ class UsageUpdate(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class UsageUpdateSessionUpdate(UsageUpdate):
-    """How full the context is, and what the session has cost."""
-
-    session_update: Annotated[Literal["usage_update"], Field(alias="sessionUpdate")] = (
-        "usage_update"
-    )
-
-
 class UserMessage(Model):
     """Creates a message of the user or changes it, by `messageId`. Given content replaces all that came before, chunks
     included, and later chunks are appended to it; omitted content stays as it is, or begins empty in a new message.
     """
+
+    session_update: Annotated[Literal["user_message"], Field(alias="sessionUpdate")] = (
+        "user_message"
+    )
 
     message_id: Annotated[MessageId, Field(alias="messageId")]
     """Which message this is about."""
@@ -3789,13 +3233,3 @@ class UserMessageChunk(ContentChunk):
     session_update: Annotated[
         Literal["user_message_chunk"], Field(alias="sessionUpdate")
     ] = "user_message_chunk"
-
-
-class UserMessageSessionUpdate(UserMessage):
-    """A message of the user, new or changed. The agent sends it when it takes in a prompt and when it plays back
-    history.
-    """
-
-    session_update: Annotated[Literal["user_message"], Field(alias="sessionUpdate")] = (
-        "user_message"
-    )

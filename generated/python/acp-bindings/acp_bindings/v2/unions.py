@@ -39,10 +39,8 @@ __all__ = [
     "ExtNotification",
     "ExtRequest",
     "ExtResponse",
-    "FormCreateElicitationRequest",
     "IconTheme",
     "IdleStateUpdate",
-    "IdleStateUpdateSessionUpdate",
     "McpServer",
     "MediaType",
     "MessageId",
@@ -72,21 +70,18 @@ __all__ = [
     "SessionUpdate",
     "SetSessionConfigOptionRequest",
     "StateUpdate",
-    "StateUpdateIdleVariant",
-    "StateUpdateSessionUpdate",
     "StringFormat",
     "TerminalId",
     "ToolCallContent",
     "ToolCallId",
     "ToolCallStatus",
     "ToolKind",
-    "UrlCreateElicitationRequest",
 ]
 
 AuthMethod = TypeAliasType(
     "AuthMethod",
     Annotated[
-        "TerminalAuthMethod | AgentAuthMethod | UnknownAuthMethod",
+        "AuthMethodTerminal | AuthMethodAgent | UnknownAuthMethod",
         Tagged("type", ("terminal", "agent"), fallbacks=1),
         Defined(__name__, "AuthMethod"),
     ],
@@ -104,7 +99,7 @@ AuthMethodId = TypeAliasType(
 AvailableCommand = TypeAliasType(
     "AvailableCommand",
     Annotated[
-        "CommandAvailableCommand | UnknownAvailableCommand",
+        "Command | UnknownAvailableCommand",
         Tagged("type", ("command",), fallbacks=1),
         Defined(__name__, "AvailableCommand"),
     ],
@@ -117,7 +112,7 @@ Unknown values of `type` are kept as `UnknownAvailableCommand`.
 AvailableCommandInput = TypeAliasType(
     "AvailableCommandInput",
     Annotated[
-        "TextAvailableCommandInput | UnknownAvailableCommandInput",
+        "TextCommandInput | UnknownAvailableCommandInput",
         Tagged("type", ("text",), fallbacks=1),
         Defined(__name__, "AvailableCommandInput"),
     ],
@@ -172,11 +167,7 @@ Unknown values of `type` are kept as `UnknownSetSessionConfigOptionRequest`.
 SessionConfigOption = TypeAliasType(
     "SessionConfigOption",
     Annotated[
-        """(
-        SelectSessionConfigOption
-        | BooleanSessionConfigOption
-        | UnknownSessionConfigOption
-        )""",
+        "SessionConfigSelect | SessionConfigBoolean | UnknownSessionConfigOption",
         Tagged("type", ("select", "boolean"), fallbacks=1),
         Defined(__name__, "SessionConfigOption"),
     ],
@@ -239,11 +230,11 @@ ContentBlock = TypeAliasType(
     "ContentBlock",
     Annotated[
         """(
-        TextContentBlock
-        | ImageContentBlock
-        | AudioContentBlock
-        | ResourceLinkContentBlock
-        | ResourceContentBlock
+        TextContent
+        | ImageContent
+        | AudioContent
+        | ResourceLink
+        | EmbeddedResource
         | UnknownContentBlock
         )""",
         Tagged(
@@ -346,8 +337,8 @@ CreateElicitationRequest = TypeAliasType(
     "CreateElicitationRequest",
     Annotated[
         """(
-        FormCreateElicitationRequest
-        | UrlCreateElicitationRequest
+        ElicitationFormMode
+        | ElicitationUrlMode
         | SessionUnknownCreateElicitationRequest
         | RequestUnknownCreateElicitationRequest
         )""",
@@ -363,31 +354,11 @@ the session's state `requires_action`.
 Unknown values of `mode` are kept as `UnknownCreateElicitationRequest`.
 """
 
-FormCreateElicitationRequest = TypeAliasType(
-    "FormCreateElicitationRequest",
-    Annotated[
-        "SessionFormCreateElicitationRequest | RequestFormCreateElicitationRequest",
-        Shapes(exclusive=True),
-        Defined(__name__, "FormCreateElicitationRequest"),
-    ],
-)
-""""""
-
-UrlCreateElicitationRequest = TypeAliasType(
-    "UrlCreateElicitationRequest",
-    Annotated[
-        "SessionUrlCreateElicitationRequest | RequestUrlCreateElicitationRequest",
-        Shapes(exclusive=True),
-        Defined(__name__, "UrlCreateElicitationRequest"),
-    ],
-)
-""""""
-
 CreateElicitationResponse = TypeAliasType(
     "CreateElicitationResponse",
     Annotated[
         """(
-        AcceptCreateElicitationResponse
+        ElicitationAcceptAction
         | ElicitationDeclineAction
         | ElicitationCancelAction
         | UnknownCreateElicitationResponse
@@ -449,11 +420,11 @@ ElicitationPropertySchema = TypeAliasType(
     "ElicitationPropertySchema",
     Annotated[
         """(
-        StringElicitationPropertySchema
-        | NumberElicitationPropertySchema
-        | IntegerElicitationPropertySchema
-        | BooleanElicitationPropertySchema
-        | ArrayElicitationPropertySchema
+        StringPropertySchema
+        | NumberPropertySchema
+        | IntegerPropertySchema
+        | BooleanPropertySchema
+        | MultiSelectPropertySchema
         | UnknownElicitationPropertySchema
         )""",
         Tagged(
@@ -488,7 +459,7 @@ Other values are kept as they are.
 MultiSelectItems = TypeAliasType(
     "MultiSelectItems",
     Annotated[
-        "MultiSelectItemsStringVariant | UnknownMultiSelectItems | TitledMultiSelectItems",
+        "StringMultiSelectItems | UnknownMultiSelectItems | TitledMultiSelectItems",
         Tagged("type", ("string",), fallbacks=1, default=True),
         Defined(__name__, "MultiSelectItems"),
     ],
@@ -587,7 +558,7 @@ code.
 McpServer = TypeAliasType(
     "McpServer",
     Annotated[
-        "HttpMcpServer | StdioMcpServer | UnknownMcpServer",
+        "McpServerHttp | McpServerStdio | UnknownMcpServer",
         Tagged("type", ("http", "stdio"), fallbacks=1),
         Defined(__name__, "McpServer"),
     ],
@@ -629,8 +600,8 @@ RequestPermissionSubject = TypeAliasType(
     "RequestPermissionSubject",
     Annotated[
         """(
-        ToolCallRequestPermissionSubject
-        | CommandRequestPermissionSubject
+        ToolCallPermissionSubject
+        | CommandPermissionSubject
         | UnknownRequestPermissionSubject
         )""",
         Tagged("type", ("tool_call", "command"), fallbacks=1),
@@ -672,8 +643,8 @@ RequestPermissionOutcome = TypeAliasType(
     "RequestPermissionOutcome",
     Annotated[
         """(
-        CancelledRequestPermissionOutcome
-        | SelectedRequestPermissionOutcome
+        CancelledPermissionOutcome
+        | SelectedPermissionOutcome
         | UnknownRequestPermissionOutcome
         )""",
         Tagged("outcome", ("cancelled", "selected"), fallbacks=1),
@@ -688,7 +659,7 @@ Unknown values of `outcome` are kept as `UnknownRequestPermissionOutcome`.
 PlanUpdateContent = TypeAliasType(
     "PlanUpdateContent",
     Annotated[
-        "ItemsPlanUpdateContent | UnknownPlanUpdateContent",
+        "PlanItems | UnknownPlanUpdateContent",
         Tagged("type", ("items",), fallbacks=1),
         Defined(__name__, "PlanUpdateContent"),
     ],
@@ -749,7 +720,7 @@ SessionListCursor = TypeAliasType(
 ReplayFrom = TypeAliasType(
     "ReplayFrom",
     Annotated[
-        "StartReplayFrom | UnknownReplayFrom",
+        "ReplayFromStart | UnknownReplayFrom",
         Tagged("type", ("start",), fallbacks=1),
         Defined(__name__, "ReplayFrom"),
     ],
@@ -769,9 +740,9 @@ StateUpdate = TypeAliasType(
     "StateUpdate",
     Annotated[
         """(
-        StateUpdateRunningVariant
-        | StateUpdateIdleVariant
-        | StateUpdateRequiresActionVariant
+        RunningStateUpdate
+        | IdleStateUpdate
+        | RequiresActionStateUpdate
         | UnknownStateUpdate
         )""",
         Tagged("state", ("running", "idle", "requires_action"), fallbacks=1),
@@ -785,37 +756,6 @@ background work does not count. Repeating a state is harmless and is neither new
 Unknown values of `state` are kept as `UnknownStateUpdate`.
 """
 
-StateUpdateIdleVariant = TypeAliasType(
-    "StateUpdateIdleVariant",
-    Annotated[
-        """(
-        EndTurnStateUpdateIdleVariant
-        | MaxTokensStateUpdateIdleVariant
-        | MaxTurnRequestsStateUpdateIdleVariant
-        | RefusalStateUpdateIdleVariant
-        | CancelledStateUpdateIdleVariant
-        | ErrorStateUpdateIdleVariant
-        | UnknownStateUpdateIdleVariant
-        | NoneStateUpdateIdleVariant
-        )""",
-        Tagged(
-            "stopReason",
-            (
-                "end_turn",
-                "max_tokens",
-                "max_turn_requests",
-                "refusal",
-                "cancelled",
-                "error",
-            ),
-            fallbacks=1,
-            default=True,
-        ),
-        Defined(__name__, "StateUpdateIdleVariant"),
-    ],
-)
-"""Unknown values of `stopReason` are kept as `UnknownStateUpdateIdleVariant`."""
-
 IdleStateUpdate = TypeAliasType(
     "IdleStateUpdate",
     Annotated[
@@ -825,7 +765,7 @@ IdleStateUpdate = TypeAliasType(
         | MaxTurnRequestsStopReason
         | RefusalStopReason
         | CancelledStopReason
-        | ErrorIdleStateUpdate
+        | ErrorStopReason
         | UnknownIdleStateUpdate
         | NoStopReason
         )""",
@@ -854,7 +794,7 @@ Unknown values of `stopReason` are kept as `UnknownIdleStateUpdate`.
 BackgroundWork = TypeAliasType(
     "BackgroundWork",
     Annotated[
-        "TerminalBackgroundWork | ToolCallBackgroundWork | UnknownBackgroundWork",
+        "BackgroundTerminal | BackgroundToolCall | UnknownBackgroundWork",
         Tagged("type", ("terminal", "tool_call"), fallbacks=1),
         Defined(__name__, "BackgroundWork"),
     ],
@@ -929,12 +869,7 @@ Other values are kept as they are.
 ToolCallContent = TypeAliasType(
     "ToolCallContent",
     Annotated[
-        """(
-        ContentToolCallContent
-        | DiffToolCallContent
-        | TerminalToolCallContent
-        | UnknownToolCallContent
-        )""",
+        "Content | Diff | Terminal | UnknownToolCallContent",
         Tagged("type", ("content", "diff", "terminal"), fallbacks=1),
         Defined(__name__, "ToolCallContent"),
     ],
@@ -949,24 +884,24 @@ SessionUpdate = TypeAliasType(
     Annotated[
         """(
         UserMessageChunk
-        | UserMessageSessionUpdate
+        | UserMessage
         | AgentMessageChunk
-        | AgentMessageSessionUpdate
+        | AgentMessage
         | AgentThoughtChunk
-        | AgentThoughtSessionUpdate
-        | StateUpdateSessionUpdate
-        | ToolCallContentChunkSessionUpdate
-        | ToolCallUpdateSessionUpdate
-        | TerminalUpdateSessionUpdate
-        | TerminalOutputChunkSessionUpdate
-        | PlanUpdateSessionUpdate
-        | AvailableCommandsUpdateSessionUpdate
-        | ConfigOptionUpdateSessionUpdate
-        | SessionInfoUpdateSessionUpdate
-        | UsageUpdateSessionUpdate
-        | NoticeSessionUpdate
-        | CompactionUpdateSessionUpdate
-        | CompactionSummaryChunkSessionUpdate
+        | AgentThought
+        | StateUpdate
+        | ToolCallContentChunk
+        | SessionToolCallUpdate
+        | TerminalUpdate
+        | TerminalOutputChunk
+        | PlanUpdate
+        | AvailableCommandsUpdate
+        | ConfigOptionUpdate
+        | SessionInfoUpdate
+        | UsageUpdate
+        | Notice
+        | CompactionUpdate
+        | CompactionSummaryChunk
         | UnknownSessionUpdate
         )""",
         Tagged(
@@ -1002,151 +937,85 @@ SessionUpdate = TypeAliasType(
 Unknown values of `sessionUpdate` are kept as `UnknownSessionUpdate`.
 """
 
-StateUpdateSessionUpdate = TypeAliasType(
-    "StateUpdateSessionUpdate",
-    Annotated[
-        """(
-        RunningStateUpdateSessionUpdate
-        | IdleStateUpdateSessionUpdate
-        | RequiresActionStateUpdateSessionUpdate
-        | UnknownStateUpdateSessionUpdate
-        )""",
-        Tagged("state", ("running", "idle", "requires_action"), fallbacks=1),
-        Defined(__name__, "StateUpdateSessionUpdate"),
-    ],
-)
-"""Unknown values of `state` are kept as `UnknownStateUpdateSessionUpdate`."""
-
-IdleStateUpdateSessionUpdate = TypeAliasType(
-    "IdleStateUpdateSessionUpdate",
-    Annotated[
-        """(
-        EndTurnIdleStateUpdateSessionUpdate
-        | MaxTokensIdleStateUpdateSessionUpdate
-        | MaxTurnRequestsIdleStateUpdateSessionUpdate
-        | RefusalIdleStateUpdateSessionUpdate
-        | CancelledIdleStateUpdateSessionUpdate
-        | ErrorIdleStateUpdateSessionUpdate
-        | UnknownIdleStateUpdateSessionUpdate
-        | NoneIdleStateUpdateSessionUpdate
-        )""",
-        Tagged(
-            "stopReason",
-            (
-                "end_turn",
-                "max_tokens",
-                "max_turn_requests",
-                "refusal",
-                "cancelled",
-                "error",
-            ),
-            fallbacks=1,
-            default=True,
-        ),
-        Defined(__name__, "IdleStateUpdateSessionUpdate"),
-    ],
-)
-"""Unknown values of `stopReason` are kept as `UnknownIdleStateUpdateSessionUpdate`."""
-
 # The types above name records; the records, in turn, import them from here. Indented, it is no late import to linters.
 if __name__ != "__main__":
     from .models import (
-        AcceptCreateElicitationResponse,
-        AgentAuthMethod,
+        AgentMessage,
         AgentMessageChunk,
-        AgentMessageSessionUpdate,
+        AgentThought,
         AgentThoughtChunk,
-        AgentThoughtSessionUpdate,
-        ArrayElicitationPropertySchema,
-        AudioContentBlock,
-        AvailableCommandsUpdateSessionUpdate,
+        AudioContent,
+        AuthMethodAgent,
+        AuthMethodTerminal,
+        AvailableCommandsUpdate,
+        BackgroundTerminal,
+        BackgroundToolCall,
         BlobResourceContents,
-        BooleanElicitationPropertySchema,
-        BooleanSessionConfigOption,
+        BooleanPropertySchema,
         BooleanSetSessionConfigOptionRequest,
-        CancelledIdleStateUpdateSessionUpdate,
-        CancelledRequestPermissionOutcome,
-        CancelledStateUpdateIdleVariant,
+        CancelledPermissionOutcome,
         CancelledStopReason,
-        CommandAvailableCommand,
-        CommandRequestPermissionSubject,
-        CompactionSummaryChunkSessionUpdate,
-        CompactionUpdateSessionUpdate,
-        ConfigOptionUpdateSessionUpdate,
-        ContentToolCallContent,
+        Command,
+        CommandPermissionSubject,
+        CompactionSummaryChunk,
+        CompactionUpdate,
+        ConfigOptionUpdate,
+        Content,
+        Diff,
         DiffAdd,
         DiffCopy,
         DiffDelete,
         DiffModify,
         DiffMove,
-        DiffToolCallContent,
+        ElicitationAcceptAction,
         ElicitationCancelAction,
         ElicitationDeclineAction,
-        EndTurnIdleStateUpdateSessionUpdate,
-        EndTurnStateUpdateIdleVariant,
+        EmbeddedResource,
         EndTurnStopReason,
-        ErrorIdleStateUpdate,
-        ErrorIdleStateUpdateSessionUpdate,
-        ErrorStateUpdateIdleVariant,
-        HttpMcpServer,
+        ErrorStopReason,
         IdSetSessionConfigOptionRequest,
-        ImageContentBlock,
-        IntegerElicitationPropertySchema,
-        ItemsPlanUpdateContent,
-        MaxTokensIdleStateUpdateSessionUpdate,
-        MaxTokensStateUpdateIdleVariant,
+        ImageContent,
+        IntegerPropertySchema,
         MaxTokensStopReason,
-        MaxTurnRequestsIdleStateUpdateSessionUpdate,
-        MaxTurnRequestsStateUpdateIdleVariant,
         MaxTurnRequestsStopReason,
-        MultiSelectItemsStringVariant,
-        NoneIdleStateUpdateSessionUpdate,
-        NoneStateUpdateIdleVariant,
+        McpServerHttp,
+        McpServerStdio,
+        MultiSelectPropertySchema,
         NoStopReason,
-        NoticeSessionUpdate,
-        NumberElicitationPropertySchema,
-        PlanUpdateSessionUpdate,
-        RefusalIdleStateUpdateSessionUpdate,
-        RefusalStateUpdateIdleVariant,
+        Notice,
+        NumberPropertySchema,
+        PlanItems,
+        PlanUpdate,
         RefusalStopReason,
+        ReplayFromStart,
         RequestElicitationFormMode,
         RequestElicitationUrlMode,
-        RequestFormCreateElicitationRequest,
         RequestUnknownCreateElicitationRequest,
-        RequestUrlCreateElicitationRequest,
-        RequiresActionStateUpdateSessionUpdate,
-        ResourceContentBlock,
-        ResourceLinkContentBlock,
-        RunningStateUpdateSessionUpdate,
-        SelectedRequestPermissionOutcome,
-        SelectSessionConfigOption,
+        RequiresActionStateUpdate,
+        ResourceLink,
+        RunningStateUpdate,
+        SelectedPermissionOutcome,
+        SessionConfigBoolean,
+        SessionConfigSelect,
         SessionConfigSelectGroup,
         SessionConfigSelectOption,
         SessionElicitationFormMode,
         SessionElicitationUrlMode,
-        SessionFormCreateElicitationRequest,
-        SessionInfoUpdateSessionUpdate,
+        SessionInfoUpdate,
         SessionNotFoundErrorData,
+        SessionToolCallUpdate,
         SessionUnknownCreateElicitationRequest,
-        SessionUrlCreateElicitationRequest,
-        StartReplayFrom,
-        StateUpdateRequiresActionVariant,
-        StateUpdateRunningVariant,
-        StdioMcpServer,
-        StringElicitationPropertySchema,
-        TerminalAuthMethod,
-        TerminalBackgroundWork,
-        TerminalOutputChunkSessionUpdate,
-        TerminalToolCallContent,
-        TerminalUpdateSessionUpdate,
-        TextAvailableCommandInput,
-        TextContentBlock,
+        StringMultiSelectItems,
+        StringPropertySchema,
+        Terminal,
+        TerminalOutputChunk,
+        TerminalUpdate,
+        TextCommandInput,
+        TextContent,
         TextResourceContents,
         TitledMultiSelectItems,
-        ToolCallBackgroundWork,
-        ToolCallContentChunkSessionUpdate,
-        ToolCallRequestPermissionSubject,
-        ToolCallUpdateSessionUpdate,
+        ToolCallContentChunk,
+        ToolCallPermissionSubject,
         UnknownAuthMethod,
         UnknownAvailableCommand,
         UnknownAvailableCommandInput,
@@ -1156,7 +1025,6 @@ if __name__ != "__main__":
         UnknownDiffChange,
         UnknownElicitationPropertySchema,
         UnknownIdleStateUpdate,
-        UnknownIdleStateUpdateSessionUpdate,
         UnknownMcpServer,
         UnknownMultiSelectItems,
         UnknownPlanUpdateContent,
@@ -1167,11 +1035,9 @@ if __name__ != "__main__":
         UnknownSessionUpdate,
         UnknownSetSessionConfigOptionRequest,
         UnknownStateUpdate,
-        UnknownStateUpdateIdleVariant,
-        UnknownStateUpdateSessionUpdate,
         UnknownToolCallContent,
         UnsupportedProtocolVersionErrorData,
-        UsageUpdateSessionUpdate,
+        UsageUpdate,
+        UserMessage,
         UserMessageChunk,
-        UserMessageSessionUpdate,
     )

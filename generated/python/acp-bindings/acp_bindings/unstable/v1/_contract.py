@@ -565,14 +565,9 @@ CONTRACT: Final = Contract(
         "ToolCallContent": Gated(
             tag="type",
             variants={
-                "content": Member(look=("ContentToolCallContent",)),
+                "content": Member(look=("Content",)),
                 "diff": Member(),
                 "terminal": Member(),
-            },
-        ),
-        "ContentToolCallContent": Gated(
-            fields={
-                "content": Member(look=("ContentBlock",)),
             },
         ),
         "Content": Gated(
@@ -591,14 +586,12 @@ CONTRACT: Final = Contract(
                 "user_message_chunk": Member(look=("UserMessageChunk",)),
                 "agent_message_chunk": Member(look=("AgentMessageChunk",)),
                 "agent_thought_chunk": Member(look=("AgentThoughtChunk",)),
-                "tool_call": Member(look=("ToolCallSessionUpdate",)),
-                "tool_call_update": Member(look=("ToolCallUpdateSessionUpdate",)),
+                "tool_call": Member(look=("ToolCall",)),
+                "tool_call_update": Member(look=("SessionToolCallUpdate",)),
                 "plan": Member(),
                 "available_commands_update": Member(),
                 "current_mode_update": Member(),
-                "config_option_update": Member(
-                    look=("ConfigOptionUpdateSessionUpdate",)
-                ),
+                "config_option_update": Member(look=("ConfigOptionUpdate",)),
                 "session_info_update": Member(),
                 "usage_update": Member(),
                 "notice": Member(
@@ -606,25 +599,25 @@ CONTRACT: Final = Contract(
                 ),
                 "compaction_update": Member(
                     capability="client:clientCapabilities.session.compaction",
-                    look=("CompactionUpdateSessionUpdate",),
+                    look=("CompactionUpdate",),
                 ),
                 "compaction_summary_chunk": Member(
                     capability="client:clientCapabilities.session.compaction",
-                    look=("CompactionSummaryChunkSessionUpdate",),
+                    look=("CompactionSummaryChunk",),
                 ),
                 "plan_update": Member(capability="client:clientCapabilities.plan"),
                 "plan_removed": Member(capability="client:clientCapabilities.plan"),
                 "subagent_update": Member(
                     capability="client:clientCapabilities.subagents",
-                    look=("SubagentUpdateSessionUpdate",),
+                    look=("SubagentUpdate",),
                 ),
                 "session_message": Member(
                     capability="client:clientCapabilities.subagents",
-                    look=("SessionMessageSessionUpdate",),
+                    look=("SessionMessage",),
                 ),
                 "session_message_chunk": Member(
                     capability="client:clientCapabilities.subagents",
-                    look=("SessionMessageChunkSessionUpdate",),
+                    look=("SessionMessageChunk",),
                 ),
             },
         ),
@@ -643,46 +636,9 @@ CONTRACT: Final = Contract(
                 "content": Member(look=("ContentBlock",)),
             },
         ),
-        "ToolCallSessionUpdate": Gated(
+        "SessionToolCallUpdate": Gated(
             fields={
                 "content": Member(look=("[]ToolCallContent",)),
-            },
-        ),
-        "ToolCallUpdateSessionUpdate": Gated(
-            fields={
-                "content": Member(look=("[]ToolCallContent",)),
-            },
-        ),
-        "ConfigOptionUpdateSessionUpdate": Gated(
-            fields={
-                "configOptions": Member(look=("[]SessionConfigOption",)),
-            },
-        ),
-        "CompactionUpdateSessionUpdate": Gated(
-            fields={
-                "summary": Member(look=("[]ContentBlock",)),
-            },
-        ),
-        "CompactionSummaryChunkSessionUpdate": Gated(
-            fields={
-                "content": Member(look=("ContentBlock",)),
-            },
-        ),
-        "SubagentUpdateSessionUpdate": Gated(
-            fields={
-                "additionalDirectories": Member(
-                    capability="agent:agentCapabilities.sessionCapabilities.additionalDirectories"
-                ),
-            },
-        ),
-        "SessionMessageSessionUpdate": Gated(
-            fields={
-                "content": Member(look=("[]ContentBlock",)),
-            },
-        ),
-        "SessionMessageChunkSessionUpdate": Gated(
-            fields={
-                "content": Member(look=("ContentBlock",)),
             },
         ),
         "ContentChunk": Gated(

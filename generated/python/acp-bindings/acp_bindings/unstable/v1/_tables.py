@@ -96,12 +96,7 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
         "configOptions": Leniency(error=True, items=True),
         "_meta": Leniency(error=True),
     },
-    "SelectSessionConfigOption": {
-        "description": Leniency(error=True),
-        "category": Leniency(error=True),
-        "_meta": Leniency(error=True),
-    },
-    "BooleanSessionConfigOption": {
+    "SessionConfigSelect": {
         "description": Leniency(error=True),
         "category": Leniency(error=True),
         "_meta": Leniency(error=True),
@@ -112,6 +107,11 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
     },
     "SessionConfigSelectGroup": {
         "options": Leniency(error=True, items=True),
+        "_meta": Leniency(error=True),
+    },
+    "SessionConfigBoolean": {
+        "description": Leniency(error=True),
+        "category": Leniency(error=True),
         "_meta": Leniency(error=True),
     },
     "TextContent": {
@@ -153,26 +153,11 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
         "priority": Leniency(error=True),
         "_meta": Leniency(error=True),
     },
-    "SessionFormCreateElicitationRequest": {
-        "_meta": Leniency(error=True),
-    },
-    "RequestFormCreateElicitationRequest": {
-        "_meta": Leniency(error=True),
-    },
-    "SessionUrlCreateElicitationRequest": {
-        "_meta": Leniency(error=True),
-    },
-    "RequestUrlCreateElicitationRequest": {
-        "_meta": Leniency(error=True),
-    },
     "UnknownCreateElicitationRequest": {
         "_meta": Leniency(error=True),
     },
     "SessionUnknownCreateElicitationRequest": {
         "toolCallId": Leniency(error=True),
-    },
-    "AcceptCreateElicitationResponse": {
-        "_meta": Leniency(error=True),
     },
     "ElicitationDeclineAction": {
         "_meta": Leniency(error=True),
@@ -183,8 +168,23 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
     "UnknownCreateElicitationResponse": {
         "_meta": Leniency(error=True),
     },
+    "SessionElicitationFormMode": {
+        "_meta": Leniency(error=True),
+    },
+    "RequestElicitationFormMode": {
+        "_meta": Leniency(error=True),
+    },
+    "SessionElicitationUrlMode": {
+        "_meta": Leniency(error=True),
+    },
+    "RequestElicitationUrlMode": {
+        "_meta": Leniency(error=True),
+    },
     "ElicitationSessionScope": {
         "toolCallId": Leniency(error=True),
+    },
+    "ElicitationAcceptAction": {
+        "_meta": Leniency(error=True),
     },
     "ElicitationSchema": {
         "type": Leniency(error=True),
@@ -656,46 +656,6 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
     "SessionMessageChunk": {
         "_meta": Leniency(error=True),
     },
-    "EndTurnStateUpdateIdleVariant": {
-        "stopReason": Leniency(error=True),
-        "usage": Leniency(error=True),
-        "_meta": Leniency(error=True),
-    },
-    "MaxTokensStateUpdateIdleVariant": {
-        "stopReason": Leniency(error=True),
-        "usage": Leniency(error=True),
-        "_meta": Leniency(error=True),
-    },
-    "MaxTurnRequestsStateUpdateIdleVariant": {
-        "stopReason": Leniency(error=True),
-        "usage": Leniency(error=True),
-        "_meta": Leniency(error=True),
-    },
-    "RefusalStateUpdateIdleVariant": {
-        "stopReason": Leniency(error=True),
-        "usage": Leniency(error=True),
-        "_meta": Leniency(error=True),
-    },
-    "CancelledStateUpdateIdleVariant": {
-        "stopReason": Leniency(error=True),
-        "usage": Leniency(error=True),
-        "_meta": Leniency(error=True),
-    },
-    "ErrorStateUpdateIdleVariant": {
-        "stopReason": Leniency(error=True),
-        "usage": Leniency(error=True),
-        "_meta": Leniency(error=True),
-    },
-    "UnknownStateUpdateIdleVariant": {
-        "usage": Leniency(error=True),
-        "stopReason": Leniency(error=True),
-        "_meta": Leniency(error=True),
-    },
-    "NoneStateUpdateIdleVariant": {
-        "usage": Leniency(error=True),
-        "stopReason": Leniency(error=True),
-        "_meta": Leniency(error=True),
-    },
     "RunningStateUpdate": {
         "_meta": Leniency(error=True),
     },
@@ -730,11 +690,6 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
         "usage": Leniency(error=True),
         "_meta": Leniency(error=True),
     },
-    "ErrorIdleStateUpdate": {
-        "stopReason": Leniency(error=True),
-        "usage": Leniency(error=True),
-        "_meta": Leniency(error=True),
-    },
     "UnknownIdleStateUpdate": {
         "usage": Leniency(error=True),
         "stopReason": Leniency(error=True),
@@ -746,7 +701,10 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
         "_meta": Leniency(error=True),
     },
     "ErrorStopReason": {
+        "stopReason": Leniency(error=True),
         "error": Leniency(error=True),
+        "usage": Leniency(error=True),
+        "_meta": Leniency(error=True),
     },
     "SystemPrompt": {
         "_meta": Leniency(error=True),
@@ -876,7 +834,7 @@ OWNERS: Final[dict[str, dict[str, str]]] = {
         "requestId": "ElicitationRequestScope",
     },
     "UnknownAuthMethod": {
-        "type": "TerminalAuthMethod",
+        "type": "AuthMethodTerminal",
         "name": "AuthMethodTerminal",
         "description": "AuthMethodTerminal",
         "_meta": "AuthMethodTerminal",
@@ -889,15 +847,15 @@ OWNERS: Final[dict[str, dict[str, str]]] = {
         "value": "ValueIdSetSessionConfigOptionRequest",
     },
     "UnknownSessionConfigOption": {
-        "type": "SelectSessionConfigOption",
-        "id": "SelectSessionConfigOption",
-        "name": "SelectSessionConfigOption",
-        "description": "SelectSessionConfigOption",
-        "category": "SelectSessionConfigOption",
-        "_meta": "SelectSessionConfigOption",
+        "type": "SessionConfigSelect",
+        "id": "SessionConfigSelect",
+        "name": "SessionConfigSelect",
+        "description": "SessionConfigSelect",
+        "category": "SessionConfigSelect",
+        "_meta": "SessionConfigSelect",
     },
     "UnknownContentBlock": {
-        "type": "TextContentBlock",
+        "type": "TextContent",
         "annotations": "TextContent",
         "_meta": "TextContent",
     },
@@ -910,7 +868,7 @@ OWNERS: Final[dict[str, dict[str, str]]] = {
         "_meta": "McpServerStdio",
     },
     "UnknownToolCallContent": {
-        "type": "ContentToolCallContent",
+        "type": "Content",
         "_meta": "Content",
     },
     "UnknownSessionUpdate": {

@@ -175,6 +175,8 @@ class ArchiveSessionResponse(Model):
 class AudioContent(Model):
     """A recording, carried in the message."""
 
+    type: Literal["audio"] = "audio"
+
     annotations: Annotations | None = None
     """Hints about audience and importance. Null and absence both mean none."""
 
@@ -186,12 +188,6 @@ class AudioContent(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class AudioContentBlock(AudioContent):
-    """A recording. In prompts only for agents that advertised `promptCapabilities.audio`."""
-
-    type: Literal["audio"] = "audio"
 
 
 class AuthAccount(Model):
@@ -280,6 +276,8 @@ class AuthMethodEnvVar(Model):
     variables. Upstream has withdrawn it in favour of `agent` and `terminal`; shipped agents still offer it.
     """
 
+    type: Literal["env_var"] = "env_var"
+
     id: AuthMethodId
     """Identifies the method among those of the agent."""
 
@@ -303,6 +301,8 @@ class AuthMethodTerminal(Model):
     """A method for which the client starts the configured agent program once more, in an interactive terminal. Exit
     status zero means signed in, any other end means failure; `authenticate` is not called.
     """
+
+    type: Literal["terminal"] = "terminal"
 
     id: AuthMethodId
     """Identifies the method among those of the agent."""
@@ -409,6 +409,10 @@ class AvailableCommand(Model):
 class AvailableCommandsUpdate(Model):
     """The commands that the user can run from now on."""
 
+    session_update: Annotated[
+        Literal["available_commands_update"], Field(alias="sessionUpdate")
+    ] = "available_commands_update"
+
     available_commands: Annotated[
         list[AvailableCommand], Field(alias="availableCommands")
     ]
@@ -416,14 +420,6 @@ class AvailableCommandsUpdate(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class AvailableCommandsUpdateSessionUpdate(AvailableCommandsUpdate):
-    """The commands that the user can now run, replacing the earlier list."""
-
-    session_update: Annotated[
-        Literal["available_commands_update"], Field(alias="sessionUpdate")
-    ] = "available_commands_update"
 
 
 class BlobResourceContents(Model):
@@ -452,6 +448,8 @@ class BooleanConfigOptionCapabilities(Model):
 class BooleanPropertySchema(Model):
     """A field to tick or leave unticked."""
 
+    type: Literal["boolean"] = "boolean"
+
     title: str | None = None
     """Label of the field. Null and absence both mean that the property's name is shown."""
 
@@ -463,12 +461,6 @@ class BooleanPropertySchema(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class BooleanElicitationPropertySchema(BooleanPropertySchema):
-    """A checkbox."""
-
-    type: Literal["boolean"] = "boolean"
 
 
 class BooleanSetSessionConfigOptionRequest(Model):
@@ -523,25 +515,10 @@ class CancelledPermissionOutcome(Model):
     outcome: Literal["cancelled"] = "cancelled"
 
 
-class CancelledStateUpdateIdleVariant(Model):
-    """The work was cancelled."""
-
-    stop_reason: Annotated[Literal["cancelled"], Field(alias="stopReason")] = (
-        "cancelled"
-    )
-    """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
-
-    state: Literal["idle"] = "idle"
-
-    usage: Usage | None = None
-    """How many tokens the work used. Null and absence both mean that it is not told."""
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Data of an implementation, attached to an object of the protocol."""
-
-
 class CancelledStopReason(Model):
     """The work was cancelled."""
+
+    state: Literal["idle"] = "idle"
 
     stop_reason: Annotated[Literal["cancelled"], Field(alias="stopReason")] = (
         "cancelled"
@@ -652,6 +629,10 @@ class CompactionSummaryChunk(Model):
     a compaction in progress.
     """
 
+    session_update: Annotated[
+        Literal["compaction_summary_chunk"], Field(alias="sessionUpdate")
+    ] = "compaction_summary_chunk"
+
     compaction_id: Annotated[CompactionId, Field(alias="compactionId")]
     """The compaction whose summary grows."""
 
@@ -662,20 +643,14 @@ class CompactionSummaryChunk(Model):
     """Extension data of this block alone. Null and absence both mean none."""
 
 
-class CompactionSummaryChunkSessionUpdate(CompactionSummaryChunk):
-    """A piece of the summary that a context compaction keeps. Sent only to clients that advertised
-    `session.compaction`.
-    """
-
-    session_update: Annotated[
-        Literal["compaction_summary_chunk"], Field(alias="sessionUpdate")
-    ] = "compaction_summary_chunk"
-
-
 class CompactionUpdate(Model):
     """Creates a context compaction, or changes the one with this id. The first mention fixes its place in the
     conversation. In the fields with a patch meaning absence changes nothing and null removes the value.
     """
+
+    session_update: Annotated[
+        Literal["compaction_update"], Field(alias="sessionUpdate")
+    ] = "compaction_update"
 
     compaction_id: Annotated[CompactionId, Field(alias="compactionId")]
     """The compaction that is created or changed."""
@@ -702,14 +677,6 @@ class CompactionUpdate(Model):
     """
 
 
-class CompactionUpdateSessionUpdate(CompactionUpdate):
-    """A context compaction starts, changes or ends. Sent only to clients that advertised `session.compaction`."""
-
-    session_update: Annotated[
-        Literal["compaction_update"], Field(alias="sessionUpdate")
-    ] = "compaction_update"
-
-
 class CompleteElicitationNotification(Model):
     """Payload of `elicitation/complete`: the agent reports that the user is done with a web page, so that the client
     can close its prompt. Clients ignore ids that they do not know.
@@ -727,6 +694,10 @@ class ConfigOptionUpdate(Model):
     to another model.
     """
 
+    session_update: Annotated[
+        Literal["config_option_update"], Field(alias="sessionUpdate")
+    ] = "config_option_update"
+
     config_options: Annotated[list[SessionConfigOption], Field(alias="configOptions")]
     """Every setting of the session with its current value, in place of what the client knew."""
 
@@ -734,16 +705,10 @@ class ConfigOptionUpdate(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class ConfigOptionUpdateSessionUpdate(ConfigOptionUpdate):
-    """The session's settings, replacing what the client knew."""
-
-    session_update: Annotated[
-        Literal["config_option_update"], Field(alias="sessionUpdate")
-    ] = "config_option_update"
-
-
 class Content(Model):
     """An ordinary content block as output of a tool."""
+
+    type: Literal["content"] = "content"
 
     content: ContentBlock
     """The block."""
@@ -781,12 +746,6 @@ class AgentThoughtChunk(ContentChunk):
     session_update: Annotated[
         Literal["agent_thought_chunk"], Field(alias="sessionUpdate")
     ] = "agent_thought_chunk"
-
-
-class ContentToolCallContent(Content):
-    """An ordinary content block."""
-
-    type: Literal["content"] = "content"
 
 
 class Cost(Model):
@@ -846,19 +805,15 @@ class CreateTerminalResponse(Model):
 class CurrentModeUpdate(Model):
     """The session has changed its mode, on the agent's initiative or the client's."""
 
+    session_update: Annotated[
+        Literal["current_mode_update"], Field(alias="sessionUpdate")
+    ] = "current_mode_update"
+
     current_mode_id: Annotated[SessionModeId, Field(alias="currentModeId")]
     """The mode in force from now on."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class CurrentModeUpdateSessionUpdate(CurrentModeUpdate):
-    """The session is in another mode."""
-
-    session_update: Annotated[
-        Literal["current_mode_update"], Field(alias="sessionUpdate")
-    ] = "current_mode_update"
 
 
 class DeleteSessionRequest(Model):
@@ -881,6 +836,8 @@ class DeleteSessionResponse(Model):
 class Diff(Model):
     """The change of one file, given as its text before and after."""
 
+    type: Literal["diff"] = "diff"
+
     path: AbsolutePath
     """The file that changes."""
 
@@ -892,12 +849,6 @@ class Diff(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class DiffToolCallContent(Diff):
-    """A change to a file."""
-
-    type: Literal["diff"] = "diff"
 
 
 class DisableProviderRequest(Model):
@@ -920,16 +871,12 @@ class DisableProviderResponse(Model):
 class ElicitationAcceptAction(Model):
     """What comes with consent."""
 
+    action: Literal["accept"] = "accept"
+
     content: dict[str, ElicitationContentValue] | None = None
     """The values entered, by property name, fitting the schema of the form. Null and absence both mean that there are
     none, as with a web page.
     """
-
-
-class AcceptCreateElicitationResponse(ElicitationAcceptAction):
-    """The user agreed: with a form this brings what was entered, with a web page only consent to open it."""
-
-    action: Literal["accept"] = "accept"
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -1030,6 +977,8 @@ class ElicitationUrlCapabilities(Model):
 class EmbeddedResource(Model):
     """A resource that travels with the message, content included."""
 
+    type: Literal["resource"] = "resource"
+
     annotations: Annotations | None = None
     """Hints about audience and importance. Null and absence both mean none."""
 
@@ -1040,23 +989,10 @@ class EmbeddedResource(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class EndTurnStateUpdateIdleVariant(Model):
-    """The work was done."""
-
-    stop_reason: Annotated[Literal["end_turn"], Field(alias="stopReason")] = "end_turn"
-    """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
-
-    state: Literal["idle"] = "idle"
-
-    usage: Usage | None = None
-    """How many tokens the work used. Null and absence both mean that it is not told."""
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Data of an implementation, attached to an object of the protocol."""
-
-
 class EndTurnStopReason(Model):
     """The work was done."""
+
+    state: Literal["idle"] = "idle"
 
     stop_reason: Annotated[Literal["end_turn"], Field(alias="stopReason")] = "end_turn"
     """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
@@ -1082,14 +1018,6 @@ class EnumOption(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class EnvVarAuthMethod(AuthMethodEnvVar):
-    """The user enters credentials, and the client starts the agent again with them in its environment. Withdrawn by
-    upstream; shipped agents still offer it.
-    """
-
-    type: Literal["env_var"] = "env_var"
 
 
 class EnvVariable(Model):
@@ -1131,30 +1059,13 @@ class ErrorMessageMcpResponse(Model):
 class ErrorStopReason(Model):
     """What failed."""
 
+    state: Literal["idle"] = "idle"
+
+    stop_reason: Annotated[Literal["error"], Field(alias="stopReason")] = "error"
+    """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
+
     error: Error | None = None
     """The failure. Null and absence both mean that it is not told."""
-
-
-class ErrorIdleStateUpdate(ErrorStopReason):
-    """Something failed."""
-
-    stop_reason: Annotated[Literal["error"], Field(alias="stopReason")] = "error"
-    """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
-
-    usage: Usage | None = None
-    """How many tokens the work used. Null and absence both mean that it is not told."""
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Data of an implementation, attached to an object of the protocol."""
-
-
-class ErrorStateUpdateIdleVariant(ErrorStopReason):
-    """Something failed."""
-
-    stop_reason: Annotated[Literal["error"], Field(alias="stopReason")] = "error"
-    """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
-
-    state: Literal["idle"] = "idle"
 
     usage: Usage | None = None
     """How many tokens the work used. Null and absence both mean that it is not told."""
@@ -1255,6 +1166,8 @@ class HttpHeader(Model):
 class ImageContent(Model):
     """A picture, carried in the message."""
 
+    type: Literal["image"] = "image"
+
     annotations: Annotations | None = None
     """Hints about audience and importance. Null and absence both mean none."""
 
@@ -1269,12 +1182,6 @@ class ImageContent(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class ImageContentBlock(ImageContent):
-    """A picture. In prompts only for agents that advertised `promptCapabilities.image`."""
-
-    type: Literal["image"] = "image"
 
 
 class Implementation(Model):
@@ -1350,6 +1257,8 @@ class InitializeResponse(Model):
 class IntegerPropertySchema(Model):
     """A field for a whole number."""
 
+    type: Literal["integer"] = "integer"
+
     title: str | None = None
     """Label of the field. Null and absence both mean that the property's name is shown."""
 
@@ -1367,12 +1276,6 @@ class IntegerPropertySchema(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class IntegerElicitationPropertySchema(IntegerPropertySchema):
-    """A whole number."""
-
-    type: Literal["integer"] = "integer"
 
 
 class KillTerminalRequest(Model):
@@ -1534,47 +1437,15 @@ class LogoutResponse(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class MaxTokensStateUpdateIdleVariant(Model):
-    """The limit of tokens was reached."""
-
-    stop_reason: Annotated[Literal["max_tokens"], Field(alias="stopReason")] = (
-        "max_tokens"
-    )
-    """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
-
-    state: Literal["idle"] = "idle"
-
-    usage: Usage | None = None
-    """How many tokens the work used. Null and absence both mean that it is not told."""
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Data of an implementation, attached to an object of the protocol."""
-
-
 class MaxTokensStopReason(Model):
     """The limit of tokens was reached."""
 
+    state: Literal["idle"] = "idle"
+
     stop_reason: Annotated[Literal["max_tokens"], Field(alias="stopReason")] = (
         "max_tokens"
     )
     """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
-
-    usage: Usage | None = None
-    """How many tokens the work used. Null and absence both mean that it is not told."""
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Data of an implementation, attached to an object of the protocol."""
-
-
-class MaxTurnRequestsStateUpdateIdleVariant(Model):
-    """The limit of requests to the model was reached."""
-
-    stop_reason: Annotated[Literal["max_turn_requests"], Field(alias="stopReason")] = (
-        "max_turn_requests"
-    )
-    """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
-
-    state: Literal["idle"] = "idle"
 
     usage: Usage | None = None
     """How many tokens the work used. Null and absence both mean that it is not told."""
@@ -1585,6 +1456,8 @@ class MaxTurnRequestsStateUpdateIdleVariant(Model):
 
 class MaxTurnRequestsStopReason(Model):
     """The limit of requests to the model was reached."""
+
+    state: Literal["idle"] = "idle"
 
     stop_reason: Annotated[Literal["max_turn_requests"], Field(alias="stopReason")] = (
         "max_turn_requests"
@@ -1641,6 +1514,8 @@ class McpServerAcp(Model):
     `mcp/message`.
     """
 
+    type: Literal["acp"] = "acp"
+
     name: str
     """Label of the server."""
 
@@ -1651,14 +1526,10 @@ class McpServerAcp(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class AcpMcpServer(McpServerAcp):
-    """A server that is reached through the connection itself. Only for agents that advertised it."""
-
-    type: Literal["acp"] = "acp"
-
-
 class McpServerHttp(Model):
     """An MCP server reached by streamable HTTP."""
+
+    type: Literal["http"] = "http"
 
     name: str
     """Label of the server, for people."""
@@ -1673,14 +1544,10 @@ class McpServerHttp(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class HttpMcpServer(McpServerHttp):
-    """A server reached by streamable HTTP. Only for agents that advertised `mcpCapabilities.http`."""
-
-    type: Literal["http"] = "http"
-
-
 class McpServerSse(Model):
     """An MCP server reached by server-sent events, a transport that MCP has deprecated."""
+
+    type: Literal["sse"] = "sse"
 
     name: str
     """Label of the server, for people."""
@@ -1757,6 +1624,8 @@ class MessageMcpRequest(Model):
 class MultiSelectPropertySchema(Model):
     """A field where the user may choose several values."""
 
+    type: Literal["array"] = "array"
+
     title: str | None = None
     """Label of the field. Null and absence both mean that the property's name is shown."""
 
@@ -1777,12 +1646,6 @@ class MultiSelectPropertySchema(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class ArrayElicitationPropertySchema(MultiSelectPropertySchema):
-    """A choice of several values."""
-
-    type: Literal["array"] = "array"
 
 
 class NewSessionRequest(Model):
@@ -1839,19 +1702,6 @@ class NewSessionResponse(Model):
 class NoneIdleStateUpdate(Model):
     """No reason is told."""
 
-    usage: Usage | None = None
-    """How many tokens the work used. Null and absence both mean that it is not told."""
-
-    stop_reason: Annotated[None, Field(alias="stopReason")] = None
-    """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Data of an implementation, attached to an object of the protocol."""
-
-
-class NoneStateUpdateIdleVariant(Model):
-    """No reason is told."""
-
     state: Literal["idle"] = "idle"
 
     usage: Usage | None = None
@@ -1868,6 +1718,10 @@ class Notice(Model):
     """Something the user should know now, though it is no part of the conversation and is not replayed later. The
     agent cannot count on its being seen; to a client without notices it may send an ordinary message instead.
     """
+
+    session_update: Annotated[Literal["notice"], Field(alias="sessionUpdate")] = (
+        "notice"
+    )
 
     severity: NoticeSeverity
     """How serious it is, for presentation."""
@@ -1886,18 +1740,10 @@ class NoticeCapabilities(Model):
     """Marker by which a client accepts notices. It has no fields yet; `{}` is enough."""
 
 
-class NoticeSessionUpdate(Notice):
-    """Live information for the user that does not become part of the conversation. Sent only to clients that
-    advertised `session.notices`.
-    """
-
-    session_update: Annotated[Literal["notice"], Field(alias="sessionUpdate")] = (
-        "notice"
-    )
-
-
 class NumberPropertySchema(Model):
     """A field for a number, whole or not."""
+
+    type: Literal["number"] = "number"
 
     title: str | None = None
     """Label of the field. Null and absence both mean that the property's name is shown."""
@@ -1916,12 +1762,6 @@ class NumberPropertySchema(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class NumberElicitationPropertySchema(NumberPropertySchema):
-    """A number, whole or not."""
-
-    type: Literal["number"] = "number"
 
 
 class PermissionOption(Model):
@@ -1944,6 +1784,8 @@ class Plan(Model):
     """The steps that the agent intends to take. The agent sends all of them each time, and the client replaces what it
     showed before.
     """
+
+    session_update: Annotated[Literal["plan"], Field(alias="sessionUpdate")] = "plan"
 
     entries: list[PlanEntry]
     """All steps with their present status, in order."""
@@ -1978,6 +1820,8 @@ class PlanEntry(Model):
 class PlanFile(Model):
     """A plan that stands in a file."""
 
+    type: Literal["file"] = "file"
+
     plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan this is."""
 
@@ -1988,14 +1832,10 @@ class PlanFile(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class FilePlanUpdateContent(PlanFile):
-    """A file that holds the plan."""
-
-    type: Literal["file"] = "file"
-
-
 class PlanItems(Model):
     """A plan as a list of steps. All of them are sent each time."""
+
+    type: Literal["items"] = "items"
 
     plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan this is."""
@@ -2007,14 +1847,10 @@ class PlanItems(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class ItemsPlanUpdateContent(PlanItems):
-    """A list of steps."""
-
-    type: Literal["items"] = "items"
-
-
 class PlanMarkdown(Model):
     """A plan as Markdown."""
+
+    type: Literal["markdown"] = "markdown"
 
     plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan this is."""
@@ -2026,14 +1862,12 @@ class PlanMarkdown(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class MarkdownPlanUpdateContent(PlanMarkdown):
-    """The plan as Markdown."""
-
-    type: Literal["markdown"] = "markdown"
-
-
 class PlanRemoved(Model):
     """A plan is gone."""
+
+    session_update: Annotated[Literal["plan_removed"], Field(alias="sessionUpdate")] = (
+        "plan_removed"
+    )
 
     plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan."""
@@ -2042,36 +1876,18 @@ class PlanRemoved(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class PlanRemovedSessionUpdate(PlanRemoved):
-    """A plan is gone."""
-
-    session_update: Annotated[Literal["plan_removed"], Field(alias="sessionUpdate")] = (
-        "plan_removed"
-    )
-
-
-class PlanSessionUpdate(Plan):
-    """The agent's plan, replacing the earlier one."""
-
-    session_update: Annotated[Literal["plan"], Field(alias="sessionUpdate")] = "plan"
-
-
 class PlanUpdate(Model):
     """What a plan holds now. A session may have several, each with an id of its own."""
+
+    session_update: Annotated[Literal["plan_update"], Field(alias="sessionUpdate")] = (
+        "plan_update"
+    )
 
     plan: PlanUpdateContent
     """The plan, complete."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class PlanUpdateSessionUpdate(PlanUpdate):
-    """What a plan holds now."""
-
-    session_update: Annotated[Literal["plan_update"], Field(alias="sessionUpdate")] = (
-        "plan_update"
-    )
 
 
 class PromptCapabilities(Model):
@@ -2238,23 +2054,10 @@ class ReadTextFileResponse(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class RefusalStateUpdateIdleVariant(Model):
-    """The agent declined to go on."""
-
-    stop_reason: Annotated[Literal["refusal"], Field(alias="stopReason")] = "refusal"
-    """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
-
-    state: Literal["idle"] = "idle"
-
-    usage: Usage | None = None
-    """How many tokens the work used. Null and absence both mean that it is not told."""
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Data of an implementation, attached to an object of the protocol."""
-
-
 class RefusalStopReason(Model):
     """The agent declined to go on."""
+
+    state: Literal["idle"] = "idle"
 
     stop_reason: Annotated[Literal["refusal"], Field(alias="stopReason")] = "refusal"
     """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
@@ -2291,24 +2094,10 @@ class ReleaseTerminalResponse(Model):
 class RequestElicitationFormMode(ElicitationRequestScope):
     """The question belongs to another request."""
 
+    mode: Literal["form"] = "form"
+
     requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
     """The fields of the form."""
-
-
-class RequestElicitationUrlMode(ElicitationRequestScope):
-    """The question belongs to another request."""
-
-    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
-    """Identifies the elicitation, so that its end can be reported later."""
-
-    url: str
-    """The page to open, after the user has seen the address and agreed."""
-
-
-class RequestFormCreateElicitationRequest(ElicitationRequestScope):
-    """The question belongs to another request."""
-
-    mode: Literal["form"] = "form"
 
     message: str
     """What is asked and why, for people."""
@@ -2316,8 +2105,23 @@ class RequestFormCreateElicitationRequest(ElicitationRequestScope):
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
-    requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
-    """The fields of the form."""
+
+class RequestElicitationUrlMode(ElicitationRequestScope):
+    """The question belongs to another request."""
+
+    mode: Literal["url"] = "url"
+
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
+    """Identifies the elicitation, so that its end can be reported later."""
+
+    url: str
+    """The page to open, after the user has seen the address and agreed."""
+
+    message: str
+    """What is asked and why, for people."""
+
+    meta: Annotated[Meta, Field(alias="_meta")] = None
+    """Data of an implementation, attached to an object of the protocol."""
 
 
 class RequestPermissionRequest(Model):
@@ -2349,41 +2153,19 @@ class RequestPermissionResponse(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class RequestUrlCreateElicitationRequest(ElicitationRequestScope):
-    """The question belongs to another request."""
-
-    mode: Literal["url"] = "url"
-
-    message: str
-    """What is asked and why, for people."""
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Data of an implementation, attached to an object of the protocol."""
-
-    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
-    """Identifies the elicitation, so that its end can be reported later."""
-
-    url: str
-    """The page to open, after the user has seen the address and agreed."""
-
-
 class RequiresActionStateUpdate(Model):
     """The subagent waits for the user."""
 
+    state: Literal["requires_action"] = "requires_action"
+
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class ResourceContentBlock(EmbeddedResource):
-    """A resource together with its content. In prompts only for agents that advertised
-    `promptCapabilities.embeddedContext`; preferred to a link where allowed.
-    """
-
-    type: Literal["resource"] = "resource"
 
 
 class ResourceLink(Model):
     """A resource named by its address, without its content."""
+
+    type: Literal["resource_link"] = "resource_link"
 
     annotations: Annotations | None = None
     """Hints about audience and importance. Null and absence both mean none."""
@@ -2408,12 +2190,6 @@ class ResourceLink(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class ResourceLinkContentBlock(ResourceLink):
-    """The address of a resource that the agent can fetch itself. Allowed in every prompt."""
-
-    type: Literal["resource_link"] = "resource_link"
 
 
 class ResultMessageMcpResponse(Model):
@@ -2484,6 +2260,8 @@ class ResumeSessionResponse(Model):
 class RunningStateUpdate(Model):
     """The subagent works."""
 
+    state: Literal["running"] = "running"
+
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
@@ -2491,17 +2269,13 @@ class RunningStateUpdate(Model):
 class SelectedPermissionOutcome(Model):
     """The choice of the user."""
 
+    outcome: Literal["selected"] = "selected"
+
     option_id: Annotated[PermissionOptionId, Field(alias="optionId")]
     """The option chosen, one of those in the request."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class SelectedRequestPermissionOutcome(SelectedPermissionOutcome):
-    """The user chose an option."""
-
-    outcome: Literal["selected"] = "selected"
 
 
 class SessionAdditionalDirectoriesCapabilities(Model):
@@ -2600,14 +2374,10 @@ class SessionCloseCapabilities(Model):
 class SessionConfigBoolean(Model):
     """The part of a setting that is specific to switches."""
 
+    type: Literal["boolean"] = "boolean"
+
     current_value: Annotated[bool, Field(alias="currentValue")]
     """True if the switch is on."""
-
-
-class BooleanSessionConfigOption(SessionConfigBoolean):
-    """A switch. Only for clients that advertised boolean options."""
-
-    type: Literal["boolean"] = "boolean"
 
     id: SessionConfigId
     """What to pass as `configId`."""
@@ -2642,17 +2412,13 @@ class SessionConfigOptionsCapabilities(Model):
 class SessionConfigSelect(Model):
     """The part of a setting that is specific to selections."""
 
+    type: Literal["select"] = "select"
+
     current_value: Annotated[SessionConfigValueId, Field(alias="currentValue")]
     """Id of the value in force."""
 
     options: SessionConfigSelectOptions
     """The values to choose from, flat or in groups."""
-
-
-class SelectSessionConfigOption(SessionConfigSelect):
-    """A choice of one value among several."""
-
-    type: Literal["select"] = "select"
 
     id: SessionConfigId
     """What to pass as `configId`."""
@@ -2714,31 +2480,10 @@ class SessionDeleteCapabilities(Model):
 class SessionElicitationFormMode(ElicitationSessionScope):
     """The question belongs to a session."""
 
+    mode: Literal["form"] = "form"
+
     requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
     """The fields of the form."""
-
-
-class SessionElicitationUrlMode(ElicitationSessionScope):
-    """The question belongs to a session."""
-
-    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
-    """Identifies the elicitation, so that its end can be reported later."""
-
-    url: str
-    """The page to open, after the user has seen the address and agreed."""
-
-
-class SessionForkCapabilities(Model):
-    """Marker for `session/fork`, which is not yet stable. It has no fields yet; `{}` is enough."""
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Data of an implementation, attached to an object of the protocol."""
-
-
-class SessionFormCreateElicitationRequest(ElicitationSessionScope):
-    """The question belongs to a session."""
-
-    mode: Literal["form"] = "form"
 
     message: str
     """What is asked and why, for people."""
@@ -2746,8 +2491,30 @@ class SessionFormCreateElicitationRequest(ElicitationSessionScope):
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
-    requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
-    """The fields of the form."""
+
+class SessionElicitationUrlMode(ElicitationSessionScope):
+    """The question belongs to a session."""
+
+    mode: Literal["url"] = "url"
+
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
+    """Identifies the elicitation, so that its end can be reported later."""
+
+    url: str
+    """The page to open, after the user has seen the address and agreed."""
+
+    message: str
+    """What is asked and why, for people."""
+
+    meta: Annotated[Meta, Field(alias="_meta")] = None
+    """Data of an implementation, attached to an object of the protocol."""
+
+
+class SessionForkCapabilities(Model):
+    """Marker for `session/fork`, which is not yet stable. It has no fields yet; `{}` is enough."""
+
+    meta: Annotated[Meta, Field(alias="_meta")] = None
+    """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionInfo(Model):
@@ -2791,6 +2558,10 @@ class SessionInfoUpdate(Model):
     cannot change while a session is open.
     """
 
+    session_update: Annotated[
+        Literal["session_info_update"], Field(alias="sessionUpdate")
+    ] = "session_info_update"
+
     title: str | None | MISSING = MISSING
     """The new title; null removes it.
 
@@ -2807,14 +2578,6 @@ class SessionInfoUpdate(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class SessionInfoUpdateSessionUpdate(SessionInfoUpdate):
-    """The session has a new title or time of last activity."""
-
-    session_update: Annotated[
-        Literal["session_info_update"], Field(alias="sessionUpdate")
-    ] = "session_info_update"
-
-
 class SessionListCapabilities(Model):
     """Marker for `session/list`. It has no fields yet; `{}` is enough."""
 
@@ -2826,6 +2589,10 @@ class SessionMessage(Model):
     """A message from one session to another, as the session shows it that this update is of. Later updates with the
     same id change it.
     """
+
+    session_update: Annotated[
+        Literal["session_message"], Field(alias="sessionUpdate")
+    ] = "session_message"
 
     message_id: Annotated[MessageId, Field(alias="messageId")]
     """Identifies the message within this session."""
@@ -2875,6 +2642,10 @@ class SessionMessage(Model):
 class SessionMessageChunk(Model):
     """A piece of a message from one session to another. Who takes part is said by `session_message`, before or after."""
 
+    session_update: Annotated[
+        Literal["session_message_chunk"], Field(alias="sessionUpdate")
+    ] = "session_message_chunk"
+
     message_id: Annotated[MessageId, Field(alias="messageId")]
     """The message that the piece is added to."""
 
@@ -2883,22 +2654,6 @@ class SessionMessageChunk(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class SessionMessageChunkSessionUpdate(SessionMessageChunk):
-    """A piece of a message between sessions."""
-
-    session_update: Annotated[
-        Literal["session_message_chunk"], Field(alias="sessionUpdate")
-    ] = "session_message_chunk"
-
-
-class SessionMessageSessionUpdate(SessionMessage):
-    """A message between sessions, or a change of one."""
-
-    session_update: Annotated[
-        Literal["session_message"], Field(alias="sessionUpdate")
-    ] = "session_message"
 
 
 class SessionMode(Model):
@@ -3017,24 +2772,6 @@ class SessionTitleCapabilities(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class SessionUrlCreateElicitationRequest(ElicitationSessionScope):
-    """The question belongs to a session."""
-
-    mode: Literal["url"] = "url"
-
-    message: str
-    """What is asked and why, for people."""
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Data of an implementation, attached to an object of the protocol."""
-
-    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
-    """Identifies the elicitation, so that its end can be reported later."""
-
-    url: str
-    """The page to open, after the user has seen the address and agreed."""
-
-
 class SetProviderRequest(Model):
     """Parameters of `providers/set`: they replace the whole configuration of one provider."""
 
@@ -3116,12 +2853,6 @@ class SetSessionTitleResponse(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class SseMcpServer(McpServerSse):
-    """A server reached by server-sent events. Only for agents that advertised `mcpCapabilities.sse`."""
-
-    type: Literal["sse"] = "sse"
-
-
 class StateUpdateFallback(Unknown):
     """A state that is not defined here. A leading `_` marks an extension of some implementation, any other a later
     version of the protocol.
@@ -3138,20 +2869,10 @@ class StateUpdateFallback(Unknown):
     """
 
 
-class StateUpdateRequiresActionVariant(RequiresActionStateUpdate):
-    """It waits for the user."""
-
-    state: Literal["requires_action"] = "requires_action"
-
-
-class StateUpdateRunningVariant(RunningStateUpdate):
-    """It works."""
-
-    state: Literal["running"] = "running"
-
-
 class StringMultiSelectItems(Model):
     """Values of a multiple choice that are their own labels."""
+
+    type: Literal["string"] = "string"
 
     enum: list[str]
     """The values."""
@@ -3160,14 +2881,10 @@ class StringMultiSelectItems(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class MultiSelectItemsStringVariant(StringMultiSelectItems):
-    """Texts, shown as they are."""
-
-    type: Literal["string"] = "string"
-
-
 class StringPropertySchema(Model):
     """A field for text. With `enum` or `oneOf` it becomes a choice of one value."""
+
+    type: Literal["string"] = "string"
 
     title: str | None = None
     """Label of the field. Null and absence both mean that the property's name is shown."""
@@ -3200,12 +2917,6 @@ class StringPropertySchema(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class StringElicitationPropertySchema(StringPropertySchema):
-    """A text, or a choice of one value where `enum` or `oneOf` is given."""
-
-    type: Literal["string"] = "string"
-
-
 class SubagentCapabilities(Model):
     """Present, if only as `{}`, when the client understands sessions of subagents, and messages between sessions."""
 
@@ -3231,6 +2942,10 @@ class SubagentUpdate(Model):
     """The session owns another one, the session of a subagent. The first update for a session announces it, before
     anything else is said of it; later ones change what is told of it.
     """
+
+    session_update: Annotated[
+        Literal["subagent_update"], Field(alias="sessionUpdate")
+    ] = "subagent_update"
 
     session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session of the subagent."""
@@ -3281,14 +2996,6 @@ class SubagentUpdate(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class SubagentUpdateSessionUpdate(SubagentUpdate):
-    """The session owns the session of a subagent, or what is told of it has changed."""
-
-    session_update: Annotated[
-        Literal["subagent_update"], Field(alias="sessionUpdate")
-    ] = "subagent_update"
-
-
 class SystemPrompt(Model):
     """Instructions of the client for the model of a session. An agent that cannot apply them refuses the request, and
     opens no session.
@@ -3307,19 +3014,13 @@ class SystemPrompt(Model):
 class Terminal(Model):
     """Places a terminal into the output of a tool call. The agent does so before it releases the terminal."""
 
+    type: Literal["terminal"] = "terminal"
+
     terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """A terminal that `terminal/create` has returned."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class TerminalAuthMethod(AuthMethodTerminal):
-    """The user signs in inside an interactive terminal that the client opens for a second process of the agent. Only
-    for clients that advertised it.
-    """
-
-    type: Literal["terminal"] = "terminal"
 
 
 class TerminalExitStatus(Model):
@@ -3364,14 +3065,10 @@ class TerminalOutputResponse(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class TerminalToolCallContent(Terminal):
-    """A terminal, shown live. Its output stays visible after the terminal is released."""
-
-    type: Literal["terminal"] = "terminal"
-
-
 class TextContent(Model):
     """Plain or Markdown text."""
+
+    type: Literal["text"] = "text"
 
     annotations: Annotations | None = None
     """Hints about audience and importance. Null and absence both mean none."""
@@ -3381,12 +3078,6 @@ class TextContent(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class TextContentBlock(TextContent):
-    """Words, which clients should render as Markdown. Allowed in every prompt."""
-
-    type: Literal["text"] = "text"
 
 
 class TextResourceContents(Model):
@@ -3419,6 +3110,10 @@ class ToolCall(Model):
     """Announces a tool call, with what is known of it so far. Later changes arrive as `tool_call_update` under the
     same id.
     """
+
+    session_update: Annotated[Literal["tool_call"], Field(alias="sessionUpdate")] = (
+        "tool_call"
+    )
 
     tool_call_id: Annotated[ToolCallId, Field(alias="toolCallId")]
     """Identifies the call within the session."""
@@ -3464,14 +3159,6 @@ class ToolCallLocation(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class ToolCallSessionUpdate(ToolCall):
-    """A tool call appears."""
-
-    session_update: Annotated[Literal["tool_call"], Field(alias="sessionUpdate")] = (
-        "tool_call"
-    )
-
-
 class ToolCallUpdate(Model):
     """Changes a tool call. Only fields with a value change anything; null and absence both leave a field as it was."""
 
@@ -3506,7 +3193,7 @@ class ToolCallUpdate(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class ToolCallUpdateSessionUpdate(ToolCallUpdate):
+class SessionToolCallUpdate(ToolCallUpdate):
     """A tool call that is already known changes."""
 
     session_update: Annotated[
@@ -3642,6 +3329,8 @@ class UnknownIdleStateUpdate(Unknown):
         {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"}
     )
 
+    state: Literal["idle"] = "idle"
+
     usage: Usage | None = None
     """How many tokens the work used. Null and absence both mean that it is not told."""
 
@@ -3775,35 +3464,7 @@ class UnknownSetSessionConfigOptionRequest(Unknown):
 class UnknownStateUpdate(Model):
     """The agent cannot tell what the subagent does."""
 
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Data of an implementation, attached to an object of the protocol."""
-
-
-class StateUpdateUnknownVariant(UnknownStateUpdate):
-    """The agent cannot tell. What was known before is no longer sure, but nothing has ended by that."""
-
     state: Literal["unknown"] = "unknown"
-
-
-class UnknownStateUpdateIdleVariant(Unknown):
-    """A reason that is not defined here. A leading `_` marks an extension of some implementation, any other a later
-    version of the protocol.
-    """
-
-    unknown_tag_field: ClassVar[str] = "stopReason"
-    known_tags: ClassVar[frozenset[str]] = frozenset(
-        {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"}
-    )
-
-    state: Literal["idle"] = "idle"
-
-    usage: Usage | None = None
-    """How many tokens the work used. Null and absence both mean that it is not told."""
-
-    stop_reason: Annotated[str, Field(alias="stopReason")]
-    """The reason, which is not defined here. A leading `_` marks an extension of some implementation, any other a
-    later version of the protocol.
-    """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -3864,6 +3525,10 @@ class Usage(Model):
 class UsageUpdate(Model):
     """How much of the model's context is in use, and what the session has cost."""
 
+    session_update: Annotated[Literal["usage_update"], Field(alias="sessionUpdate")] = (
+        "usage_update"
+    )
+
     used: Annotated[int, Field(ge=0)]
     """Tokens that are in the context now."""
 
@@ -3875,14 +3540,6 @@ class UsageUpdate(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class UsageUpdateSessionUpdate(UsageUpdate):
-    """How full the context window is, and what the session has cost."""
-
-    session_update: Annotated[Literal["usage_update"], Field(alias="sessionUpdate")] = (
-        "usage_update"
-    )
 
 
 class UserMessageChunk(ContentChunk):

@@ -34,7 +34,6 @@ __all__ = [
     "ExtNotification",
     "ExtRequest",
     "ExtResponse",
-    "FormCreateElicitationRequest",
     "IdleStateUpdate",
     "InitializeProxyRequest",
     "InitializeProxyResponse",
@@ -72,7 +71,6 @@ __all__ = [
     "SessionUpdate",
     "SetSessionConfigOptionRequest",
     "StateUpdate",
-    "StateUpdateIdleVariant",
     "StopReason",
     "StringFormat",
     "SystemPromptMode",
@@ -81,13 +79,12 @@ __all__ = [
     "ToolCallId",
     "ToolCallStatus",
     "ToolKind",
-    "UrlCreateElicitationRequest",
 ]
 
 AuthMethod = TypeAliasType(
     "AuthMethod",
     Annotated[
-        "TerminalAuthMethod | EnvVarAuthMethod | UnknownAuthMethod | AuthMethodAgent",
+        "AuthMethodTerminal | AuthMethodEnvVar | UnknownAuthMethod | AuthMethodAgent",
         Tagged(
             "type",
             ("terminal", "env_var"),
@@ -186,11 +183,7 @@ Unknown values of `type` are kept as `UnknownSetSessionConfigOptionRequest`.
 SessionConfigOption = TypeAliasType(
     "SessionConfigOption",
     Annotated[
-        """(
-        SelectSessionConfigOption
-        | BooleanSessionConfigOption
-        | UnknownSessionConfigOption
-        )""",
+        "SessionConfigSelect | SessionConfigBoolean | UnknownSessionConfigOption",
         Tagged("type", ("select", "boolean"), fallbacks=1),
         Defined(__name__, "SessionConfigOption"),
     ],
@@ -251,11 +244,11 @@ ContentBlock = TypeAliasType(
     "ContentBlock",
     Annotated[
         """(
-        TextContentBlock
-        | ImageContentBlock
-        | AudioContentBlock
-        | ResourceLinkContentBlock
-        | ResourceContentBlock
+        TextContent
+        | ImageContent
+        | AudioContent
+        | ResourceLink
+        | EmbeddedResource
         | UnknownContentBlock
         )""",
         Tagged(
@@ -296,8 +289,8 @@ CreateElicitationRequest = TypeAliasType(
     "CreateElicitationRequest",
     Annotated[
         """(
-        FormCreateElicitationRequest
-        | UrlCreateElicitationRequest
+        ElicitationFormMode
+        | ElicitationUrlMode
         | SessionUnknownCreateElicitationRequest
         | RequestUnknownCreateElicitationRequest
         )""",
@@ -311,31 +304,11 @@ question belongs to a session or to another request, and modes that the client d
 Unknown values of `mode` are kept as `UnknownCreateElicitationRequest`.
 """
 
-FormCreateElicitationRequest = TypeAliasType(
-    "FormCreateElicitationRequest",
-    Annotated[
-        "SessionFormCreateElicitationRequest | RequestFormCreateElicitationRequest",
-        Shapes(),
-        Defined(__name__, "FormCreateElicitationRequest"),
-    ],
-)
-""""""
-
-UrlCreateElicitationRequest = TypeAliasType(
-    "UrlCreateElicitationRequest",
-    Annotated[
-        "SessionUrlCreateElicitationRequest | RequestUrlCreateElicitationRequest",
-        Shapes(),
-        Defined(__name__, "UrlCreateElicitationRequest"),
-    ],
-)
-""""""
-
 CreateElicitationResponse = TypeAliasType(
     "CreateElicitationResponse",
     Annotated[
         """(
-        AcceptCreateElicitationResponse
+        ElicitationAcceptAction
         | ElicitationDeclineAction
         | ElicitationCancelAction
         | UnknownCreateElicitationResponse
@@ -392,11 +365,11 @@ ElicitationPropertySchema = TypeAliasType(
     "ElicitationPropertySchema",
     Annotated[
         """(
-        StringElicitationPropertySchema
-        | NumberElicitationPropertySchema
-        | IntegerElicitationPropertySchema
-        | BooleanElicitationPropertySchema
-        | ArrayElicitationPropertySchema
+        StringPropertySchema
+        | NumberPropertySchema
+        | IntegerPropertySchema
+        | BooleanPropertySchema
+        | MultiSelectPropertySchema
         | UnknownElicitationPropertySchema
         )""",
         Tagged(
@@ -431,7 +404,7 @@ Other values are kept as they are.
 MultiSelectItems = TypeAliasType(
     "MultiSelectItems",
     Annotated[
-        "MultiSelectItemsStringVariant | UnknownMultiSelectItems | TitledMultiSelectItems",
+        "StringMultiSelectItems | UnknownMultiSelectItems | TitledMultiSelectItems",
         Tagged("type", ("string",), fallbacks=1, default=True),
         Defined(__name__, "MultiSelectItems"),
     ],
@@ -543,7 +516,7 @@ Unstable: may change in any version.
 McpServer = TypeAliasType(
     "McpServer",
     Annotated[
-        "HttpMcpServer | SseMcpServer | AcpMcpServer | UnknownMcpServer | McpServerStdio",
+        "McpServerHttp | McpServerSse | McpServerAcp | UnknownMcpServer | McpServerStdio",
         Tagged(
             "type",
             ("http", "sse", "acp"),
@@ -600,7 +573,7 @@ AbsolutePath = TypeAliasType(
 RequestPermissionOutcome = TypeAliasType(
     "RequestPermissionOutcome",
     Annotated[
-        "CancelledPermissionOutcome | SelectedRequestPermissionOutcome",
+        "CancelledPermissionOutcome | SelectedPermissionOutcome",
         Tagged("outcome", ("cancelled", "selected")),
         Defined(__name__, "RequestPermissionOutcome"),
     ],
@@ -674,7 +647,7 @@ Unstable: may change in any version.
 PlanUpdateContent = TypeAliasType(
     "PlanUpdateContent",
     Annotated[
-        "ItemsPlanUpdateContent | FilePlanUpdateContent | MarkdownPlanUpdateContent",
+        "PlanItems | PlanFile | PlanMarkdown",
         Tagged("type", ("items", "file", "markdown")),
         Defined(__name__, "PlanUpdateContent"),
     ],
@@ -812,10 +785,10 @@ StateUpdate = TypeAliasType(
     "StateUpdate",
     Annotated[
         """(
-        StateUpdateRunningVariant
-        | StateUpdateIdleVariant
-        | StateUpdateRequiresActionVariant
-        | StateUpdateUnknownVariant
+        RunningStateUpdate
+        | IdleStateUpdate
+        | RequiresActionStateUpdate
+        | UnknownStateUpdate
         | StateUpdateFallback
         )""",
         Tagged("state", ("running", "idle", "requires_action", "unknown"), fallbacks=1),
@@ -830,37 +803,6 @@ Unknown values of `state` are kept as `StateUpdateFallback`.
 Unstable: may change in any version.
 """
 
-StateUpdateIdleVariant = TypeAliasType(
-    "StateUpdateIdleVariant",
-    Annotated[
-        """(
-        EndTurnStateUpdateIdleVariant
-        | MaxTokensStateUpdateIdleVariant
-        | MaxTurnRequestsStateUpdateIdleVariant
-        | RefusalStateUpdateIdleVariant
-        | CancelledStateUpdateIdleVariant
-        | ErrorStateUpdateIdleVariant
-        | UnknownStateUpdateIdleVariant
-        | NoneStateUpdateIdleVariant
-        )""",
-        Tagged(
-            "stopReason",
-            (
-                "end_turn",
-                "max_tokens",
-                "max_turn_requests",
-                "refusal",
-                "cancelled",
-                "error",
-            ),
-            fallbacks=1,
-            default=True,
-        ),
-        Defined(__name__, "StateUpdateIdleVariant"),
-    ],
-)
-"""Unknown values of `stopReason` are kept as `UnknownStateUpdateIdleVariant`."""
-
 IdleStateUpdate = TypeAliasType(
     "IdleStateUpdate",
     Annotated[
@@ -870,7 +812,7 @@ IdleStateUpdate = TypeAliasType(
         | MaxTurnRequestsStopReason
         | RefusalStopReason
         | CancelledStopReason
-        | ErrorIdleStateUpdate
+        | ErrorStopReason
         | UnknownIdleStateUpdate
         | NoneIdleStateUpdate
         )""",
@@ -975,12 +917,7 @@ Other values are kept as they are.
 ToolCallContent = TypeAliasType(
     "ToolCallContent",
     Annotated[
-        """(
-        ContentToolCallContent
-        | DiffToolCallContent
-        | TerminalToolCallContent
-        | UnknownToolCallContent
-        )""",
+        "Content | Diff | Terminal | UnknownToolCallContent",
         Tagged("type", ("content", "diff", "terminal"), fallbacks=1),
         Defined(__name__, "ToolCallContent"),
     ],
@@ -997,22 +934,22 @@ SessionUpdate = TypeAliasType(
         UserMessageChunk
         | AgentMessageChunk
         | AgentThoughtChunk
-        | ToolCallSessionUpdate
-        | ToolCallUpdateSessionUpdate
-        | PlanSessionUpdate
-        | AvailableCommandsUpdateSessionUpdate
-        | CurrentModeUpdateSessionUpdate
-        | ConfigOptionUpdateSessionUpdate
-        | SessionInfoUpdateSessionUpdate
-        | UsageUpdateSessionUpdate
-        | NoticeSessionUpdate
-        | CompactionUpdateSessionUpdate
-        | CompactionSummaryChunkSessionUpdate
-        | PlanUpdateSessionUpdate
-        | PlanRemovedSessionUpdate
-        | SubagentUpdateSessionUpdate
-        | SessionMessageSessionUpdate
-        | SessionMessageChunkSessionUpdate
+        | ToolCall
+        | SessionToolCallUpdate
+        | Plan
+        | AvailableCommandsUpdate
+        | CurrentModeUpdate
+        | ConfigOptionUpdate
+        | SessionInfoUpdate
+        | UsageUpdate
+        | Notice
+        | CompactionUpdate
+        | CompactionSummaryChunk
+        | PlanUpdate
+        | PlanRemoved
+        | SubagentUpdate
+        | SessionMessage
+        | SessionMessageChunk
         | UnknownSessionUpdate
         )""",
         Tagged(
@@ -1055,92 +992,80 @@ MessageId = TypeAliasType("MessageId", Annotated["str", Defined(__name__, "Messa
 # The types above name records; the records, in turn, import them from here. Indented, it is no late import to linters.
 if __name__ != "__main__":
     from .models import (
-        AcceptCreateElicitationResponse,
-        AcpMcpServer,
         AgentMessageChunk,
         AgentThoughtChunk,
-        ArrayElicitationPropertySchema,
-        AudioContentBlock,
+        AudioContent,
         AuthMethodAgent,
-        AvailableCommandsUpdateSessionUpdate,
+        AuthMethodEnvVar,
+        AuthMethodTerminal,
+        AvailableCommandsUpdate,
         BlobResourceContents,
-        BooleanElicitationPropertySchema,
-        BooleanSessionConfigOption,
+        BooleanPropertySchema,
         BooleanSetSessionConfigOptionRequest,
         CancelledPermissionOutcome,
-        CancelledStateUpdateIdleVariant,
         CancelledStopReason,
-        CompactionSummaryChunkSessionUpdate,
-        CompactionUpdateSessionUpdate,
-        ConfigOptionUpdateSessionUpdate,
-        ContentToolCallContent,
-        CurrentModeUpdateSessionUpdate,
-        DiffToolCallContent,
+        CompactionSummaryChunk,
+        CompactionUpdate,
+        ConfigOptionUpdate,
+        Content,
+        CurrentModeUpdate,
+        Diff,
+        ElicitationAcceptAction,
         ElicitationCancelAction,
         ElicitationDeclineAction,
-        EndTurnStateUpdateIdleVariant,
+        EmbeddedResource,
         EndTurnStopReason,
-        EnvVarAuthMethod,
-        ErrorIdleStateUpdate,
         ErrorMessageMcpResponse,
-        ErrorStateUpdateIdleVariant,
-        FilePlanUpdateContent,
-        HttpMcpServer,
-        ImageContentBlock,
+        ErrorStopReason,
+        ImageContent,
         InitializeRequest,
         InitializeResponse,
-        IntegerElicitationPropertySchema,
-        ItemsPlanUpdateContent,
-        MarkdownPlanUpdateContent,
-        MaxTokensStateUpdateIdleVariant,
+        IntegerPropertySchema,
         MaxTokensStopReason,
-        MaxTurnRequestsStateUpdateIdleVariant,
         MaxTurnRequestsStopReason,
+        McpServerAcp,
+        McpServerHttp,
+        McpServerSse,
         McpServerStdio,
-        MultiSelectItemsStringVariant,
+        MultiSelectPropertySchema,
         NoneIdleStateUpdate,
-        NoneStateUpdateIdleVariant,
-        NoticeSessionUpdate,
-        NumberElicitationPropertySchema,
-        PlanRemovedSessionUpdate,
-        PlanSessionUpdate,
-        PlanUpdateSessionUpdate,
-        RefusalStateUpdateIdleVariant,
+        Notice,
+        NumberPropertySchema,
+        Plan,
+        PlanFile,
+        PlanItems,
+        PlanMarkdown,
+        PlanRemoved,
+        PlanUpdate,
         RefusalStopReason,
         RequestElicitationFormMode,
         RequestElicitationUrlMode,
-        RequestFormCreateElicitationRequest,
         RequestUnknownCreateElicitationRequest,
-        RequestUrlCreateElicitationRequest,
-        ResourceContentBlock,
-        ResourceLinkContentBlock,
+        RequiresActionStateUpdate,
+        ResourceLink,
         ResultMessageMcpResponse,
-        SelectedRequestPermissionOutcome,
-        SelectSessionConfigOption,
+        RunningStateUpdate,
+        SelectedPermissionOutcome,
+        SessionConfigBoolean,
+        SessionConfigSelect,
         SessionConfigSelectGroup,
         SessionConfigSelectOption,
         SessionElicitationFormMode,
         SessionElicitationUrlMode,
-        SessionFormCreateElicitationRequest,
-        SessionInfoUpdateSessionUpdate,
-        SessionMessageChunkSessionUpdate,
-        SessionMessageSessionUpdate,
+        SessionInfoUpdate,
+        SessionMessage,
+        SessionMessageChunk,
+        SessionToolCallUpdate,
         SessionUnknownCreateElicitationRequest,
-        SessionUrlCreateElicitationRequest,
-        SseMcpServer,
         StateUpdateFallback,
-        StateUpdateRequiresActionVariant,
-        StateUpdateRunningVariant,
-        StateUpdateUnknownVariant,
-        StringElicitationPropertySchema,
-        SubagentUpdateSessionUpdate,
-        TerminalAuthMethod,
-        TerminalToolCallContent,
-        TextContentBlock,
+        StringMultiSelectItems,
+        StringPropertySchema,
+        SubagentUpdate,
+        Terminal,
+        TextContent,
         TextResourceContents,
         TitledMultiSelectItems,
-        ToolCallSessionUpdate,
-        ToolCallUpdateSessionUpdate,
+        ToolCall,
         UnknownAuthMethod,
         UnknownContentBlock,
         UnknownCreateElicitationResponse,
@@ -1151,10 +1076,10 @@ if __name__ != "__main__":
         UnknownSessionConfigOption,
         UnknownSessionUpdate,
         UnknownSetSessionConfigOptionRequest,
-        UnknownStateUpdateIdleVariant,
+        UnknownStateUpdate,
         UnknownToolCallContent,
         UnstructuredCommandInput,
-        UsageUpdateSessionUpdate,
+        UsageUpdate,
         UserMessageChunk,
         ValueIdSetSessionConfigOptionRequest,
     )

@@ -348,13 +348,8 @@ CONTRACT: Final = Contract(
         "RequestPermissionSubject": Gated(
             tag="type",
             variants={
-                "tool_call": Member(look=("ToolCallRequestPermissionSubject",)),
+                "tool_call": Member(look=("ToolCallPermissionSubject",)),
                 "command": Member(),
-            },
-        ),
-        "ToolCallRequestPermissionSubject": Gated(
-            fields={
-                "toolCall": Member(look=("ToolCallUpdate",)),
             },
         ),
         "ToolCallPermissionSubject": Gated(
@@ -470,14 +465,9 @@ CONTRACT: Final = Contract(
         "ToolCallContent": Gated(
             tag="type",
             variants={
-                "content": Member(look=("ContentToolCallContent",)),
+                "content": Member(look=("Content",)),
                 "diff": Member(),
                 "terminal": Member(),
-            },
-        ),
-        "ContentToolCallContent": Gated(
-            fields={
-                "content": Member(look=("ContentBlock",)),
             },
         ),
         "Content": Gated(
@@ -494,16 +484,14 @@ CONTRACT: Final = Contract(
             tag="sessionUpdate",
             variants={
                 "user_message_chunk": Member(look=("UserMessageChunk",)),
-                "user_message": Member(look=("UserMessageSessionUpdate",)),
+                "user_message": Member(look=("UserMessage",)),
                 "agent_message_chunk": Member(look=("AgentMessageChunk",)),
-                "agent_message": Member(look=("AgentMessageSessionUpdate",)),
+                "agent_message": Member(look=("AgentMessage",)),
                 "agent_thought_chunk": Member(look=("AgentThoughtChunk",)),
-                "agent_thought": Member(look=("AgentThoughtSessionUpdate",)),
+                "agent_thought": Member(look=("AgentThought",)),
                 "state_update": Member(),
-                "tool_call_content_chunk": Member(
-                    look=("ToolCallContentChunkSessionUpdate",)
-                ),
-                "tool_call_update": Member(look=("ToolCallUpdateSessionUpdate",)),
+                "tool_call_content_chunk": Member(look=("ToolCallContentChunk",)),
+                "tool_call_update": Member(look=("SessionToolCallUpdate",)),
                 "terminal_update": Member(),
                 "terminal_output_chunk": Member(),
                 "plan_update": Member(),
@@ -512,16 +500,12 @@ CONTRACT: Final = Contract(
                 "session_info_update": Member(),
                 "usage_update": Member(),
                 "notice": Member(),
-                "compaction_update": Member(look=("CompactionUpdateSessionUpdate",)),
-                "compaction_summary_chunk": Member(
-                    look=("CompactionSummaryChunkSessionUpdate",)
-                ),
+                "compaction_update": Member(look=("CompactionUpdate",)),
+                "compaction_summary_chunk": Member(look=("CompactionSummaryChunk",)),
                 "plan_removed": Member(),
-                "subagent_update": Member(look=("SubagentUpdateSessionUpdate",)),
-                "session_message": Member(look=("SessionMessageSessionUpdate",)),
-                "session_message_chunk": Member(
-                    look=("SessionMessageChunkSessionUpdate",)
-                ),
+                "subagent_update": Member(look=("SubagentUpdate",)),
+                "session_message": Member(look=("SessionMessage",)),
+                "session_message_chunk": Member(look=("SessionMessageChunk",)),
             },
         ),
         "UserMessageChunk": Gated(
@@ -529,19 +513,9 @@ CONTRACT: Final = Contract(
                 "content": Member(look=("ContentBlock",)),
             },
         ),
-        "UserMessageSessionUpdate": Gated(
-            fields={
-                "content": Member(look=("[]ContentBlock",)),
-            },
-        ),
         "AgentMessageChunk": Gated(
             fields={
                 "content": Member(look=("ContentBlock",)),
-            },
-        ),
-        "AgentMessageSessionUpdate": Gated(
-            fields={
-                "content": Member(look=("[]ContentBlock",)),
             },
         ),
         "AgentThoughtChunk": Gated(
@@ -549,46 +523,9 @@ CONTRACT: Final = Contract(
                 "content": Member(look=("ContentBlock",)),
             },
         ),
-        "AgentThoughtSessionUpdate": Gated(
-            fields={
-                "content": Member(look=("[]ContentBlock",)),
-            },
-        ),
-        "ToolCallContentChunkSessionUpdate": Gated(
-            fields={
-                "content": Member(look=("ToolCallContent",)),
-            },
-        ),
-        "ToolCallUpdateSessionUpdate": Gated(
+        "SessionToolCallUpdate": Gated(
             fields={
                 "content": Member(look=("[]ToolCallContent",)),
-            },
-        ),
-        "CompactionUpdateSessionUpdate": Gated(
-            fields={
-                "summary": Member(look=("[]ContentBlock",)),
-            },
-        ),
-        "CompactionSummaryChunkSessionUpdate": Gated(
-            fields={
-                "content": Member(look=("ContentBlock",)),
-            },
-        ),
-        "SubagentUpdateSessionUpdate": Gated(
-            fields={
-                "additionalDirectories": Member(
-                    capability="agent:capabilities.session.additionalDirectories"
-                ),
-            },
-        ),
-        "SessionMessageSessionUpdate": Gated(
-            fields={
-                "content": Member(look=("[]ContentBlock",)),
-            },
-        ),
-        "SessionMessageChunkSessionUpdate": Gated(
-            fields={
-                "content": Member(look=("ContentBlock",)),
             },
         ),
         "UserMessage": Gated(

@@ -87,17 +87,12 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
         "configOptions": Leniency(items=True),
         "_meta": Leniency(error=True),
     },
-    "SelectSessionConfigOption": {
-        "description": Leniency(error=True),
-        "category": Leniency(error=True),
-        "_meta": Leniency(error=True),
-    },
-    "BooleanSessionConfigOption": {
-        "description": Leniency(error=True),
-        "category": Leniency(error=True),
-        "_meta": Leniency(error=True),
-    },
     "UnknownSessionConfigOption": {
+        "description": Leniency(error=True),
+        "category": Leniency(error=True),
+        "_meta": Leniency(error=True),
+    },
+    "SessionConfigSelect": {
         "description": Leniency(error=True),
         "category": Leniency(error=True),
         "_meta": Leniency(error=True),
@@ -108,6 +103,11 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
     },
     "SessionConfigSelectGroup": {
         "options": Leniency(error=True, items=True),
+        "_meta": Leniency(error=True),
+    },
+    "SessionConfigBoolean": {
+        "description": Leniency(error=True),
+        "category": Leniency(error=True),
         "_meta": Leniency(error=True),
     },
     "TextContent": {
@@ -194,26 +194,11 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
     "DiffPatch": {
         "_meta": Leniency(error=True),
     },
-    "SessionFormCreateElicitationRequest": {
-        "_meta": Leniency(error=True),
-    },
-    "RequestFormCreateElicitationRequest": {
-        "_meta": Leniency(error=True),
-    },
-    "SessionUrlCreateElicitationRequest": {
-        "_meta": Leniency(error=True),
-    },
-    "RequestUrlCreateElicitationRequest": {
-        "_meta": Leniency(error=True),
-    },
     "UnknownCreateElicitationRequest": {
         "_meta": Leniency(error=True),
     },
     "SessionUnknownCreateElicitationRequest": {
         "toolCallId": Leniency(error=True),
-    },
-    "AcceptCreateElicitationResponse": {
-        "_meta": Leniency(error=True),
     },
     "ElicitationDeclineAction": {
         "_meta": Leniency(error=True),
@@ -224,7 +209,22 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
     "UnknownCreateElicitationResponse": {
         "_meta": Leniency(error=True),
     },
+    "ElicitationAcceptAction": {
+        "_meta": Leniency(error=True),
+    },
     "CompleteElicitationNotification": {
+        "_meta": Leniency(error=True),
+    },
+    "SessionElicitationFormMode": {
+        "_meta": Leniency(error=True),
+    },
+    "RequestElicitationFormMode": {
+        "_meta": Leniency(error=True),
+    },
+    "SessionElicitationUrlMode": {
+        "_meta": Leniency(error=True),
+    },
+    "RequestElicitationUrlMode": {
         "_meta": Leniency(error=True),
     },
     "ElicitationSessionScope": {
@@ -615,54 +615,6 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
     "SetSessionTitleResponse": {
         "_meta": Leniency(error=True),
     },
-    "EndTurnStateUpdateIdleVariant": {
-        "stopReason": Leniency(error=True),
-        "background": Leniency(error=True),
-        "_meta": Leniency(error=True),
-        "usage": Leniency(error=True),
-    },
-    "MaxTokensStateUpdateIdleVariant": {
-        "stopReason": Leniency(error=True),
-        "background": Leniency(error=True),
-        "_meta": Leniency(error=True),
-        "usage": Leniency(error=True),
-    },
-    "MaxTurnRequestsStateUpdateIdleVariant": {
-        "stopReason": Leniency(error=True),
-        "background": Leniency(error=True),
-        "_meta": Leniency(error=True),
-        "usage": Leniency(error=True),
-    },
-    "RefusalStateUpdateIdleVariant": {
-        "stopReason": Leniency(error=True),
-        "background": Leniency(error=True),
-        "_meta": Leniency(error=True),
-        "usage": Leniency(error=True),
-    },
-    "CancelledStateUpdateIdleVariant": {
-        "stopReason": Leniency(error=True),
-        "background": Leniency(error=True),
-        "_meta": Leniency(error=True),
-        "usage": Leniency(error=True),
-    },
-    "ErrorStateUpdateIdleVariant": {
-        "stopReason": Leniency(error=True),
-        "background": Leniency(error=True),
-        "_meta": Leniency(error=True),
-        "usage": Leniency(error=True),
-    },
-    "UnknownStateUpdateIdleVariant": {
-        "background": Leniency(error=True),
-        "_meta": Leniency(error=True),
-        "stopReason": Leniency(error=True),
-        "usage": Leniency(error=True),
-    },
-    "NoneStateUpdateIdleVariant": {
-        "background": Leniency(error=True),
-        "_meta": Leniency(error=True),
-        "stopReason": Leniency(error=True),
-        "usage": Leniency(error=True),
-    },
     "RunningStateUpdate": {
         "background": Leniency(error=True),
         "_meta": Leniency(error=True),
@@ -701,12 +653,6 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
         "_meta": Leniency(error=True),
         "usage": Leniency(error=True),
     },
-    "ErrorIdleStateUpdate": {
-        "stopReason": Leniency(error=True),
-        "background": Leniency(error=True),
-        "_meta": Leniency(error=True),
-        "usage": Leniency(error=True),
-    },
     "UnknownIdleStateUpdate": {
         "background": Leniency(error=True),
         "_meta": Leniency(error=True),
@@ -720,7 +666,11 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
         "usage": Leniency(error=True),
     },
     "ErrorStopReason": {
+        "stopReason": Leniency(error=True),
         "error": Leniency(error=True),
+        "background": Leniency(error=True),
+        "_meta": Leniency(error=True),
+        "usage": Leniency(error=True),
     },
     "BackgroundTerminal": {
         "_meta": Leniency(error=True),
@@ -846,53 +796,66 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
     "UpdateSessionNotification": {
         "_meta": Leniency(error=True),
     },
-    "EndTurnIdleStateUpdateSessionUpdate": {
+    "RunningSessionStateUpdate": {
+        "background": Leniency(error=True),
+        "_meta": Leniency(error=True),
+    },
+    "EndTurnIdleSessionStateUpdate": {
         "stopReason": Leniency(error=True),
         "background": Leniency(error=True),
         "_meta": Leniency(error=True),
         "usage": Leniency(error=True),
     },
-    "MaxTokensIdleStateUpdateSessionUpdate": {
+    "MaxTokensIdleSessionStateUpdate": {
         "stopReason": Leniency(error=True),
         "background": Leniency(error=True),
         "_meta": Leniency(error=True),
         "usage": Leniency(error=True),
     },
-    "MaxTurnRequestsIdleStateUpdateSessionUpdate": {
+    "MaxTurnRequestsIdleSessionStateUpdate": {
         "stopReason": Leniency(error=True),
         "background": Leniency(error=True),
         "_meta": Leniency(error=True),
         "usage": Leniency(error=True),
     },
-    "RefusalIdleStateUpdateSessionUpdate": {
+    "RefusalIdleSessionStateUpdate": {
         "stopReason": Leniency(error=True),
         "background": Leniency(error=True),
         "_meta": Leniency(error=True),
         "usage": Leniency(error=True),
     },
-    "CancelledIdleStateUpdateSessionUpdate": {
+    "CancelledIdleSessionStateUpdate": {
         "stopReason": Leniency(error=True),
         "background": Leniency(error=True),
         "_meta": Leniency(error=True),
         "usage": Leniency(error=True),
     },
-    "ErrorIdleStateUpdateSessionUpdate": {
+    "ErrorIdleSessionStateUpdate": {
         "stopReason": Leniency(error=True),
         "background": Leniency(error=True),
         "_meta": Leniency(error=True),
+        "usage": Leniency(error=True),
+        "error": Leniency(error=True),
+    },
+    "UnknownIdleSessionStateUpdate": {
+        "background": Leniency(error=True),
+        "_meta": Leniency(error=True),
+        "stopReason": Leniency(error=True),
         "usage": Leniency(error=True),
     },
-    "UnknownIdleStateUpdateSessionUpdate": {
+    "NoneIdleSessionStateUpdate": {
         "background": Leniency(error=True),
         "_meta": Leniency(error=True),
         "stopReason": Leniency(error=True),
         "usage": Leniency(error=True),
     },
-    "NoneIdleStateUpdateSessionUpdate": {
+    "RequiresActionSessionStateUpdate": {
         "background": Leniency(error=True),
         "_meta": Leniency(error=True),
-        "stopReason": Leniency(error=True),
-        "usage": Leniency(error=True),
+    },
+    "UnknownSessionStateUpdate": {
+        "background": Leniency(error=True),
+        "_meta": Leniency(error=True),
     },
     "UserMessage": {
         "content": Leniency(error=True, items=True),
@@ -931,6 +894,21 @@ OWNERS: Final[dict[str, dict[str, str]]] = {
     },
     "RequestUnknownCreateElicitationRequest": {
         "requestId": "ElicitationRequestScope",
+    },
+    "RunningSessionStateUpdate": {
+        "background": "RunningStateUpdate",
+        "_meta": "RunningStateUpdate",
+    },
+    "ErrorIdleSessionStateUpdate": {
+        "error": "ErrorStopReason",
+    },
+    "RequiresActionSessionStateUpdate": {
+        "background": "RequiresActionStateUpdate",
+        "_meta": "RequiresActionStateUpdate",
+    },
+    "UnknownSessionStateUpdate": {
+        "background": "UnknownStateUpdate",
+        "_meta": "UnknownStateUpdate",
     },
 }
 """The definition that declares a field, where it is not the one of the record's own name."""

@@ -121,6 +121,10 @@ class AgentMessage(Model):
     message.
     """
 
+    session_update: Annotated[
+        Literal["agent_message"], Field(alias="sessionUpdate")
+    ] = "agent_message"
+
     message_id: Annotated[MessageId, Field(alias="messageId")]
     """Which message this is about."""
 
@@ -138,19 +142,15 @@ class AgentMessage(Model):
     """
 
 
-class AgentMessageSessionUpdate(AgentMessage):
-    """A message of the agent, new or changed, in place of chunks or after them."""
-
-    session_update: Annotated[
-        Literal["agent_message"], Field(alias="sessionUpdate")
-    ] = "agent_message"
-
-
 class AgentThought(Model):
     """Creates a piece of the agent's reasoning or changes it, by `messageId`. Given content replaces all that came
     before, chunks included, and later chunks are appended to it; omitted content stays as it is, or begins empty in
     a new thought.
     """
+
+    session_update: Annotated[
+        Literal["agent_thought"], Field(alias="sessionUpdate")
+    ] = "agent_thought"
 
     message_id: Annotated[MessageId, Field(alias="messageId")]
     """Which thought this is about."""
@@ -167,14 +167,6 @@ class AgentThought(Model):
 
     Null clears the value; omitted leaves it unchanged.
     """
-
-
-class AgentThoughtSessionUpdate(AgentThought):
-    """A piece of the agent's reasoning, new or changed, in place of chunks or after them."""
-
-    session_update: Annotated[
-        Literal["agent_thought"], Field(alias="sessionUpdate")
-    ] = "agent_thought"
 
 
 class Annotations(Model):
@@ -219,6 +211,8 @@ class ArchiveSessionResponse(Model):
 class AudioContent(Model):
     """A sound recording, carried in the message."""
 
+    type: Literal["audio"] = "audio"
+
     data: str
     """The bytes of the recording in base64."""
 
@@ -230,12 +224,6 @@ class AudioContent(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
-
-
-class AudioContentBlock(AudioContent):
-    """A sound recording. In a prompt it needs the capability `session.prompt.audio` of the agent."""
-
-    type: Literal["audio"] = "audio"
 
 
 class AuthAccount(Model):
@@ -267,6 +255,8 @@ class AuthAccount(Model):
 class AuthMethodAgent(Model):
     """Login by the agent itself, with `auth/login`."""
 
+    type: Literal["agent"] = "agent"
+
     method_id: Annotated[AuthMethodId, Field(alias="methodId")]
     """What identifies this way to log in among the agent's."""
 
@@ -280,17 +270,13 @@ class AuthMethodAgent(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class AgentAuthMethod(AuthMethodAgent):
-    """The agent sees to the login itself when the client sends `auth/login`."""
-
-    type: Literal["agent"] = "agent"
-
-
 class AuthMethodTerminal(Model):
     """Login at a terminal. The client runs the agent's program as it is configured, with these arguments and variables
     added; exit status 0 means success, everything else failure. Agents list it only for clients that advertised
     `auth.terminal`.
     """
+
+    type: Literal["terminal"] = "terminal"
 
     method_id: Annotated[AuthMethodId, Field(alias="methodId")]
     """What identifies this way to log in among the agent's."""
@@ -364,6 +350,10 @@ class AuthStatusUpdateNotification(Model):
 class AvailableCommandsUpdate(Model):
     """Says which commands the user can call from now on."""
 
+    session_update: Annotated[
+        Literal["available_commands_update"], Field(alias="sessionUpdate")
+    ] = "available_commands_update"
+
     available_commands: Annotated[
         list[AvailableCommand], Field(alias="availableCommands")
     ]
@@ -373,16 +363,10 @@ class AvailableCommandsUpdate(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class AvailableCommandsUpdateSessionUpdate(AvailableCommandsUpdate):
-    """The commands that the user can call have changed."""
-
-    session_update: Annotated[
-        Literal["available_commands_update"], Field(alias="sessionUpdate")
-    ] = "available_commands_update"
-
-
 class BackgroundSubagent(Model):
     """A subagent that works in the background."""
+
+    type: Literal["subagent"] = "subagent"
 
     session_id: Annotated[SessionId, Field(alias="sessionId")]
     """Its session, which a `subagent_update` has announced."""
@@ -394,6 +378,8 @@ class BackgroundSubagent(Model):
 class BackgroundTerminal(Model):
     """A process that runs in the background."""
 
+    type: Literal["terminal"] = "terminal"
+
     terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal of the process."""
 
@@ -403,6 +389,8 @@ class BackgroundTerminal(Model):
 
 class BackgroundToolCall(Model):
     """A tool call that goes on in the background."""
+
+    type: Literal["tool_call"] = "tool_call"
 
     tool_call_id: Annotated[ToolCallId, Field(alias="toolCallId")]
     """The tool call."""
@@ -430,6 +418,8 @@ class BlobResourceContents(Model):
 class BooleanPropertySchema(Model):
     """A field for yes or no."""
 
+    type: Literal["boolean"] = "boolean"
+
     title: str | None = None
     """What the field is called, shown to the user. Null and omission both mean that the property's name is shown."""
 
@@ -441,12 +431,6 @@ class BooleanPropertySchema(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
-
-
-class BooleanElicitationPropertySchema(BooleanPropertySchema):
-    """Yes or no."""
-
-    type: Literal["boolean"] = "boolean"
 
 
 class BooleanSetSessionConfigOptionRequest(Model):
@@ -546,34 +530,22 @@ class CancelToolCallResponse(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class CancelledPermissionOutcome(Model):
-    """The request ended without a choice, which the agent takes as a refusal."""
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-
-class CancelledRequestPermissionOutcome(CancelledPermissionOutcome):
-    """There was no choice: the work was cancelled, the user closed the prompt, or the client declined by policy. The
-    agent does not go ahead. A client answers so when the agent withdraws the request with `$/cancel_request`, and
-    may do so by itself after `session/cancel`.
-    """
-
-    outcome: Literal["cancelled"] = "cancelled"
-
-
-class CancelledStateUpdateIdleVariant(Model):
+class CancelledIdleSessionStateUpdate(Model):
     """The user or the client stopped the work: by `session/cancel`, by closing the session, or by a choice that the
     agent offered. It is reported as this even if stopping it caused failures; an agent that gives up for a reason
     of its own reports another.
     """
 
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
+
+    state: Literal["idle"] = "idle"
+
     stop_reason: Annotated[Literal["cancelled"], Field(alias="stopReason")] = (
         "cancelled"
     )
     """Why the work ended. Some reasons bring fields of their own."""
-
-    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
@@ -590,11 +562,22 @@ class CancelledStateUpdateIdleVariant(Model):
     """
 
 
+class CancelledPermissionOutcome(Model):
+    """The request ended without a choice, which the agent takes as a refusal."""
+
+    outcome: Literal["cancelled"] = "cancelled"
+
+    meta: Annotated[Meta, Field(alias="_meta")] = None
+    """Metadata that a sender attaches under keys of its own."""
+
+
 class CancelledStopReason(Model):
     """The user or the client stopped the work: by `session/cancel`, by closing the session, or by a choice that the
     agent offered. It is reported as this even if stopping it caused failures; an agent that gives up for a reason
     of its own reports another.
     """
+
+    state: Literal["idle"] = "idle"
 
     stop_reason: Annotated[Literal["cancelled"], Field(alias="stopReason")] = (
         "cancelled"
@@ -669,6 +652,8 @@ class CloseSessionResponse(Model):
 class Command(Model):
     """A command that the user calls with a `/`."""
 
+    type: Literal["command"] = "command"
+
     name: str
     """The name, without the `/` and without spaces. No two commands have the same."""
 
@@ -682,14 +667,10 @@ class Command(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class CommandAvailableCommand(Command):
-    """A command that the user calls by writing `/` and its name in a prompt."""
-
-    type: Literal["command"] = "command"
-
-
 class CommandPermissionSubject(Model):
     """The command for which permission is asked."""
+
+    type: Literal["command"] = "command"
 
     command: str
     """The command line as it will run, shown to the user in full."""
@@ -707,16 +688,14 @@ class CommandPermissionSubject(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class CommandRequestPermissionSubject(CommandPermissionSubject):
-    """The agent wants to run a command line."""
-
-    type: Literal["command"] = "command"
-
-
 class CompactionSummaryChunk(Model):
     """Adds a block to the end of a compaction's summary. An unknown `compactionId` starts a compaction that is in
     progress.
     """
+
+    session_update: Annotated[
+        Literal["compaction_summary_chunk"], Field(alias="sessionUpdate")
+    ] = "compaction_summary_chunk"
 
     compaction_id: Annotated[CompactionId, Field(alias="compactionId")]
     """The compaction whose summary grows."""
@@ -728,19 +707,15 @@ class CompactionSummaryChunk(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class CompactionSummaryChunkSessionUpdate(CompactionSummaryChunk):
-    """A further piece of the summary that a shortened context leaves behind."""
-
-    session_update: Annotated[
-        Literal["compaction_summary_chunk"], Field(alias="sessionUpdate")
-    ] = "compaction_summary_chunk"
-
-
 class CompactionUpdate(Model):
     """Reports that the agent shortens its context, or changes an earlier report, by `compactionId`. The first one
     fixes its place in the conversation. Of the optional fields, an omitted one stays as it is, null removes it, and
     a value takes the place of the old one.
     """
+
+    session_update: Annotated[
+        Literal["compaction_update"], Field(alias="sessionUpdate")
+    ] = "compaction_update"
 
     compaction_id: Annotated[CompactionId, Field(alias="compactionId")]
     """Which compaction this is about."""
@@ -768,14 +743,6 @@ class CompactionUpdate(Model):
     """
 
 
-class CompactionUpdateSessionUpdate(CompactionUpdate):
-    """The agent shortens its context: begun, changed or done."""
-
-    session_update: Annotated[
-        Literal["compaction_update"], Field(alias="sessionUpdate")
-    ] = "compaction_update"
-
-
 class CompleteElicitationNotification(Model):
     """Parameters of `elicitation/complete`, by which the agent says that what the user was sent to a web page for is
     done. It does not change the state of the session.
@@ -791,6 +758,10 @@ class CompleteElicitationNotification(Model):
 class ConfigOptionUpdate(Model):
     """Says that the options of the session have changed other than by the client's request."""
 
+    session_update: Annotated[
+        Literal["config_option_update"], Field(alias="sessionUpdate")
+    ] = "config_option_update"
+
     config_options: Annotated[list[SessionConfigOption], Field(alias="configOptions")]
     """All options with their current values, in place of the old list."""
 
@@ -798,16 +769,10 @@ class ConfigOptionUpdate(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class ConfigOptionUpdateSessionUpdate(ConfigOptionUpdate):
-    """The configuration options of the session have changed."""
-
-    session_update: Annotated[
-        Literal["config_option_update"], Field(alias="sessionUpdate")
-    ] = "config_option_update"
-
-
 class Content(Model):
     """A content block as part of a tool call's content."""
+
+    type: Literal["content"] = "content"
 
     content: ContentBlock
     """The content block."""
@@ -845,10 +810,17 @@ class AgentThoughtChunk(ContentChunk):
     ] = "agent_thought_chunk"
 
 
-class ContentToolCallContent(Content):
-    """A content block, such as text or an image."""
+class Cost(Model):
+    """What a session has cost since its beginning."""
 
-    type: Literal["content"] = "content"
+    amount: Number
+    """The sum, in units of `currency`."""
+
+    currency: str
+    """The unit: for money a code of ISO 4217 such as `EUR`, otherwise a word such as `credits`."""
+
+    meta: Annotated[Meta, Field(alias="_meta")] = None
+    """Metadata that a sender attaches under keys of its own."""
 
 
 class DeleteSessionRequest(Model):
@@ -874,6 +846,8 @@ class Diff(Model):
     """Changes that a tool call made to files. `changes` says which files and how, and is what counts; `patch` adds
     text to show and must not contradict it. Clients cope without a patch.
     """
+
+    type: Literal["diff"] = "diff"
 
     changes: list[DiffChange]
     """Every file that the diff touches, one entry a file, readable without parsing the patch."""
@@ -1012,12 +986,6 @@ class DiffMove(DiffPathPairChange):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class DiffToolCallContent(Diff):
-    """Changes to files."""
-
-    type: Literal["diff"] = "diff"
-
-
 class DisableProviderRequest(Model):
     """Parameters of `providers/disable`: the agent stops using one provider."""
 
@@ -1038,16 +1006,12 @@ class DisableProviderResponse(Model):
 class ElicitationAcceptAction(Model):
     """What goes with the answer `accept`."""
 
+    action: Literal["accept"] = "accept"
+
     content: dict[str, ElicitationContentValue] | None = None
     """What the user filled in, by property of the requested schema. Null and omission both mean that there is nothing,
     as after a visit to a web page.
     """
-
-
-class AcceptCreateElicitationResponse(ElicitationAcceptAction):
-    """The user agreed, and filled in the form if there was one."""
-
-    action: Literal["accept"] = "accept"
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -1144,6 +1108,8 @@ class ElicitationUrlCapabilities(Model):
 class EmbeddedResource(Model):
     """A resource together with its contents."""
 
+    type: Literal["resource"] = "resource"
+
     resource: EmbeddedResourceResource
     """The contents, as text or as bytes."""
 
@@ -1154,40 +1120,17 @@ class EmbeddedResource(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class EndTurnIdleStateUpdateSessionUpdate(Model):
+class EndTurnIdleSessionStateUpdate(Model):
     """The work was done, a command without any use of the model included."""
-
-    stop_reason: Annotated[Literal["end_turn"], Field(alias="stopReason")] = "end_turn"
-    """Why the work ended. Some reasons bring fields of their own."""
-
-    state: Literal["idle"] = "idle"
 
     session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
         "state_update"
     )
 
-    background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
-    """
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-    usage: Usage | None = None
-    """How many tokens were used. Null and absence both mean that it is not told.
-
-    Unstable: may change in any version.
-    """
-
-
-class EndTurnStateUpdateIdleVariant(Model):
-    """The work was done, a command without any use of the model included."""
+    state: Literal["idle"] = "idle"
 
     stop_reason: Annotated[Literal["end_turn"], Field(alias="stopReason")] = "end_turn"
     """Why the work ended. Some reasons bring fields of their own."""
-
-    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
@@ -1206,6 +1149,8 @@ class EndTurnStateUpdateIdleVariant(Model):
 
 class EndTurnStopReason(Model):
     """The work was done, a command without any use of the model included."""
+
+    state: Literal["idle"] = "idle"
 
     stop_reason: Annotated[Literal["end_turn"], Field(alias="stopReason")] = "end_turn"
     """Why the work ended. Some reasons bring fields of their own."""
@@ -1269,6 +1214,40 @@ class Error(Model):
     """
 
 
+class ErrorIdleSessionStateUpdate(Model):
+    """Something failed. If that was before the prompt was inserted, the prompt gets an error answer as well;
+    afterwards its answer stays a success.
+    """
+
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
+
+    state: Literal["idle"] = "idle"
+
+    stop_reason: Annotated[Literal["error"], Field(alias="stopReason")] = "error"
+    """Why the work ended. Some reasons bring fields of their own."""
+
+    background: list[BackgroundWork] | None = None
+    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
+    say nothing about it. An agent that reports it at all does so in every state update.
+    """
+
+    meta: Annotated[Meta, Field(alias="_meta")] = None
+    """Metadata that a sender attaches under keys of its own."""
+
+    usage: Usage | None = None
+    """How many tokens were used. Null and absence both mean that it is not told.
+
+    Unstable: may change in any version.
+    """
+
+    error: Error | None = None
+    """The failure, in the form of a JSON-RPC error. Null and omission both mean that it is not told; agents tell it if
+    they can.
+    """
+
+
 class ErrorMessageMcpResponse(Model):
     """The server refused."""
 
@@ -1282,73 +1261,15 @@ class ErrorMessageMcpResponse(Model):
 class ErrorStopReason(Model):
     """What goes with the reason `error`."""
 
+    state: Literal["idle"] = "idle"
+
+    stop_reason: Annotated[Literal["error"], Field(alias="stopReason")] = "error"
+    """Why the work ended. Some reasons bring fields of their own."""
+
     error: Error | None = None
     """The failure, in the form of a JSON-RPC error. Null and omission both mean that it is not told; agents tell it if
     they can.
     """
-
-
-class ErrorIdleStateUpdate(ErrorStopReason):
-    """Something failed. If that was before the prompt was inserted, the prompt gets an error answer as well;
-    afterwards its answer stays a success.
-    """
-
-    stop_reason: Annotated[Literal["error"], Field(alias="stopReason")] = "error"
-    """Why the work ended. Some reasons bring fields of their own."""
-
-    background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
-    """
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-    usage: Usage | None = None
-    """How many tokens were used. Null and absence both mean that it is not told.
-
-    Unstable: may change in any version.
-    """
-
-
-class ErrorIdleStateUpdateSessionUpdate(ErrorStopReason):
-    """Something failed. If that was before the prompt was inserted, the prompt gets an error answer as well;
-    afterwards its answer stays a success.
-    """
-
-    stop_reason: Annotated[Literal["error"], Field(alias="stopReason")] = "error"
-    """Why the work ended. Some reasons bring fields of their own."""
-
-    state: Literal["idle"] = "idle"
-
-    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
-        "state_update"
-    )
-
-    background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
-    """
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-    usage: Usage | None = None
-    """How many tokens were used. Null and absence both mean that it is not told.
-
-    Unstable: may change in any version.
-    """
-
-
-class ErrorStateUpdateIdleVariant(ErrorStopReason):
-    """Something failed. If that was before the prompt was inserted, the prompt gets an error answer as well;
-    afterwards its answer stays a success.
-    """
-
-    stop_reason: Annotated[Literal["error"], Field(alias="stopReason")] = "error"
-    """Why the work ended. Some reasons bring fields of their own."""
-
-    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
@@ -1485,6 +1406,8 @@ class IdSetSessionConfigOptionRequest(Model):
 class ImageContent(Model):
     """An image, carried in the message."""
 
+    type: Literal["image"] = "image"
+
     data: str
     """The bytes of the image in base64."""
 
@@ -1499,12 +1422,6 @@ class ImageContent(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
-
-
-class ImageContentBlock(ImageContent):
-    """An image. In a prompt it needs the capability `session.prompt.image` of the agent."""
-
-    type: Literal["image"] = "image"
 
 
 class Implementation(Model):
@@ -1577,6 +1494,8 @@ class InitializeResponse(Model):
 class IntegerPropertySchema(Model):
     """A field for a whole number."""
 
+    type: Literal["integer"] = "integer"
+
     title: str | None = None
     """What the field is called, shown to the user. Null and omission both mean that the property's name is shown."""
 
@@ -1594,12 +1513,6 @@ class IntegerPropertySchema(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
-
-
-class IntegerElicitationPropertySchema(IntegerPropertySchema):
-    """A whole number."""
-
-    type: Literal["integer"] = "integer"
 
 
 class ListProvidersRequest(Model):
@@ -1753,44 +1666,19 @@ class LogoutAuthResponse(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class MaxTokensIdleStateUpdateSessionUpdate(Model):
+class MaxTokensIdleSessionStateUpdate(Model):
     """The limit of tokens was reached."""
-
-    stop_reason: Annotated[Literal["max_tokens"], Field(alias="stopReason")] = (
-        "max_tokens"
-    )
-    """Why the work ended. Some reasons bring fields of their own."""
-
-    state: Literal["idle"] = "idle"
 
     session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
         "state_update"
     )
 
-    background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
-    """
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-    usage: Usage | None = None
-    """How many tokens were used. Null and absence both mean that it is not told.
-
-    Unstable: may change in any version.
-    """
-
-
-class MaxTokensStateUpdateIdleVariant(Model):
-    """The limit of tokens was reached."""
+    state: Literal["idle"] = "idle"
 
     stop_reason: Annotated[Literal["max_tokens"], Field(alias="stopReason")] = (
         "max_tokens"
     )
     """Why the work ended. Some reasons bring fields of their own."""
-
-    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
@@ -1810,6 +1698,8 @@ class MaxTokensStateUpdateIdleVariant(Model):
 class MaxTokensStopReason(Model):
     """The limit of tokens was reached."""
 
+    state: Literal["idle"] = "idle"
+
     stop_reason: Annotated[Literal["max_tokens"], Field(alias="stopReason")] = (
         "max_tokens"
     )
@@ -1830,44 +1720,19 @@ class MaxTokensStopReason(Model):
     """
 
 
-class MaxTurnRequestsIdleStateUpdateSessionUpdate(Model):
+class MaxTurnRequestsIdleSessionStateUpdate(Model):
     """The limit of requests to the model for one piece of work was reached."""
-
-    stop_reason: Annotated[Literal["max_turn_requests"], Field(alias="stopReason")] = (
-        "max_turn_requests"
-    )
-    """Why the work ended. Some reasons bring fields of their own."""
-
-    state: Literal["idle"] = "idle"
 
     session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
         "state_update"
     )
 
-    background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
-    """
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-    usage: Usage | None = None
-    """How many tokens were used. Null and absence both mean that it is not told.
-
-    Unstable: may change in any version.
-    """
-
-
-class MaxTurnRequestsStateUpdateIdleVariant(Model):
-    """The limit of requests to the model for one piece of work was reached."""
+    state: Literal["idle"] = "idle"
 
     stop_reason: Annotated[Literal["max_turn_requests"], Field(alias="stopReason")] = (
         "max_turn_requests"
     )
     """Why the work ended. Some reasons bring fields of their own."""
-
-    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
@@ -1886,6 +1751,8 @@ class MaxTurnRequestsStateUpdateIdleVariant(Model):
 
 class MaxTurnRequestsStopReason(Model):
     """The limit of requests to the model for one piece of work was reached."""
+
+    state: Literal["idle"] = "idle"
 
     stop_reason: Annotated[Literal["max_turn_requests"], Field(alias="stopReason")] = (
         "max_turn_requests"
@@ -1962,6 +1829,8 @@ class McpServerAcp(Model):
     `mcp/message`.
     """
 
+    type: Literal["acp"] = "acp"
+
     name: str
     """Label of the server."""
 
@@ -1972,14 +1841,10 @@ class McpServerAcp(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class AcpMcpServer(McpServerAcp):
-    """A server that is reached through the connection itself. Only for agents that advertised it."""
-
-    type: Literal["acp"] = "acp"
-
-
 class McpServerHttp(Model):
     """An MCP server that is reached over HTTP."""
+
+    type: Literal["http"] = "http"
 
     name: str
     """What the server is called, shown to the user."""
@@ -1996,14 +1861,10 @@ class McpServerHttp(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class HttpMcpServer(McpServerHttp):
-    """A server that is reached over HTTP."""
-
-    type: Literal["http"] = "http"
-
-
 class McpServerStdio(Model):
     """An MCP server that the agent starts as a process."""
+
+    type: Literal["stdio"] = "stdio"
 
     name: str
     """What the server is called, shown to the user."""
@@ -2073,6 +1934,8 @@ class MessageMcpRequest(Model):
 class MultiSelectPropertySchema(Model):
     """A field for a choice of several."""
 
+    type: Literal["array"] = "array"
+
     title: str | None = None
     """What the field is called, shown to the user. Null and omission both mean that the property's name is shown."""
 
@@ -2093,12 +1956,6 @@ class MultiSelectPropertySchema(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
-
-
-class ArrayElicitationPropertySchema(MultiSelectPropertySchema):
-    """A choice of several."""
-
-    type: Literal["array"] = "array"
 
 
 class NewSessionRequest(Model):
@@ -2164,6 +2021,8 @@ class NewSessionResponse(Model):
 class NoStopReason(Model):
     """No reason is given: `stopReason` is null or omitted."""
 
+    state: Literal["idle"] = "idle"
+
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
@@ -2182,8 +2041,12 @@ class NoStopReason(Model):
     """
 
 
-class NoneStateUpdateIdleVariant(Model):
+class NoneIdleSessionStateUpdate(Model):
     """No reason is given: `stopReason` is null or omitted."""
+
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
     state: Literal["idle"] = "idle"
 
@@ -2210,6 +2073,10 @@ class Notice(Model):
     count on its being seen, and no capability is needed to send it.
     """
 
+    session_update: Annotated[Literal["notice"], Field(alias="sessionUpdate")] = (
+        "notice"
+    )
+
     severity: NoticeSeverity
     """How serious it is, which guides how it looks."""
 
@@ -2223,16 +2090,10 @@ class Notice(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class NoticeSessionUpdate(Notice):
-    """A word to the user that is not part of the conversation. A client that has no place for it drops it."""
-
-    session_update: Annotated[Literal["notice"], Field(alias="sessionUpdate")] = (
-        "notice"
-    )
-
-
 class NumberPropertySchema(Model):
     """A field for a number."""
+
+    type: Literal["number"] = "number"
 
     title: str | None = None
     """What the field is called, shown to the user. Null and omission both mean that the property's name is shown."""
@@ -2251,12 +2112,6 @@ class NumberPropertySchema(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
-
-
-class NumberElicitationPropertySchema(NumberPropertySchema):
-    """A number."""
-
-    type: Literal["number"] = "number"
 
 
 class PermissionOption(Model):
@@ -2296,6 +2151,8 @@ class PlanEntry(Model):
 class PlanFile(Model):
     """A plan that stands in a file."""
 
+    type: Literal["file"] = "file"
+
     plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan this is."""
 
@@ -2306,14 +2163,10 @@ class PlanFile(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class FilePlanUpdateContent(PlanFile):
-    """A file that holds the plan."""
-
-    type: Literal["file"] = "file"
-
-
 class PlanItems(Model):
     """A plan as a list of steps."""
+
+    type: Literal["items"] = "items"
 
     plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan this is."""
@@ -2325,14 +2178,10 @@ class PlanItems(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class ItemsPlanUpdateContent(PlanItems):
-    """A list of steps."""
-
-    type: Literal["items"] = "items"
-
-
 class PlanMarkdown(Model):
     """A plan as Markdown."""
+
+    type: Literal["markdown"] = "markdown"
 
     plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan this is."""
@@ -2344,14 +2193,12 @@ class PlanMarkdown(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class MarkdownPlanUpdateContent(PlanMarkdown):
-    """The plan as Markdown."""
-
-    type: Literal["markdown"] = "markdown"
-
-
 class PlanRemoved(Model):
     """A plan is gone."""
+
+    session_update: Annotated[Literal["plan_removed"], Field(alias="sessionUpdate")] = (
+        "plan_removed"
+    )
 
     plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan."""
@@ -2360,30 +2207,18 @@ class PlanRemoved(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class PlanRemovedSessionUpdate(PlanRemoved):
-    """A plan is gone."""
-
-    session_update: Annotated[Literal["plan_removed"], Field(alias="sessionUpdate")] = (
-        "plan_removed"
-    )
-
-
 class PlanUpdate(Model):
     """Creates a plan or replaces its content."""
+
+    session_update: Annotated[Literal["plan_update"], Field(alias="sessionUpdate")] = (
+        "plan_update"
+    )
 
     plan: PlanUpdateContent
     """The plan, complete."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
-
-
-class PlanUpdateSessionUpdate(PlanUpdate):
-    """A plan, new or changed."""
-
-    session_update: Annotated[Literal["plan_update"], Field(alias="sessionUpdate")] = (
-        "plan_update"
-    )
 
 
 class PromptAudioCapabilities(Model):
@@ -2528,40 +2363,17 @@ class ProxySuccessorRequest(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class RefusalIdleStateUpdateSessionUpdate(Model):
+class RefusalIdleSessionStateUpdate(Model):
     """The agent declined to go on."""
-
-    stop_reason: Annotated[Literal["refusal"], Field(alias="stopReason")] = "refusal"
-    """Why the work ended. Some reasons bring fields of their own."""
-
-    state: Literal["idle"] = "idle"
 
     session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
         "state_update"
     )
 
-    background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
-    """
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-    usage: Usage | None = None
-    """How many tokens were used. Null and absence both mean that it is not told.
-
-    Unstable: may change in any version.
-    """
-
-
-class RefusalStateUpdateIdleVariant(Model):
-    """The agent declined to go on."""
+    state: Literal["idle"] = "idle"
 
     stop_reason: Annotated[Literal["refusal"], Field(alias="stopReason")] = "refusal"
     """Why the work ended. Some reasons bring fields of their own."""
-
-    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
@@ -2580,6 +2392,8 @@ class RefusalStateUpdateIdleVariant(Model):
 
 class RefusalStopReason(Model):
     """The agent declined to go on."""
+
+    state: Literal["idle"] = "idle"
 
     stop_reason: Annotated[Literal["refusal"], Field(alias="stopReason")] = "refusal"
     """Why the work ended. Some reasons bring fields of their own."""
@@ -2602,6 +2416,8 @@ class RefusalStopReason(Model):
 class ReplayFromStart(Model):
     """Playback of everything that the agent has kept. It has no settings."""
 
+    type: Literal["start"] = "start"
+
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
@@ -2609,24 +2425,10 @@ class ReplayFromStart(Model):
 class RequestElicitationFormMode(ElicitationRequestScope):
     """It belongs to a request outside every session, such as a login."""
 
+    mode: Literal["form"] = "form"
+
     requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
     """What to ask for, field by field."""
-
-
-class RequestElicitationUrlMode(ElicitationRequestScope):
-    """It belongs to a request outside every session, such as a login."""
-
-    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
-    """What identifies it, for `elicitation/complete`."""
-
-    url: str
-    """The page to send the user to. The client shows the address and asks before it opens it."""
-
-
-class RequestFormCreateElicitationRequest(ElicitationRequestScope):
-    """It belongs to a request outside every session, such as a login."""
-
-    mode: Literal["form"] = "form"
 
     message: str
     """What input is needed and why, shown to the user."""
@@ -2634,8 +2436,23 @@ class RequestFormCreateElicitationRequest(ElicitationRequestScope):
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
-    """What to ask for, field by field."""
+
+class RequestElicitationUrlMode(ElicitationRequestScope):
+    """It belongs to a request outside every session, such as a login."""
+
+    mode: Literal["url"] = "url"
+
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
+    """What identifies it, for `elicitation/complete`."""
+
+    url: str
+    """The page to send the user to. The client shows the address and asks before it opens it."""
+
+    message: str
+    """What input is needed and why, shown to the user."""
+
+    meta: Annotated[Meta, Field(alias="_meta")] = None
+    """Metadata that a sender attaches under keys of its own."""
 
 
 class RequestPermissionRequest(Model):
@@ -2682,29 +2499,14 @@ class RequestPermissionResponse(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class RequestUrlCreateElicitationRequest(ElicitationRequestScope):
-    """It belongs to a request outside every session, such as a login."""
+class RequiresActionSessionStateUpdate(Model):
+    """The work in the foreground can go on only when the user has done something."""
 
-    mode: Literal["url"] = "url"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
-    message: str
-    """What input is needed and why, shown to the user."""
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
-    """What identifies it, for `elicitation/complete`."""
-
-    url: str
-    """The page to send the user to. The client shows the address and asks before it opens it."""
-
-
-class RequiresActionStateUpdate(Model):
-    """All work in the foreground waits for the user, for instance for a permission. An open request alone is not
-    enough, if other work goes on or only background work waits; and its answer alone does not end the state: the
-    agent says `running` or `idle` next.
-    """
+    state: Literal["requires_action"] = "requires_action"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
@@ -2715,26 +2517,27 @@ class RequiresActionStateUpdate(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class RequiresActionStateUpdateSessionUpdate(RequiresActionStateUpdate):
-    """The work in the foreground can go on only when the user has done something."""
+class RequiresActionStateUpdate(Model):
+    """All work in the foreground waits for the user, for instance for a permission. An open request alone is not
+    enough, if other work goes on or only background work waits; and its answer alone does not end the state: the
+    agent says `running` or `idle` next.
+    """
 
     state: Literal["requires_action"] = "requires_action"
 
-    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
-        "state_update"
-    )
-
-
-class ResourceContentBlock(EmbeddedResource):
-    """Something with its full contents, which saves the receiver from reading it and works where it could not. In a
-    prompt it needs the capability `session.prompt.embeddedContext` of the agent.
+    background: list[BackgroundWork] | None = None
+    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
+    say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    type: Literal["resource"] = "resource"
+    meta: Annotated[Meta, Field(alias="_meta")] = None
+    """Metadata that a sender attaches under keys of its own."""
 
 
 class ResourceLink(Model):
     """A pointer to a resource, such as a file, without its contents."""
+
+    type: Literal["resource_link"] = "resource_link"
 
     name: str
     """What the resource is called, shown when there is no `title`."""
@@ -2764,12 +2567,6 @@ class ResourceLink(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
-
-
-class ResourceLinkContentBlock(ResourceLink):
-    """A pointer to something, which the receiver reads by itself if it can. Every agent takes it in prompts."""
-
-    type: Literal["resource_link"] = "resource_link"
 
 
 class ResultMessageMcpResponse(Model):
@@ -2848,10 +2645,14 @@ class ResumeSessionResponse(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class RunningStateUpdate(Model):
-    """Work is going on in the foreground. It may be reported before the message that caused it is inserted, for
-    instance while a hook runs.
-    """
+class RunningSessionStateUpdate(Model):
+    """Work is going on in the foreground."""
+
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
+
+    state: Literal["running"] = "running"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
@@ -2862,30 +2663,32 @@ class RunningStateUpdate(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class RunningStateUpdateSessionUpdate(RunningStateUpdate):
-    """Work is going on in the foreground."""
+class RunningStateUpdate(Model):
+    """Work is going on in the foreground. It may be reported before the message that caused it is inserted, for
+    instance while a hook runs.
+    """
 
     state: Literal["running"] = "running"
 
-    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
-        "state_update"
-    )
+    background: list[BackgroundWork] | None = None
+    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
+    say nothing about it. An agent that reports it at all does so in every state update.
+    """
+
+    meta: Annotated[Meta, Field(alias="_meta")] = None
+    """Metadata that a sender attaches under keys of its own."""
 
 
 class SelectedPermissionOutcome(Model):
     """The option that the user chose."""
+
+    outcome: Literal["selected"] = "selected"
 
     option_id: Annotated[PermissionOptionId, Field(alias="optionId")]
     """The `optionId` of the chosen option, exactly as the request had it."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
-
-
-class SelectedRequestPermissionOutcome(SelectedPermissionOutcome):
-    """The user chose one of the options. An `optionId` that was not offered counts as a refusal."""
-
-    outcome: Literal["selected"] = "selected"
 
 
 class SessionAdditionalDirectoriesCapabilities(Model):
@@ -2976,14 +2779,10 @@ class SessionCapabilities(Model):
 class SessionConfigBoolean(Model):
     """An option that is on or off."""
 
+    type: Literal["boolean"] = "boolean"
+
     current_value: Annotated[bool, Field(alias="currentValue")]
     """`true` when the option is on."""
-
-
-class BooleanSessionConfigOption(SessionConfigBoolean):
-    """A switch."""
-
-    type: Literal["boolean"] = "boolean"
 
     config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """What identifies the option within the session."""
@@ -3006,17 +2805,13 @@ class BooleanSessionConfigOption(SessionConfigBoolean):
 class SessionConfigSelect(Model):
     """An option whose value is chosen from a list."""
 
+    type: Literal["select"] = "select"
+
     current_value: Annotated[SessionConfigValueId, Field(alias="currentValue")]
     """The value in force, one of those in `options`."""
 
     options: SessionConfigSelectOptions
     """The values to choose from, at least one. No two have the same `value`, not even in different groups."""
-
-
-class SelectSessionConfigOption(SessionConfigSelect):
-    """One value out of a list."""
-
-    type: Literal["select"] = "select"
 
     config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """What identifies the option within the session."""
@@ -3078,31 +2873,10 @@ class SessionDeleteCapabilities(Model):
 class SessionElicitationFormMode(ElicitationSessionScope):
     """It belongs to a session, and perhaps to one tool call there."""
 
+    mode: Literal["form"] = "form"
+
     requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
     """What to ask for, field by field."""
-
-
-class SessionElicitationUrlMode(ElicitationSessionScope):
-    """It belongs to a session, and perhaps to one tool call there."""
-
-    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
-    """What identifies it, for `elicitation/complete`."""
-
-    url: str
-    """The page to send the user to. The client shows the address and asks before it opens it."""
-
-
-class SessionForkCapabilities(Model):
-    """That an agent has `session/fork`. It has no settings, so `{}` says all."""
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-
-class SessionFormCreateElicitationRequest(ElicitationSessionScope):
-    """It belongs to a session, and perhaps to one tool call there."""
-
-    mode: Literal["form"] = "form"
 
     message: str
     """What input is needed and why, shown to the user."""
@@ -3110,8 +2884,30 @@ class SessionFormCreateElicitationRequest(ElicitationSessionScope):
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
-    """What to ask for, field by field."""
+
+class SessionElicitationUrlMode(ElicitationSessionScope):
+    """It belongs to a session, and perhaps to one tool call there."""
+
+    mode: Literal["url"] = "url"
+
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
+    """What identifies it, for `elicitation/complete`."""
+
+    url: str
+    """The page to send the user to. The client shows the address and asks before it opens it."""
+
+    message: str
+    """What input is needed and why, shown to the user."""
+
+    meta: Annotated[Meta, Field(alias="_meta")] = None
+    """Metadata that a sender attaches under keys of its own."""
+
+
+class SessionForkCapabilities(Model):
+    """That an agent has `session/fork`. It has no settings, so `{}` says all."""
+
+    meta: Annotated[Meta, Field(alias="_meta")] = None
+    """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionInfo(Model):
@@ -3150,10 +2946,43 @@ class SessionInfo(Model):
     """
 
 
+class SessionInfoUpdate(Model):
+    """Changes what is known about the session. An omitted field stays as it is, null removes it, and a value takes the
+    place of the old one.
+    """
+
+    session_update: Annotated[
+        Literal["session_info_update"], Field(alias="sessionUpdate")
+    ] = "session_info_update"
+
+    title: str | None | MISSING = MISSING
+    """What the session is called, shown to the user. Null removes the title.
+
+    Null clears the value; omitted leaves it unchanged.
+    """
+
+    updated_at: Annotated[str | None | MISSING, Field(alias="updatedAt")] = MISSING
+    """When something last happened in the session, in RFC 3339. Null removes the time.
+
+    Null clears the value; omitted leaves it unchanged.
+    """
+
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
+    """Metadata of the session. An object is merged key by key at the top level, where a null removes its key; null in
+    place of the object removes all of it, and omission changes nothing.
+
+    Null clears the value; omitted leaves it unchanged.
+    """
+
+
 class SessionMessage(Model):
     """A message from one session to another, as the session shows it that this update is of. Later updates with the
     same id change it.
     """
+
+    session_update: Annotated[
+        Literal["session_message"], Field(alias="sessionUpdate")
+    ] = "session_message"
 
     message_id: Annotated[MessageId, Field(alias="messageId")]
     """Identifies the message within this session."""
@@ -3203,6 +3032,10 @@ class SessionMessage(Model):
 class SessionMessageChunk(Model):
     """A piece of a message from one session to another. Who takes part is said by `session_message`, before or after."""
 
+    session_update: Annotated[
+        Literal["session_message_chunk"], Field(alias="sessionUpdate")
+    ] = "session_message_chunk"
+
     message_id: Annotated[MessageId, Field(alias="messageId")]
     """The message that the piece is added to."""
 
@@ -3213,22 +3046,6 @@ class SessionMessageChunk(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class SessionMessageChunkSessionUpdate(SessionMessageChunk):
-    """A piece of a message between sessions."""
-
-    session_update: Annotated[
-        Literal["session_message_chunk"], Field(alias="sessionUpdate")
-    ] = "session_message_chunk"
-
-
-class SessionMessageSessionUpdate(SessionMessage):
-    """A message between sessions, or a change of one."""
-
-    session_update: Annotated[
-        Literal["session_message"], Field(alias="sessionUpdate")
-    ] = "session_message"
-
-
 class SessionNotFoundErrorData(Model):
     """What goes with error -32002 when the session that a request names is unknown or not active."""
 
@@ -3237,6 +3054,27 @@ class SessionNotFoundErrorData(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
+
+
+class SessionStateUpdateFallback(Unknown):
+    """A state that this version does not define. It is not to be taken for `idle`: the client shows that the session
+    is busy until a state comes that it knows. An agent sends it only in addition to the defined states, unless the
+    client knows it.
+    """
+
+    unknown_tag_field: ClassVar[str] = "state"
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"running", "idle", "requires_action", "unknown"}
+    )
+
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
+
+    state: str
+    """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
+    a later version of the protocol.
+    """
 
 
 class SessionStatusCapabilities(Model):
@@ -3307,24 +3145,6 @@ class SessionTitleCapabilities(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class SessionUrlCreateElicitationRequest(ElicitationSessionScope):
-    """It belongs to a session, and perhaps to one tool call there."""
-
-    mode: Literal["url"] = "url"
-
-    message: str
-    """What input is needed and why, shown to the user."""
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
-    """What identifies it, for `elicitation/complete`."""
-
-    url: str
-    """The page to send the user to. The client shows the address and asks before it opens it."""
-
-
 class SetProviderRequest(Model):
     """Parameters of `providers/set`: they replace the whole configuration of one provider."""
 
@@ -3386,12 +3206,6 @@ class SetSessionTitleResponse(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class StartReplayFrom(ReplayFromStart):
-    """From the first entry that the agent has kept."""
-
-    type: Literal["start"] = "start"
-
-
 class StateUpdateFallback(Unknown):
     """A state that this version does not define. It is not to be taken for `idle`: the client shows that the session
     is busy until a state comes that it knows. An agent sends it only in addition to the defined states, unless the
@@ -3409,26 +3223,10 @@ class StateUpdateFallback(Unknown):
     """
 
 
-class StateUpdateRequiresActionVariant(RequiresActionStateUpdate):
-    """The work in the foreground can go on only when the user has done something."""
-
-    state: Literal["requires_action"] = "requires_action"
-
-
-class StateUpdateRunningVariant(RunningStateUpdate):
-    """Work is going on in the foreground."""
-
-    state: Literal["running"] = "running"
-
-
-class StdioMcpServer(McpServerStdio):
-    """A server that the agent starts as a process and talks to over its standard input and output."""
-
-    type: Literal["stdio"] = "stdio"
-
-
 class StringMultiSelectItems(Model):
     """Values without titles."""
+
+    type: Literal["string"] = "string"
 
     enum: Annotated[list[str], Field(min_length=1)]
     """The values, at least one."""
@@ -3437,14 +3235,10 @@ class StringMultiSelectItems(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class MultiSelectItemsStringVariant(StringMultiSelectItems):
-    """Values without titles, shown as they are."""
-
-    type: Literal["string"] = "string"
-
-
 class StringPropertySchema(Model):
     """A field for text or, with `enum` or `oneOf`, a choice of one."""
+
+    type: Literal["string"] = "string"
 
     title: str | None = None
     """What the field is called, shown to the user. Null and omission both mean that the property's name is shown."""
@@ -3483,18 +3277,6 @@ class StringPropertySchema(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class StringElicitationPropertySchema(StringPropertySchema):
-    """Text, or a choice of one."""
-
-    type: Literal["string"] = "string"
-
-
-class SubagentBackgroundWork(BackgroundSubagent):
-    """A subagent."""
-
-    type: Literal["subagent"] = "subagent"
-
-
 class SubagentSessionCapabilities(Model):
     """What the client may do to the session of a subagent. Whatever is not here it may not, even if it may with other
     sessions.
@@ -3513,6 +3295,10 @@ class SubagentUpdate(Model):
     """The session owns another one, the session of a subagent. The first update for a session announces it, before
     anything else is said of it; later ones change what is told of it.
     """
+
+    session_update: Annotated[
+        Literal["subagent_update"], Field(alias="sessionUpdate")
+    ] = "subagent_update"
 
     session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session of the subagent."""
@@ -3563,14 +3349,6 @@ class SubagentUpdate(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class SubagentUpdateSessionUpdate(SubagentUpdate):
-    """The session owns the session of a subagent, or what is told of it has changed."""
-
-    session_update: Annotated[
-        Literal["subagent_update"], Field(alias="sessionUpdate")
-    ] = "subagent_update"
-
-
 class SystemPrompt(Model):
     """Instructions of the client for the model of a session. An agent that cannot apply them refuses the request, and
     opens no session.
@@ -3591,6 +3369,8 @@ class Terminal(Model):
     `terminal_update` and `terminal_output_chunk`.
     """
 
+    type: Literal["terminal"] = "terminal"
+
     terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal to show."""
 
@@ -3605,20 +3385,6 @@ class TerminalAuthCapabilities(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
-
-
-class TerminalAuthMethod(AuthMethodTerminal):
-    """The user logs in at a terminal, in a second run of the agent's program that the client starts. It never goes
-    through `auth/login`.
-    """
-
-    type: Literal["terminal"] = "terminal"
-
-
-class TerminalBackgroundWork(BackgroundTerminal):
-    """A process that outlives its tool call, until its terminal reports an `exitStatus`."""
-
-    type: Literal["terminal"] = "terminal"
 
 
 class TerminalCancelCapabilities(Model):
@@ -3672,6 +3438,10 @@ class TerminalOutput(Model):
 class TerminalOutputChunk(Model):
     """Adds bytes to the end of a terminal's output."""
 
+    session_update: Annotated[
+        Literal["terminal_output_chunk"], Field(alias="sessionUpdate")
+    ] = "terminal_output_chunk"
+
     terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal whose output grows."""
 
@@ -3680,14 +3450,6 @@ class TerminalOutputChunk(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
-
-
-class TerminalOutputChunkSessionUpdate(TerminalOutputChunk):
-    """Further output of a terminal."""
-
-    session_update: Annotated[
-        Literal["terminal_output_chunk"], Field(alias="sessionUpdate")
-    ] = "terminal_output_chunk"
 
 
 class TerminalSize(Model):
@@ -3703,17 +3465,15 @@ class TerminalSize(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class TerminalToolCallContent(Terminal):
-    """A terminal of the agent, shown where it stands in the content."""
-
-    type: Literal["terminal"] = "terminal"
-
-
 class TerminalUpdate(Model):
     """Creates a terminal in the client's view or changes one, by `terminalId`. Of the other fields, an omitted one
     stays as it is, null makes it unknown, and a value takes the place of the old one. The agent owns the terminal;
     the client only shows it.
     """
+
+    session_update: Annotated[
+        Literal["terminal_update"], Field(alias="sessionUpdate")
+    ] = "terminal_update"
 
     terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """Which terminal this is about."""
@@ -3766,16 +3526,10 @@ class TerminalUpdate(Model):
     """
 
 
-class TerminalUpdateSessionUpdate(TerminalUpdate):
-    """A terminal of the agent, new or changed."""
-
-    session_update: Annotated[
-        Literal["terminal_update"], Field(alias="sessionUpdate")
-    ] = "terminal_update"
-
-
 class TextCommandInput(Model):
     """Free text after the name of a command."""
+
+    type: Literal["text"] = "text"
 
     hint: str
     """What to show in the place of the input while it is empty."""
@@ -3784,14 +3538,10 @@ class TextCommandInput(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class TextAvailableCommandInput(TextCommandInput):
-    """Free text: everything after the name and the spaces behind it."""
-
-    type: Literal["text"] = "text"
-
-
 class TextContent(Model):
     """A piece of text."""
+
+    type: Literal["text"] = "text"
 
     text: str
     """The text, in Markdown or plain."""
@@ -3801,14 +3551,6 @@ class TextContent(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
-
-
-class TextContentBlock(TextContent):
-    """Text, read as Markdown. Every agent takes it in prompts, and clients render it as CommonMark, with GitHub's
-    extensions if they like.
-    """
-
-    type: Literal["text"] = "text"
 
 
 class TextResourceContents(Model):
@@ -3837,14 +3579,6 @@ class TitledMultiSelectItems(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class ToolCallBackgroundWork(BackgroundToolCall):
-    """Work of a tool call that has no process, for instance a watch or a timer. It stays listed while it is pending or
-    paused.
-    """
-
-    type: Literal["tool_call"] = "tool_call"
-
-
 class ToolCallCancelCapabilities(Model):
     """That a tool call can be stopped with `tool_call/cancel`. It has no settings, so `{}` says all."""
 
@@ -3871,6 +3605,10 @@ class ToolCallContentChunk(Model):
     `tool_call_update`.
     """
 
+    session_update: Annotated[
+        Literal["tool_call_content_chunk"], Field(alias="sessionUpdate")
+    ] = "tool_call_content_chunk"
+
     tool_call_id: Annotated[ToolCallId, Field(alias="toolCallId")]
     """The tool call whose content grows."""
 
@@ -3879,14 +3617,6 @@ class ToolCallContentChunk(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
-
-
-class ToolCallContentChunkSessionUpdate(ToolCallContentChunk):
-    """A further item of what a tool call produces."""
-
-    session_update: Annotated[
-        Literal["tool_call_content_chunk"], Field(alias="sessionUpdate")
-    ] = "tool_call_content_chunk"
 
 
 class ToolCallLocation(Model):
@@ -3905,6 +3635,8 @@ class ToolCallLocation(Model):
 class ToolCallPermissionSubject(Model):
     """The tool call for which permission is asked."""
 
+    type: Literal["tool_call"] = "tool_call"
+
     tool_call: Annotated[ToolCallUpdate, Field(alias="toolCall")]
     """The tool call, in the form of a `tool_call_update`. The client first applies it to what it has stored, in order
     of arrival, and then shows the prompt; a new `toolCallId` starts a new tool call.
@@ -3912,12 +3644,6 @@ class ToolCallPermissionSubject(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
-
-
-class ToolCallRequestPermissionSubject(ToolCallPermissionSubject):
-    """The agent wants to carry out a tool call."""
-
-    type: Literal["tool_call"] = "tool_call"
 
 
 class ToolCallUpdate(Model):
@@ -3997,7 +3723,7 @@ class ToolCallUpdate(Model):
     """
 
 
-class ToolCallUpdateSessionUpdate(ToolCallUpdate):
+class SessionToolCallUpdate(ToolCallUpdate):
     """A tool call, new or changed."""
 
     session_update: Annotated[
@@ -4210,6 +3936,42 @@ class UnknownElicitationPropertySchema(Unknown):
     """
 
 
+class UnknownIdleSessionStateUpdate(Unknown):
+    """A reason that this version does not define. A leading `_` marks an extension of some implementation, any other
+    unknown value a later version of the protocol.
+    """
+
+    unknown_tag_field: ClassVar[str] = "stopReason"
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"}
+    )
+
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
+
+    state: Literal["idle"] = "idle"
+
+    background: list[BackgroundWork] | None = None
+    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
+    say nothing about it. An agent that reports it at all does so in every state update.
+    """
+
+    meta: Annotated[Meta, Field(alias="_meta")] = None
+    """Metadata that a sender attaches under keys of its own."""
+
+    stop_reason: Annotated[str, Field(alias="stopReason")]
+    """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
+    a later version of the protocol.
+    """
+
+    usage: Usage | None = None
+    """How many tokens were used. Null and absence both mean that it is not told.
+
+    Unstable: may change in any version.
+    """
+
+
 class UnknownIdleStateUpdate(Unknown):
     """A reason that this version does not define. A leading `_` marks an extension of some implementation, any other
     unknown value a later version of the protocol.
@@ -4219,6 +3981,8 @@ class UnknownIdleStateUpdate(Unknown):
     known_tags: ClassVar[frozenset[str]] = frozenset(
         {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"}
     )
+
+    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
@@ -4358,6 +4122,64 @@ class UnknownSessionConfigOption(Unknown):
     """
 
 
+class UnknownSessionStateUpdate(Model):
+    """The agent cannot tell."""
+
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
+
+    state: Literal["unknown"] = "unknown"
+
+    background: list[BackgroundWork] | None = None
+    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
+    say nothing about it.
+    """
+
+    meta: Annotated[Meta, Field(alias="_meta")] = None
+    """Metadata that a sender attaches under keys of its own."""
+
+
+class UnknownSessionUpdate(Unknown):
+    """An update that this version does not define. It is kept whole when the history is stored, replayed or forwarded,
+    and skipped or shown in a generic way otherwise.
+    """
+
+    unknown_tag_field: ClassVar[str] = "sessionUpdate"
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {
+            "user_message_chunk",
+            "user_message",
+            "agent_message_chunk",
+            "agent_message",
+            "agent_thought_chunk",
+            "agent_thought",
+            "state_update",
+            "tool_call_content_chunk",
+            "tool_call_update",
+            "terminal_update",
+            "terminal_output_chunk",
+            "plan_update",
+            "available_commands_update",
+            "config_option_update",
+            "session_info_update",
+            "usage_update",
+            "notice",
+            "compaction_update",
+            "compaction_summary_chunk",
+            "plan_removed",
+            "subagent_update",
+            "session_message",
+            "session_message_chunk",
+        }
+    )
+
+    session_update: Annotated[str, Field(alias="sessionUpdate")]
+    """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
+    a later version of the protocol.
+    """
+
+
 class UnknownSetSessionConfigOptionRequest(Unknown):
     """A type of value that this version does not define. An agent that does not support it refuses the request with
     -32602.
@@ -4389,6 +4211,8 @@ class UnknownStateUpdate(Model):
     ended by that.
     """
 
+    state: Literal["unknown"] = "unknown"
+
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it.
@@ -4396,54 +4220,6 @@ class UnknownStateUpdate(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
-
-
-class StateUpdateUnknownVariant(UnknownStateUpdate):
-    """The agent cannot tell."""
-
-    state: Literal["unknown"] = "unknown"
-
-
-class UnknownStateUpdateIdleVariant(Unknown):
-    """A reason that this version does not define. A leading `_` marks an extension of some implementation, any other
-    unknown value a later version of the protocol.
-    """
-
-    unknown_tag_field: ClassVar[str] = "stopReason"
-    known_tags: ClassVar[frozenset[str]] = frozenset(
-        {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"}
-    )
-
-    state: Literal["idle"] = "idle"
-
-    background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
-    """
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-    stop_reason: Annotated[str, Field(alias="stopReason")]
-    """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
-    a later version of the protocol.
-    """
-
-    usage: Usage | None = None
-    """How many tokens were used. Null and absence both mean that it is not told.
-
-    Unstable: may change in any version.
-    """
-
-
-class UnknownStateUpdateSessionUpdate(UnknownStateUpdate):
-    """The agent cannot tell."""
-
-    state: Literal["unknown"] = "unknown"
-
-    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
-        "state_update"
-    )
 
 
 class UnknownToolCallContent(Unknown):
@@ -4517,10 +4293,37 @@ class Usage(Model):
     """Metadata that a sender attaches under keys of its own."""
 
 
+class UsageUpdate(Model):
+    """How full the context of the language model is, and what the session has cost so far."""
+
+    session_update: Annotated[Literal["usage_update"], Field(alias="sessionUpdate")] = (
+        "usage_update"
+    )
+
+    used: Annotated[int, Field(ge=0)]
+    """The tokens in the context at this moment."""
+
+    size: Annotated[int, Field(ge=0)]
+    """The tokens for which the context has room."""
+
+    cost: Cost | None | MISSING = MISSING
+    """What the session has cost since its beginning. Null takes the last figure back; omission leaves it as it was.
+
+    Null clears the value; omitted leaves it unchanged.
+    """
+
+    meta: Annotated[Meta, Field(alias="_meta")] = None
+    """Metadata that a sender attaches under keys of its own."""
+
+
 class UserMessage(Model):
     """Creates a message of the user or changes it, by `messageId`. Given content replaces all that came before, chunks
     included, and later chunks are appended to it; omitted content stays as it is, or begins empty in a new message.
     """
+
+    session_update: Annotated[Literal["user_message"], Field(alias="sessionUpdate")] = (
+        "user_message"
+    )
 
     message_id: Annotated[MessageId, Field(alias="messageId")]
     """Which message this is about."""
@@ -4545,242 +4348,3 @@ class UserMessageChunk(ContentChunk):
     session_update: Annotated[
         Literal["user_message_chunk"], Field(alias="sessionUpdate")
     ] = "user_message_chunk"
-
-
-class UserMessageSessionUpdate(UserMessage):
-    """A message of the user, new or changed. The agent sends it when it takes in a prompt and when it plays back
-    history.
-    """
-
-    session_update: Annotated[Literal["user_message"], Field(alias="sessionUpdate")] = (
-        "user_message"
-    )
-
-
-class CancelledIdleStateUpdateSessionUpdate(Model):
-    """The user or the client stopped the work: by `session/cancel`, by closing the session, or by a choice that the
-    agent offered. It is reported as this even if stopping it caused failures; an agent that gives up for a reason
-    of its own reports another.
-    """
-
-    stop_reason: Annotated[Literal["cancelled"], Field(alias="stopReason")] = (
-        "cancelled"
-    )
-    """Why the work ended. Some reasons bring fields of their own."""
-
-    state: Literal["idle"] = "idle"
-
-    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
-        "state_update"
-    )
-
-    background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
-    """
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-    usage: Usage | None = None
-    """How many tokens were used. Null and absence both mean that it is not told.
-
-    Unstable: may change in any version.
-    """
-
-
-class Cost(Model):
-    """What a session has cost since its beginning."""
-
-    amount: Number
-    """The sum, in units of `currency`."""
-
-    currency: str
-    """The unit: for money a code of ISO 4217 such as `EUR`, otherwise a word such as `credits`."""
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-
-class NoneIdleStateUpdateSessionUpdate(Model):
-    """No reason is given: `stopReason` is null or omitted."""
-
-    state: Literal["idle"] = "idle"
-
-    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
-        "state_update"
-    )
-
-    background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
-    """
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-    stop_reason: Annotated[None, Field(alias="stopReason")] = None
-    """Why the work ended. Some reasons bring fields of their own."""
-
-    usage: Usage | None = None
-    """How many tokens were used. Null and absence both mean that it is not told.
-
-    Unstable: may change in any version.
-    """
-
-
-class SessionInfoUpdate(Model):
-    """Changes what is known about the session. An omitted field stays as it is, null removes it, and a value takes the
-    place of the old one.
-    """
-
-    title: str | None | MISSING = MISSING
-    """What the session is called, shown to the user. Null removes the title.
-
-    Null clears the value; omitted leaves it unchanged.
-    """
-
-    updated_at: Annotated[str | None | MISSING, Field(alias="updatedAt")] = MISSING
-    """When something last happened in the session, in RFC 3339. Null removes the time.
-
-    Null clears the value; omitted leaves it unchanged.
-    """
-
-    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
-    """Metadata of the session. An object is merged key by key at the top level, where a null removes its key; null in
-    place of the object removes all of it, and omission changes nothing.
-
-    Null clears the value; omitted leaves it unchanged.
-    """
-
-
-class SessionInfoUpdateSessionUpdate(SessionInfoUpdate):
-    """Title, time or metadata of the session have changed."""
-
-    session_update: Annotated[
-        Literal["session_info_update"], Field(alias="sessionUpdate")
-    ] = "session_info_update"
-
-
-class StateUpdateSessionUpdateFallback(Unknown):
-    """A state that this version does not define. It is not to be taken for `idle`: the client shows that the session
-    is busy until a state comes that it knows. An agent sends it only in addition to the defined states, unless the
-    client knows it.
-    """
-
-    unknown_tag_field: ClassVar[str] = "state"
-    known_tags: ClassVar[frozenset[str]] = frozenset(
-        {"running", "idle", "requires_action", "unknown"}
-    )
-
-    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
-        "state_update"
-    )
-
-    state: str
-    """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
-    a later version of the protocol.
-    """
-
-
-class UnknownIdleStateUpdateSessionUpdate(Unknown):
-    """A reason that this version does not define. A leading `_` marks an extension of some implementation, any other
-    unknown value a later version of the protocol.
-    """
-
-    unknown_tag_field: ClassVar[str] = "stopReason"
-    known_tags: ClassVar[frozenset[str]] = frozenset(
-        {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"}
-    )
-
-    state: Literal["idle"] = "idle"
-
-    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
-        "state_update"
-    )
-
-    background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
-    """
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-    stop_reason: Annotated[str, Field(alias="stopReason")]
-    """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
-    a later version of the protocol.
-    """
-
-    usage: Usage | None = None
-    """How many tokens were used. Null and absence both mean that it is not told.
-
-    Unstable: may change in any version.
-    """
-
-
-class UnknownSessionUpdate(Unknown):
-    """An update that this version does not define. It is kept whole when the history is stored, replayed or forwarded,
-    and skipped or shown in a generic way otherwise.
-    """
-
-    unknown_tag_field: ClassVar[str] = "sessionUpdate"
-    known_tags: ClassVar[frozenset[str]] = frozenset(
-        {
-            "user_message_chunk",
-            "user_message",
-            "agent_message_chunk",
-            "agent_message",
-            "agent_thought_chunk",
-            "agent_thought",
-            "state_update",
-            "tool_call_content_chunk",
-            "tool_call_update",
-            "terminal_update",
-            "terminal_output_chunk",
-            "plan_update",
-            "available_commands_update",
-            "config_option_update",
-            "session_info_update",
-            "usage_update",
-            "notice",
-            "compaction_update",
-            "compaction_summary_chunk",
-            "plan_removed",
-            "subagent_update",
-            "session_message",
-            "session_message_chunk",
-        }
-    )
-
-    session_update: Annotated[str, Field(alias="sessionUpdate")]
-    """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
-    a later version of the protocol.
-    """
-
-
-class UsageUpdate(Model):
-    """How full the context of the language model is, and what the session has cost so far."""
-
-    used: Annotated[int, Field(ge=0)]
-    """The tokens in the context at this moment."""
-
-    size: Annotated[int, Field(ge=0)]
-    """The tokens for which the context has room."""
-
-    cost: Cost | None | MISSING = MISSING
-    """What the session has cost since its beginning. Null takes the last figure back; omission leaves it as it was.
-
-    Null clears the value; omitted leaves it unchanged.
-    """
-
-    meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Metadata that a sender attaches under keys of its own."""
-
-
-class UsageUpdateSessionUpdate(UsageUpdate):
-    """How full the context is, and what the session has cost."""
-
-    session_update: Annotated[Literal["usage_update"], Field(alias="sessionUpdate")] = (
-        "usage_update"
-    )

@@ -40,10 +40,9 @@ __all__ = [
     "ExtNotification",
     "ExtRequest",
     "ExtResponse",
-    "FormCreateElicitationRequest",
     "IconTheme",
+    "IdleSessionStateUpdate",
     "IdleStateUpdate",
-    "IdleStateUpdateSessionUpdate",
     "InitializeProxyRequest",
     "InitializeProxyResponse",
     "LlmProtocol",
@@ -79,12 +78,11 @@ __all__ = [
     "SessionConfigValueId",
     "SessionId",
     "SessionListCursor",
+    "SessionStateUpdate",
     "SessionStatus",
     "SessionUpdate",
     "SetSessionConfigOptionRequest",
     "StateUpdate",
-    "StateUpdateIdleVariant",
-    "StateUpdateSessionUpdate",
     "StringFormat",
     "SystemPromptMode",
     "TerminalId",
@@ -92,13 +90,12 @@ __all__ = [
     "ToolCallId",
     "ToolCallStatus",
     "ToolKind",
-    "UrlCreateElicitationRequest",
 ]
 
 AuthMethod = TypeAliasType(
     "AuthMethod",
     Annotated[
-        "TerminalAuthMethod | AgentAuthMethod | UnknownAuthMethod",
+        "AuthMethodTerminal | AuthMethodAgent | UnknownAuthMethod",
         Tagged("type", ("terminal", "agent"), fallbacks=1),
         Defined(__name__, "AuthMethod"),
     ],
@@ -136,7 +133,7 @@ Unstable: may change in any version.
 AvailableCommand = TypeAliasType(
     "AvailableCommand",
     Annotated[
-        "CommandAvailableCommand | UnknownAvailableCommand",
+        "Command | UnknownAvailableCommand",
         Tagged("type", ("command",), fallbacks=1),
         Defined(__name__, "AvailableCommand"),
     ],
@@ -149,7 +146,7 @@ Unknown values of `type` are kept as `UnknownAvailableCommand`.
 AvailableCommandInput = TypeAliasType(
     "AvailableCommandInput",
     Annotated[
-        "TextAvailableCommandInput | UnknownAvailableCommandInput",
+        "TextCommandInput | UnknownAvailableCommandInput",
         Tagged("type", ("text",), fallbacks=1),
         Defined(__name__, "AvailableCommandInput"),
     ],
@@ -204,11 +201,7 @@ Unknown values of `type` are kept as `UnknownSetSessionConfigOptionRequest`.
 SessionConfigOption = TypeAliasType(
     "SessionConfigOption",
     Annotated[
-        """(
-        SelectSessionConfigOption
-        | BooleanSessionConfigOption
-        | UnknownSessionConfigOption
-        )""",
+        "SessionConfigSelect | SessionConfigBoolean | UnknownSessionConfigOption",
         Tagged("type", ("select", "boolean"), fallbacks=1),
         Defined(__name__, "SessionConfigOption"),
     ],
@@ -271,11 +264,11 @@ ContentBlock = TypeAliasType(
     "ContentBlock",
     Annotated[
         """(
-        TextContentBlock
-        | ImageContentBlock
-        | AudioContentBlock
-        | ResourceLinkContentBlock
-        | ResourceContentBlock
+        TextContent
+        | ImageContent
+        | AudioContent
+        | ResourceLink
+        | EmbeddedResource
         | UnknownContentBlock
         )""",
         Tagged(
@@ -378,8 +371,8 @@ CreateElicitationRequest = TypeAliasType(
     "CreateElicitationRequest",
     Annotated[
         """(
-        FormCreateElicitationRequest
-        | UrlCreateElicitationRequest
+        ElicitationFormMode
+        | ElicitationUrlMode
         | SessionUnknownCreateElicitationRequest
         | RequestUnknownCreateElicitationRequest
         )""",
@@ -395,31 +388,11 @@ the session's state `requires_action`.
 Unknown values of `mode` are kept as `UnknownCreateElicitationRequest`.
 """
 
-FormCreateElicitationRequest = TypeAliasType(
-    "FormCreateElicitationRequest",
-    Annotated[
-        "SessionFormCreateElicitationRequest | RequestFormCreateElicitationRequest",
-        Shapes(exclusive=True),
-        Defined(__name__, "FormCreateElicitationRequest"),
-    ],
-)
-""""""
-
-UrlCreateElicitationRequest = TypeAliasType(
-    "UrlCreateElicitationRequest",
-    Annotated[
-        "SessionUrlCreateElicitationRequest | RequestUrlCreateElicitationRequest",
-        Shapes(exclusive=True),
-        Defined(__name__, "UrlCreateElicitationRequest"),
-    ],
-)
-""""""
-
 CreateElicitationResponse = TypeAliasType(
     "CreateElicitationResponse",
     Annotated[
         """(
-        AcceptCreateElicitationResponse
+        ElicitationAcceptAction
         | ElicitationDeclineAction
         | ElicitationCancelAction
         | UnknownCreateElicitationResponse
@@ -481,11 +454,11 @@ ElicitationPropertySchema = TypeAliasType(
     "ElicitationPropertySchema",
     Annotated[
         """(
-        StringElicitationPropertySchema
-        | NumberElicitationPropertySchema
-        | IntegerElicitationPropertySchema
-        | BooleanElicitationPropertySchema
-        | ArrayElicitationPropertySchema
+        StringPropertySchema
+        | NumberPropertySchema
+        | IntegerPropertySchema
+        | BooleanPropertySchema
+        | MultiSelectPropertySchema
         | UnknownElicitationPropertySchema
         )""",
         Tagged(
@@ -520,7 +493,7 @@ Other values are kept as they are.
 MultiSelectItems = TypeAliasType(
     "MultiSelectItems",
     Annotated[
-        "MultiSelectItemsStringVariant | UnknownMultiSelectItems | TitledMultiSelectItems",
+        "StringMultiSelectItems | UnknownMultiSelectItems | TitledMultiSelectItems",
         Tagged("type", ("string",), fallbacks=1, default=True),
         Defined(__name__, "MultiSelectItems"),
     ],
@@ -641,7 +614,7 @@ Unstable: may change in any version.
 McpServer = TypeAliasType(
     "McpServer",
     Annotated[
-        "HttpMcpServer | StdioMcpServer | AcpMcpServer | UnknownMcpServer",
+        "McpServerHttp | McpServerStdio | McpServerAcp | UnknownMcpServer",
         Tagged("type", ("http", "stdio", "acp"), fallbacks=1),
         Defined(__name__, "McpServer"),
     ],
@@ -691,8 +664,8 @@ RequestPermissionSubject = TypeAliasType(
     "RequestPermissionSubject",
     Annotated[
         """(
-        ToolCallRequestPermissionSubject
-        | CommandRequestPermissionSubject
+        ToolCallPermissionSubject
+        | CommandPermissionSubject
         | UnknownRequestPermissionSubject
         )""",
         Tagged("type", ("tool_call", "command"), fallbacks=1),
@@ -734,8 +707,8 @@ RequestPermissionOutcome = TypeAliasType(
     "RequestPermissionOutcome",
     Annotated[
         """(
-        CancelledRequestPermissionOutcome
-        | SelectedRequestPermissionOutcome
+        CancelledPermissionOutcome
+        | SelectedPermissionOutcome
         | UnknownRequestPermissionOutcome
         )""",
         Tagged("outcome", ("cancelled", "selected"), fallbacks=1),
@@ -750,12 +723,7 @@ Unknown values of `outcome` are kept as `UnknownRequestPermissionOutcome`.
 PlanUpdateContent = TypeAliasType(
     "PlanUpdateContent",
     Annotated[
-        """(
-        ItemsPlanUpdateContent
-        | FilePlanUpdateContent
-        | MarkdownPlanUpdateContent
-        | UnknownPlanUpdateContent
-        )""",
+        "PlanItems | PlanFile | PlanMarkdown | UnknownPlanUpdateContent",
         Tagged("type", ("items", "file", "markdown"), fallbacks=1),
         Defined(__name__, "PlanUpdateContent"),
     ],
@@ -874,7 +842,7 @@ SessionListCursor = TypeAliasType(
 ReplayFrom = TypeAliasType(
     "ReplayFrom",
     Annotated[
-        "StartReplayFrom | UnknownReplayFrom",
+        "ReplayFromStart | UnknownReplayFrom",
         Tagged("type", ("start",), fallbacks=1),
         Defined(__name__, "ReplayFrom"),
     ],
@@ -930,10 +898,10 @@ StateUpdate = TypeAliasType(
     "StateUpdate",
     Annotated[
         """(
-        StateUpdateRunningVariant
-        | StateUpdateIdleVariant
-        | StateUpdateRequiresActionVariant
-        | StateUpdateUnknownVariant
+        RunningStateUpdate
+        | IdleStateUpdate
+        | RequiresActionStateUpdate
+        | UnknownStateUpdate
         | StateUpdateFallback
         )""",
         Tagged("state", ("running", "idle", "requires_action", "unknown"), fallbacks=1),
@@ -947,37 +915,6 @@ background work does not count. Repeating a state is harmless and is neither new
 Unknown values of `state` are kept as `StateUpdateFallback`.
 """
 
-StateUpdateIdleVariant = TypeAliasType(
-    "StateUpdateIdleVariant",
-    Annotated[
-        """(
-        EndTurnStateUpdateIdleVariant
-        | MaxTokensStateUpdateIdleVariant
-        | MaxTurnRequestsStateUpdateIdleVariant
-        | RefusalStateUpdateIdleVariant
-        | CancelledStateUpdateIdleVariant
-        | ErrorStateUpdateIdleVariant
-        | UnknownStateUpdateIdleVariant
-        | NoneStateUpdateIdleVariant
-        )""",
-        Tagged(
-            "stopReason",
-            (
-                "end_turn",
-                "max_tokens",
-                "max_turn_requests",
-                "refusal",
-                "cancelled",
-                "error",
-            ),
-            fallbacks=1,
-            default=True,
-        ),
-        Defined(__name__, "StateUpdateIdleVariant"),
-    ],
-)
-"""Unknown values of `stopReason` are kept as `UnknownStateUpdateIdleVariant`."""
-
 IdleStateUpdate = TypeAliasType(
     "IdleStateUpdate",
     Annotated[
@@ -987,7 +924,7 @@ IdleStateUpdate = TypeAliasType(
         | MaxTurnRequestsStopReason
         | RefusalStopReason
         | CancelledStopReason
-        | ErrorIdleStateUpdate
+        | ErrorStopReason
         | UnknownIdleStateUpdate
         | NoStopReason
         )""",
@@ -1017,9 +954,9 @@ BackgroundWork = TypeAliasType(
     "BackgroundWork",
     Annotated[
         """(
-        TerminalBackgroundWork
-        | ToolCallBackgroundWork
-        | SubagentBackgroundWork
+        BackgroundTerminal
+        | BackgroundToolCall
+        | BackgroundSubagent
         | UnknownBackgroundWork
         )""",
         Tagged("type", ("terminal", "tool_call", "subagent"), fallbacks=1),
@@ -1115,12 +1052,7 @@ Other values are kept as they are.
 ToolCallContent = TypeAliasType(
     "ToolCallContent",
     Annotated[
-        """(
-        ContentToolCallContent
-        | DiffToolCallContent
-        | TerminalToolCallContent
-        | UnknownToolCallContent
-        )""",
+        "Content | Diff | Terminal | UnknownToolCallContent",
         Tagged("type", ("content", "diff", "terminal"), fallbacks=1),
         Defined(__name__, "ToolCallContent"),
     ],
@@ -1135,28 +1067,28 @@ SessionUpdate = TypeAliasType(
     Annotated[
         """(
         UserMessageChunk
-        | UserMessageSessionUpdate
+        | UserMessage
         | AgentMessageChunk
-        | AgentMessageSessionUpdate
+        | AgentMessage
         | AgentThoughtChunk
-        | AgentThoughtSessionUpdate
-        | StateUpdateSessionUpdate
-        | ToolCallContentChunkSessionUpdate
-        | ToolCallUpdateSessionUpdate
-        | TerminalUpdateSessionUpdate
-        | TerminalOutputChunkSessionUpdate
-        | PlanUpdateSessionUpdate
-        | AvailableCommandsUpdateSessionUpdate
-        | ConfigOptionUpdateSessionUpdate
-        | SessionInfoUpdateSessionUpdate
-        | UsageUpdateSessionUpdate
-        | NoticeSessionUpdate
-        | CompactionUpdateSessionUpdate
-        | CompactionSummaryChunkSessionUpdate
-        | PlanRemovedSessionUpdate
-        | SubagentUpdateSessionUpdate
-        | SessionMessageSessionUpdate
-        | SessionMessageChunkSessionUpdate
+        | AgentThought
+        | SessionStateUpdate
+        | ToolCallContentChunk
+        | SessionToolCallUpdate
+        | TerminalUpdate
+        | TerminalOutputChunk
+        | PlanUpdate
+        | AvailableCommandsUpdate
+        | ConfigOptionUpdate
+        | SessionInfoUpdate
+        | UsageUpdate
+        | Notice
+        | CompactionUpdate
+        | CompactionSummaryChunk
+        | PlanRemoved
+        | SubagentUpdate
+        | SessionMessage
+        | SessionMessageChunk
         | UnknownSessionUpdate
         )""",
         Tagged(
@@ -1196,34 +1128,34 @@ SessionUpdate = TypeAliasType(
 Unknown values of `sessionUpdate` are kept as `UnknownSessionUpdate`.
 """
 
-StateUpdateSessionUpdate = TypeAliasType(
-    "StateUpdateSessionUpdate",
+SessionStateUpdate = TypeAliasType(
+    "SessionStateUpdate",
     Annotated[
         """(
-        RunningStateUpdateSessionUpdate
-        | IdleStateUpdateSessionUpdate
-        | RequiresActionStateUpdateSessionUpdate
-        | UnknownStateUpdateSessionUpdate
-        | StateUpdateSessionUpdateFallback
+        RunningSessionStateUpdate
+        | IdleSessionStateUpdate
+        | RequiresActionSessionStateUpdate
+        | UnknownSessionStateUpdate
+        | SessionStateUpdateFallback
         )""",
         Tagged("state", ("running", "idle", "requires_action", "unknown"), fallbacks=1),
-        Defined(__name__, "StateUpdateSessionUpdate"),
+        Defined(__name__, "SessionStateUpdate"),
     ],
 )
-"""Unknown values of `state` are kept as `StateUpdateSessionUpdateFallback`."""
+"""Unknown values of `state` are kept as `SessionStateUpdateFallback`."""
 
-IdleStateUpdateSessionUpdate = TypeAliasType(
-    "IdleStateUpdateSessionUpdate",
+IdleSessionStateUpdate = TypeAliasType(
+    "IdleSessionStateUpdate",
     Annotated[
         """(
-        EndTurnIdleStateUpdateSessionUpdate
-        | MaxTokensIdleStateUpdateSessionUpdate
-        | MaxTurnRequestsIdleStateUpdateSessionUpdate
-        | RefusalIdleStateUpdateSessionUpdate
-        | CancelledIdleStateUpdateSessionUpdate
-        | ErrorIdleStateUpdateSessionUpdate
-        | UnknownIdleStateUpdateSessionUpdate
-        | NoneIdleStateUpdateSessionUpdate
+        EndTurnIdleSessionStateUpdate
+        | MaxTokensIdleSessionStateUpdate
+        | MaxTurnRequestsIdleSessionStateUpdate
+        | RefusalIdleSessionStateUpdate
+        | CancelledIdleSessionStateUpdate
+        | ErrorIdleSessionStateUpdate
+        | UnknownIdleSessionStateUpdate
+        | NoneIdleSessionStateUpdate
         )""",
         Tagged(
             "stopReason",
@@ -1238,125 +1170,113 @@ IdleStateUpdateSessionUpdate = TypeAliasType(
             fallbacks=1,
             default=True,
         ),
-        Defined(__name__, "IdleStateUpdateSessionUpdate"),
+        Defined(__name__, "IdleSessionStateUpdate"),
     ],
 )
-"""Unknown values of `stopReason` are kept as `UnknownIdleStateUpdateSessionUpdate`."""
+"""Unknown values of `stopReason` are kept as `UnknownIdleSessionStateUpdate`."""
 
 # The types above name records; the records, in turn, import them from here. Indented, it is no late import to linters.
 if __name__ != "__main__":
     from .models import (
-        AcceptCreateElicitationResponse,
-        AcpMcpServer,
-        AgentAuthMethod,
+        AgentMessage,
         AgentMessageChunk,
-        AgentMessageSessionUpdate,
+        AgentThought,
         AgentThoughtChunk,
-        AgentThoughtSessionUpdate,
-        ArrayElicitationPropertySchema,
-        AudioContentBlock,
-        AvailableCommandsUpdateSessionUpdate,
+        AudioContent,
+        AuthMethodAgent,
+        AuthMethodTerminal,
+        AvailableCommandsUpdate,
+        BackgroundSubagent,
+        BackgroundTerminal,
+        BackgroundToolCall,
         BlobResourceContents,
-        BooleanElicitationPropertySchema,
-        BooleanSessionConfigOption,
+        BooleanPropertySchema,
         BooleanSetSessionConfigOptionRequest,
-        CancelledIdleStateUpdateSessionUpdate,
-        CancelledRequestPermissionOutcome,
-        CancelledStateUpdateIdleVariant,
+        CancelledIdleSessionStateUpdate,
+        CancelledPermissionOutcome,
         CancelledStopReason,
-        CommandAvailableCommand,
-        CommandRequestPermissionSubject,
-        CompactionSummaryChunkSessionUpdate,
-        CompactionUpdateSessionUpdate,
-        ConfigOptionUpdateSessionUpdate,
-        ContentToolCallContent,
+        Command,
+        CommandPermissionSubject,
+        CompactionSummaryChunk,
+        CompactionUpdate,
+        ConfigOptionUpdate,
+        Content,
+        Diff,
         DiffAdd,
         DiffCopy,
         DiffDelete,
         DiffModify,
         DiffMove,
-        DiffToolCallContent,
+        ElicitationAcceptAction,
         ElicitationCancelAction,
         ElicitationDeclineAction,
-        EndTurnIdleStateUpdateSessionUpdate,
-        EndTurnStateUpdateIdleVariant,
+        EmbeddedResource,
+        EndTurnIdleSessionStateUpdate,
         EndTurnStopReason,
-        ErrorIdleStateUpdate,
-        ErrorIdleStateUpdateSessionUpdate,
+        ErrorIdleSessionStateUpdate,
         ErrorMessageMcpResponse,
-        ErrorStateUpdateIdleVariant,
-        FilePlanUpdateContent,
-        HttpMcpServer,
+        ErrorStopReason,
         IdSetSessionConfigOptionRequest,
-        ImageContentBlock,
+        ImageContent,
         InitializeRequest,
         InitializeResponse,
-        IntegerElicitationPropertySchema,
-        ItemsPlanUpdateContent,
-        MarkdownPlanUpdateContent,
-        MaxTokensIdleStateUpdateSessionUpdate,
-        MaxTokensStateUpdateIdleVariant,
+        IntegerPropertySchema,
+        MaxTokensIdleSessionStateUpdate,
         MaxTokensStopReason,
-        MaxTurnRequestsIdleStateUpdateSessionUpdate,
-        MaxTurnRequestsStateUpdateIdleVariant,
+        MaxTurnRequestsIdleSessionStateUpdate,
         MaxTurnRequestsStopReason,
-        MultiSelectItemsStringVariant,
-        NoneIdleStateUpdateSessionUpdate,
-        NoneStateUpdateIdleVariant,
+        McpServerAcp,
+        McpServerHttp,
+        McpServerStdio,
+        MultiSelectPropertySchema,
+        NoneIdleSessionStateUpdate,
         NoStopReason,
-        NoticeSessionUpdate,
-        NumberElicitationPropertySchema,
-        PlanRemovedSessionUpdate,
-        PlanUpdateSessionUpdate,
-        RefusalIdleStateUpdateSessionUpdate,
-        RefusalStateUpdateIdleVariant,
+        Notice,
+        NumberPropertySchema,
+        PlanFile,
+        PlanItems,
+        PlanMarkdown,
+        PlanRemoved,
+        PlanUpdate,
+        RefusalIdleSessionStateUpdate,
         RefusalStopReason,
+        ReplayFromStart,
         RequestElicitationFormMode,
         RequestElicitationUrlMode,
-        RequestFormCreateElicitationRequest,
         RequestUnknownCreateElicitationRequest,
-        RequestUrlCreateElicitationRequest,
-        RequiresActionStateUpdateSessionUpdate,
-        ResourceContentBlock,
-        ResourceLinkContentBlock,
+        RequiresActionSessionStateUpdate,
+        RequiresActionStateUpdate,
+        ResourceLink,
         ResultMessageMcpResponse,
-        RunningStateUpdateSessionUpdate,
-        SelectedRequestPermissionOutcome,
-        SelectSessionConfigOption,
+        RunningSessionStateUpdate,
+        RunningStateUpdate,
+        SelectedPermissionOutcome,
+        SessionConfigBoolean,
+        SessionConfigSelect,
         SessionConfigSelectGroup,
         SessionConfigSelectOption,
         SessionElicitationFormMode,
         SessionElicitationUrlMode,
-        SessionFormCreateElicitationRequest,
-        SessionInfoUpdateSessionUpdate,
-        SessionMessageChunkSessionUpdate,
-        SessionMessageSessionUpdate,
+        SessionInfoUpdate,
+        SessionMessage,
+        SessionMessageChunk,
         SessionNotFoundErrorData,
+        SessionStateUpdateFallback,
+        SessionToolCallUpdate,
         SessionUnknownCreateElicitationRequest,
-        SessionUrlCreateElicitationRequest,
-        StartReplayFrom,
         StateUpdateFallback,
-        StateUpdateRequiresActionVariant,
-        StateUpdateRunningVariant,
-        StateUpdateSessionUpdateFallback,
-        StateUpdateUnknownVariant,
-        StdioMcpServer,
-        StringElicitationPropertySchema,
-        SubagentBackgroundWork,
-        SubagentUpdateSessionUpdate,
-        TerminalAuthMethod,
-        TerminalBackgroundWork,
-        TerminalOutputChunkSessionUpdate,
-        TerminalToolCallContent,
-        TerminalUpdateSessionUpdate,
-        TextAvailableCommandInput,
-        TextContentBlock,
+        StringMultiSelectItems,
+        StringPropertySchema,
+        SubagentUpdate,
+        Terminal,
+        TerminalOutputChunk,
+        TerminalUpdate,
+        TextCommandInput,
+        TextContent,
         TextResourceContents,
         TitledMultiSelectItems,
-        ToolCallBackgroundWork,
-        ToolCallContentChunkSessionUpdate,
-        ToolCallRequestPermissionSubject,
-        ToolCallUpdateSessionUpdate,
+        ToolCallContentChunk,
+        ToolCallPermissionSubject,
         UnknownAuthMethod,
         UnknownAvailableCommand,
         UnknownAvailableCommandInput,
@@ -1365,8 +1285,8 @@ if __name__ != "__main__":
         UnknownCreateElicitationResponse,
         UnknownDiffChange,
         UnknownElicitationPropertySchema,
+        UnknownIdleSessionStateUpdate,
         UnknownIdleStateUpdate,
-        UnknownIdleStateUpdateSessionUpdate,
         UnknownMcpServer,
         UnknownMultiSelectItems,
         UnknownPlanUpdateContent,
@@ -1374,13 +1294,13 @@ if __name__ != "__main__":
         UnknownRequestPermissionOutcome,
         UnknownRequestPermissionSubject,
         UnknownSessionConfigOption,
+        UnknownSessionStateUpdate,
         UnknownSessionUpdate,
         UnknownSetSessionConfigOptionRequest,
-        UnknownStateUpdateIdleVariant,
-        UnknownStateUpdateSessionUpdate,
+        UnknownStateUpdate,
         UnknownToolCallContent,
         UnsupportedProtocolVersionErrorData,
-        UsageUpdateSessionUpdate,
+        UsageUpdate,
+        UserMessage,
         UserMessageChunk,
-        UserMessageSessionUpdate,
     )

@@ -22,14 +22,10 @@ OWNERS: Final[dict[str, dict[str, str]]] = {
         "do": "WaitStep",
         "id": "WaitStep",
     },
-    "UnknownEraseStep": {
-        "all": "OneEraseStep",
-        "do": "OneEraseStep",
-        "id": "OneEraseStep",
-        "index": "OneEraseStep",
-    },
     "UnknownErase": {
         "all": "OneErase",
+        "do": "OneErase",
+        "id": "OneErase",
         "index": "OneErase",
     },
 }

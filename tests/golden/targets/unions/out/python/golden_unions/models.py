@@ -16,13 +16,9 @@ from .unions import Board, Ink, Label, PaperSize, Shape, Step
 class Circle(Model):
     """A circle around a centre."""
 
-    radius: Annotated[Number, Field(gt=0)]
-
-
-class CircleShape(Circle):
-    """A circle."""
-
     type: Literal["circle"] = "circle"
+
+    radius: Annotated[Number, Field(gt=0)]
 
 
 class DrawRequest(Model):
@@ -50,12 +46,6 @@ class DrawResponse(Model):
 
 class OneErase(Model):
     """`OneErase`."""
-
-    index: int
-
-
-class OneEraseStep(Model):
-    """`OneEraseStep`."""
 
     do: Literal["erase"] = "erase"
 
@@ -107,15 +97,9 @@ class ScreenBoard(Model):
 class TrueErase(Model):
     """`TrueErase`."""
 
-    all: Annotated[Literal[True], Exact(True)] = True
-
-
-class TrueEraseStep(Model):
-    """`TrueEraseStep`."""
-
-    all: Annotated[Literal[True], Exact(True)] = True
-
     do: Literal["erase"] = "erase"
+
+    all: Annotated[Literal[True], Exact(True)] = True
 
     id: str
 
@@ -134,18 +118,6 @@ class UnknownBoard(Unknown):
 
 class UnknownErase(Unknown):
     """A variant of Erase that this version does not know, kept as it came."""
-
-    unknown_tag_field: ClassVar[str] = "all"
-    known_tags: ClassVar[frozenset[str]] = frozenset({"one"})
-
-    all: str
-    """The unknown tag."""
-
-    index: int
-
-
-class UnknownEraseStep(Unknown):
-    """A variant of EraseStep that this version does not know, kept as it came."""
 
     unknown_tag_field: ClassVar[str] = "all"
     known_tags: ClassVar[frozenset[str]] = frozenset({"one"})

@@ -15,7 +15,6 @@ from .runtime import Defined, Open, Shapes, Tagged
 __all__ = [
     "Board",
     "Erase",
-    "EraseStep",
     "Ink",
     "Label",
     "PaperSize",
@@ -26,7 +25,7 @@ __all__ = [
 Shape = TypeAliasType(
     "Shape",
     Annotated[
-        "CircleShape | PathShape | UnknownShape",
+        "Circle | PathShape | UnknownShape",
         Tagged("type", ("circle", "path"), fallbacks=1),
         Defined(__name__, "Shape"),
     ],
@@ -80,7 +79,7 @@ Label = TypeAliasType(
 Step = TypeAliasType(
     "Step",
     Annotated[
-        "WaitStep | EraseStep | UnknownStep",
+        "WaitStep | Erase | UnknownStep",
         Tagged("do", ("wait", "erase"), fallbacks=1),
         Defined(__name__, "Step"),
     ],
@@ -89,25 +88,6 @@ Step = TypeAliasType(
 
 Unknown values of `do` are kept as `UnknownStep`.
 """
-
-EraseStep = TypeAliasType(
-    "EraseStep",
-    Annotated[
-        "TrueEraseStep | UnknownEraseStep | OneEraseStep",
-        Tagged(
-            "all",
-            (True,),
-            fallbacks=1,
-            default=True,
-            default_admits_known=True,
-            default_tag="one",
-            closed=True,
-        ),
-        CHECKS["EraseStep"],
-        Defined(__name__, "EraseStep"),
-    ],
-)
-"""Unknown values of `all` are kept as `UnknownEraseStep`."""
 
 Erase = TypeAliasType(
     "Erase",
@@ -134,18 +114,15 @@ Unknown values of `all` are kept as `UnknownErase`.
 # The types above name records; the records, in turn, import them from here. Indented, it is no late import to linters.
 if __name__ != "__main__":
     from .models import (
-        CircleShape,
+        Circle,
         OneErase,
-        OneEraseStep,
         Paper,
         PathShape,
         PlacedLabel,
         ScreenBoard,
         TrueErase,
-        TrueEraseStep,
         UnknownBoard,
         UnknownErase,
-        UnknownEraseStep,
         UnknownShape,
         UnknownStep,
         WaitStep,

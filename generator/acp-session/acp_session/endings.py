@@ -1,0 +1,85 @@
+"""Which state `idle` of a session of v2 ends which prompt.
+
+An agent may repeat `idle` for the work before while a new prompt is on its way: an `idle` ends a prompt that was accepted, or since which
+work was reported. The answer to a prompt may be read after the updates that followed it.
+
+Source: the page of v2 on prompts; the schema of v2 (`IdleStateUpdate`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+E = TypeVar("E")
+
+
+@dataclass(slots=True, eq=False)
+class Turn(Generic[E]):
+    """A prompt whose work has not ended. `message_id` is that of its message, once it is accepted."""
+
+    ended: asyncio.Future[E]
+    message_id: str | None = None
+    has_run: bool = False
+
+    def end(self, end: E) -> None:
+        """Note how the work has ended."""
+        if not self.ended.done():
+            self.ended.set_result(end)
+
+
+class Turns(Generic[E]):
+    """The prompts of one session."""
+
+    def __init__(self) -> None:
+        self.open: list[Turn[E]] = []
+        self._heard: list[str] = []
+        self._rested: E | None = None
+
+    def begin(self) -> Turn[E]:
+        """A prompt is sent."""
+        turn: Turn[E] = Turn(asyncio.get_running_loop().create_future())
+        self.open.append(turn)
+        self._heard.clear()
+        self._rested = None
+        return turn
+
+    def accept(self, turn: Turn[E], message_id: str) -> None:
+        """A prompt is accepted."""
+        turn.message_id = message_id
+        if self._rested is not None and message_id in self._heard:
+            turn.end(self._rested)
+
+    def hear(self, message_id: str) -> None:
+        """A message of the user is told."""
+        if self.open:
+            self._heard.append(message_id)
+
+    def work(self) -> None:
+        """Work is reported."""
+        for turn in self.open:
+            turn.has_run = True
+
+    def ending(self) -> list[Turn[E]]:
+        """The prompts whose work an `idle` ends that comes now."""
+        return [turn for turn in self.open if turn.has_run or turn.message_id is not None]
+
+    def rest(self, end: E) -> None:
+        """The state is `idle`."""
+        self._rested = end
+        for turn in self.ending():
+            turn.end(end)
+
+    def fail(self, error: Exception) -> None:
+        """Nothing more will come."""
+        for turn in self.open:
+            if not turn.ended.done():
+                turn.ended.set_exception(error)
+                turn.ended.exception()  # looked at, so that nobody complains
+
+    def close(self, turn: Turn[E]) -> None:
+        """Nobody waits for this prompt any more."""
+        if turn in self.open:
+            self.open.remove(turn)
+        turn.ended.cancel()

@@ -1,0 +1,304 @@
+"""The agent's half of a connection of v2: one object that owns the sessions, with their roots, their history and their turns.
+
+    host = AgentHost(notify, grant=only_below_srv)
+    response = await host.new(request)                        # one method for each of the lifecycle
+    response = await host.prompt(request, run)                # accepted; `run(turn)` does the work, and returns why it ended
+    host.cancel(notification.params)
+
+A prompt is answered when it has its place in the conversation: at once, or after the turn before it. The host tells the user's message, the
+states and the end of the work; `turn.blocked()` says that the work waits for the user. What a session sends with `Session.update` is its
+history, which `session/resume` tells again.
+
+Sources: the pages of v2 on session setup, session list, session delete, prompts, cancellation; the RFD on required session methods.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias
+
+from acp_bindings import MISSING, Refused, v2
+
+from acp_session.agent_base import AgentSessions, HeldSession, Notify
+from acp_session.errors import INTERNAL_ERROR, invalid_params
+from acp_session.hooks import awaited
+from acp_session.permission import Decision, decide
+from acp_session.workspace import Grant
+
+State: TypeAlias = Literal["idle", "running", "requires_action"]
+Call: TypeAlias = "Callable[[str, Any], Awaitable[Any]]"
+"""Sends a request, named by its method, and returns the typed result. What it raises is passed on."""
+Run: TypeAlias = "Callable[[Turn], Awaitable[str]]"
+"""Does the work of a turn, and returns the stop reason. It is cancelled with the turn: what it raises or returns then does not count."""
+
+LOG: Final = logging.getLogger(__name__)
+
+
+@dataclass(slots=True, eq=False)
+class Session(HeldSession):
+    """A session: its roots while it is open, and what was sent of it. `state` is the agent's own; `doing` is what the session does in the
+    foreground, and `background` all that goes on beside (`None`: not told). all that follows is the host's.
+    """
+
+    doing: State = "idle"
+    background: list[v2.BackgroundWork] | None = None
+    commands: list[v2.AvailableCommand] | None = None
+    free: asyncio.Lock = field(default_factory=asyncio.Lock)
+    waiting: set[asyncio.Task[Any]] = field(default_factory=set[Any])
+    work: _Work | None = None
+
+    async def update(self, update: v2.SessionUpdate) -> None:
+        """Send an update, and keep it as a part of the history."""
+        self.keep(update)
+        if isinstance(update, v2.SessionInfoUpdate) and update.title is not MISSING:
+            self.title = update.title
+        await self.send(update)
+
+    async def send(self, update: v2.SessionUpdate) -> None:
+        """Send an update that is no part of the history."""
+        params = v2.UpdateSessionNotification(session_id=self.id, update=update)
+        await awaited(self.notify("session/update", params))
+
+    async def tell(self, **fields: Any) -> None:
+        """Send an update, as its fields stand on the wire, and keep it."""
+        await self.update(_update(fields))
+
+    async def become(self, state: State, **fields: Any) -> None:
+        """Tell what the session does in the foreground."""
+        self.doing = state
+        more: dict[str, Any] = (
+            {} if self.background is None else {"background": [_json(one) for one in self.background]}
+        )
+        await self.send(_update({"sessionUpdate": "state_update", "state": state, **more, **fields}))
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The work on one prompt: its session, what the user said, and the id of that message. `requests` is how it asks the client."""
+
+    session: Session
+    prompt: tuple[v2.ContentBlock, ...]
+    message_id: str
+    requests: Call | None = None
+
+    @property
+    def text(self) -> str:
+        """What the user typed: the text blocks of the prompt, one after another."""
+        return "\n".join(block.text for block in self.prompt if isinstance(block, v2.TextContent))
+
+    async def say(self, text: str, message_id: str) -> None:
+        """Send a piece of a message of the agent."""
+        block = {"type": "text", "text": text}
+        await self.session.tell(sessionUpdate="agent_message_chunk", messageId=message_id, content=block)
+
+    async def ask(self, request: v2.RequestPermissionRequest) -> Decision:
+        """Ask the user for permission, while all work in the foreground waits, and say what was decided and why.
+
+        Raises what the connection raises, and `RuntimeError` where the host was given no `call`.
+        """
+        if self.requests is None:
+            raise RuntimeError("this host sends no requests: it was made without 'call'")
+        async with self.blocked():
+            return decide(request, await self.requests("session/request_permission", request))
+
+    @asynccontextmanager
+    async def blocked(self) -> AsyncGenerator[None]:
+        """Within this, all work in the foreground waits for the user, as for a permission."""
+        await self.session.become("requires_action")
+        yield
+        await self.session.become("running")
+
+
+class AgentHost(AgentSessions[Session]):
+    """The sessions of an agent, over one connection.
+
+    `notify` sends notifications to the client, `call` requests, for turns that make them. `grant` is the policy for roots;
+    `advertised`: whether `additionalDirectories` is advertised. Sessions are kept in memory; to keep them longer, store `sessions` yourself
+    and put them back before the connection begins.
+    """
+
+    def __init__(
+        self,
+        notify: Notify,
+        *,
+        call: Call | None = None,
+        grant: Grant = lambda path: None,
+        advertised: bool = True,
+    ) -> None:
+        super().__init__(notify, Session, grant=grant, advertised=advertised)
+        self._call = call
+
+    def capabilities(self, **more: Any) -> v2.AgentCapabilities:
+        """What this object can do of what agents may advertise. `more` are further fields of the session's, such as `prompt` and `mcp`."""
+        roots = v2.SessionAdditionalDirectoriesCapabilities() if self.workspace.advertised else None
+        session = v2.SessionCapabilities(
+            delete=v2.SessionDeleteCapabilities(),
+            fork=v2.SessionForkCapabilities(),
+            additional_directories=roots,
+            **more,
+        )
+        return v2.AgentCapabilities(session=session)
+
+    # --- the life of a session
+
+    async def new(self, request: v2.NewSessionRequest) -> v2.NewSessionResponse:
+        """Handle `session/new`. Raises `RequestError`."""
+        session = self._begun(self.workspace.new(request))
+        commands: dict[str, Any] = {} if session.commands is None else {"available_commands": session.commands}
+        return v2.NewSessionResponse(session_id=session.id, **_offered(session), **commands)
+
+    async def resume(self, request: v2.ResumeSessionRequest) -> v2.ResumeSessionResponse:
+        """Handle `session/resume`: the roots given are all that the session has from now on. From the start, the history is told again;
+        the state is told in any case. Raises `RequestError` -32602 for another place to begin at.
+        """
+        session = self.known(request.session_id)
+        start = request.replay_from
+        if start is not None and not isinstance(start, v2.ReplayFromStart):
+            raise invalid_params("this agent plays back from the start alone", pointer="/replayFrom")
+        self._rebound(session, self.workspace.resume(request))
+        await self._retold(session, whole=start is not None)
+        return v2.ResumeSessionResponse(**_offered(session))
+
+    async def load(self, request: v2.LoadSessionRequest) -> v2.LoadSessionResponse:
+        """Handle `session/load`: as `resume` from the start."""
+        session = self.known(request.session_id)
+        self._rebound(session, self.workspace.load(request))
+        await self._retold(session, whole=True)
+        return v2.LoadSessionResponse(**_offered(session))
+
+    async def fork(self, request: v2.ForkSessionRequest) -> v2.ForkSessionResponse:
+        """Handle `session/fork`: a new session with the history of another, and the roots that are given."""
+        source = self.known(request.session_id)
+        session = self._begun(self.workspace.fork(request), source)
+        return v2.ForkSessionResponse(session_id=session.id, **_offered(session))
+
+    async def list_sessions(self, request: v2.ListSessionsRequest) -> v2.ListSessionsResponse:
+        """Handle `session/list`: those that pass the filters, newest first, in pages. Raises `RequestError` for a cursor that is none."""
+        page, following = self._page(request)
+        infos = [v2.SessionInfo(**self._listed(one)) for one in page]
+        return v2.ListSessionsResponse(sessions=infos, next_cursor=following)
+
+    async def close(self, request: v2.CloseSessionRequest) -> v2.CloseSessionResponse:
+        """Handle `session/close`: all work is cancelled, its end told, and the roots are closed. The session can be resumed."""
+        await self._closed(self.known(request.session_id))
+        return v2.CloseSessionResponse()
+
+    async def delete(self, request: v2.DeleteSessionRequest) -> v2.DeleteSessionResponse:
+        """Handle `session/delete`: close the session and forget it. One that is not there is deleted already."""
+        await self._deleted(request.session_id)
+        return v2.DeleteSessionResponse()
+
+    # --- turns
+
+    async def prompt(self, request: v2.PromptRequest, run: Run) -> v2.PromptResponse:
+        """Handle `session/prompt`: take the message in, and begin with the work once the turn before it has ended.
+
+        Raises `RequestError` -32602 where the session is not open. Cancelled while it waits, the message is not taken in.
+        """
+        session = self.known(request.session_id)
+        session.roots  # noqa: B018 - raises where it is not open
+        current = asyncio.current_task()
+        assert current is not None
+        session.waiting.add(current)
+        try:
+            await session.free.acquire()
+        finally:
+            session.waiting.discard(current)
+        turn = Turn(session, tuple(request.prompt), f"msg_{secrets.token_hex(8)}", self._call)
+        session.work = _Work(turn, run)
+        session.turn = asyncio.ensure_future(session.work.go())
+        return v2.PromptResponse(message_id=turn.message_id)
+
+    def cancel(self, params: v2.CancelSessionNotification) -> None:
+        """Handle `session/cancel`: stop the turn, and the prompts that wait for it. Background work goes on."""
+        session = self.sessions.get(params.session_id)
+        if session is not None:
+            _stop(session)
+
+    async def _closed(self, session: Session) -> None:
+        _stop(session)
+        if session.turn is not None:
+            await asyncio.wait([session.turn])
+        await super()._closed(session)
+
+    async def _retold(self, session: Session, *, whole: bool) -> None:
+        for update in tuple(session.history) if whole else ():
+            await session.send(update)
+        await session.become(session.doing)
+
+
+def _stop(session: Session) -> None:
+    for task in tuple(session.waiting):
+        task.cancel()
+    if session.work is not None:
+        session.work.stop()
+
+
+class _Work:
+    """The work of one turn: the message, what `run` does, the end. Only what `run` does can be stopped: the rest is always told."""
+
+    def __init__(self, turn: Turn, run: Run) -> None:
+        self._turn = turn
+        self._run = run
+        self._task: asyncio.Task[str] | None = None
+        self._is_stopped = False
+
+    def stop(self) -> None:
+        """Cancel it."""
+        self._is_stopped = True
+        if self._task is not None:
+            self._task.cancel()
+
+    async def go(self) -> None:
+        """Do it."""
+        session = self._turn.session
+        try:
+            with suppress(ConnectionError):  # nobody listens any more
+                content = [_json(one) for one in self._turn.prompt]
+                await session.tell(sessionUpdate="user_message", messageId=self._turn.message_id, content=content)
+                await session.become("running")
+            end = await self._end()
+            with suppress(ConnectionError):
+                await session.become("idle", **end)
+        finally:
+            session.doing, session.turn, session.work = "idle", None, None
+            session.free.release()
+
+    async def _end(self) -> dict[str, Any]:
+        """Why it ended. What `run` raises ends it as failed."""
+        if self._is_stopped:
+            return {"stopReason": "cancelled"}
+        self._task = asyncio.ensure_future(_run(self._run, self._turn))
+        await asyncio.wait([self._task])
+        error = None if self._task.cancelled() else self._task.exception()
+        if self._is_stopped or self._task.cancelled():
+            return {"stopReason": "cancelled"}
+        if error is None:
+            return {"stopReason": self._task.result()}
+        if isinstance(error, Refused):
+            cause = {"code": error.code, "message": error.message}
+            return {"stopReason": "error", "error": cause if error.data is None else {**cause, "data": error.data}}
+        LOG.error("the work on a prompt failed", exc_info=error)
+        return {"stopReason": "error", "error": {"code": INTERNAL_ERROR, "message": "internal error"}}
+
+
+async def _run(run: Run, turn: Turn) -> str:
+    return await run(turn)
+
+
+def _offered(session: Session) -> dict[str, Any]:
+    return {} if session.options is None else {"config_options": session.options}
+
+
+def _json(model: Any) -> Any:
+    return model.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+
+def _update(fields: dict[str, Any]) -> v2.SessionUpdate:
+    found: Any = v2.decode_as(v2.UpdateSessionNotification, {"sessionId": "", "update": fields}, lenient=False)
+    return found.update  # type: ignore[no-any-return]

@@ -1,0 +1,104 @@
+"""Judges many recordings on the processors of this machine."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import Final, TypeAlias
+
+from acpgen import orphans
+from acpgen.recordings.reached import judge
+from acpgen.recordings.standard import Standard
+from acpgen.recordings.stores import Recording
+from acpgen.recordings.verdict import Verdict
+
+AHEAD: Final = 16
+"""Recordings for each process that are judged, or wait for it, while an earlier one is not done. Verdicts come in order."""
+
+_ENDED: Final = "the process that judged it was ended, perhaps for lack of memory"
+
+_Work: TypeAlias = Callable[[Recording, Standard], Verdict]
+
+
+def processors() -> int:
+    """Processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def verdicts(
+    recordings: Iterable[Recording], standard: Standard, jobs: int, work: _Work = judge
+) -> Generator[tuple[Recording, Verdict]]:
+    """Each recording with its verdict, in the order given. With one job this process does it, else that many processes do.
+
+    A process that is ended from outside costs the verdict on its recording alone, which says so. Raises `Faults` as `judge` does.
+    """
+    if jobs == 1:
+        for recording in recordings:
+            yield recording, work(recording, standard)
+        return
+    waiting = iter(recordings)
+    again: deque[Recording] = deque()
+    while True:
+        with _pool(jobs) as pool:
+            running: deque[tuple[Recording, Future[Verdict]]] = deque()
+            try:
+                for recording in _each(again, waiting):
+                    running.append((recording, _submitted(pool, again, work, recording, standard)))
+                    if len(running) >= jobs * AHEAD:
+                        yield running[0][0], running[0][1].result()
+                        running.popleft()
+                while running:
+                    yield running[0][0], running[0][1].result()
+                    running.popleft()
+                return
+            except BrokenProcessPool:
+                again.extendleft(reversed([recording for recording, _ in running]))
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+        first = again.popleft()
+        yield first, _alone(first, standard, work)  # one of them ends its process: each in turn has one of its own
+
+
+def _alone(recording: Recording, standard: Standard, work: _Work) -> Verdict:
+    """The verdict of a process that judges nothing else."""
+    with _pool(1) as pool:
+        try:
+            return pool.submit(work, recording, standard).result()
+        except BrokenProcessPool:
+            return Verdict(recording.name, failure=_ENDED)
+
+
+def _submitted(
+    pool: ProcessPoolExecutor, again: deque[Recording], work: _Work, recording: Recording, standard: Standard
+) -> Future[Verdict]:
+    try:
+        return pool.submit(work, recording, standard)
+    except BrokenProcessPool:
+        again.appendleft(recording)
+        raise
+
+
+def _each(again: deque[Recording], waiting: Iterator[Recording]) -> Iterator[Recording]:
+    while again:
+        yield again.popleft()
+    yield from waiting
+
+
+def _pool(jobs: int) -> ProcessPoolExecutor:
+    """Processes that begin afresh: they share neither threads nor open files with this one."""
+    return ProcessPoolExecutor(
+        jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_bound, initargs=(os.getpid(),)
+    )
+
+
+def _bound(parent: int) -> None:
+    """End this process when its parent does."""
+    ask = orphans.dies_with(parent)
+    if ask is not None:
+        ask()

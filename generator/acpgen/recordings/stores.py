@@ -1,0 +1,237 @@
+"""Where recordings lie: files and folders of this machine, or any store that `fsspec` knows, plain or compressed."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Final, cast
+
+from acpgen import recording
+from acpgen.errors import Faults, NoRecordings, NotFound, Unreadable
+from acpgen.recording import Line
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+ENDINGS: Final = (".jsonl", ".ndjson")
+"""How the names of recordings end in a folder, but for the ending of a compression."""
+
+COMPRESSED: Final = (".gz", ".zst")
+"""Endings of compressed files."""
+
+_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_PATTERN: Final = re.compile(r"[*?\[]")
+_PIECE: Final = re.compile(r"(?P<stem>.+)\.(?P<number>[1-9][0-9]{0,8})")
+_FIRST_LINE: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of a recording: path or URL, bytes as they are stored, and what tells it from the same file with other content."""
+
+    name: str
+    size: int = 0
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A recorded conversation: a file, or several one after the other where `acpgen tap --max-size` began new ones.
+
+    `missing` are the files, by their index, before which there was something that is not here any more.
+    """
+
+    files: tuple[File, ...]
+    missing: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The path or URL of its first file."""
+        return self.files[0].name
+
+    @property
+    def size(self) -> int:
+        """Bytes as they are stored."""
+        return sum(file.size for file in self.files)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What names lead to: recordings, and how many files of their folders are none by their ending."""
+
+    recordings: tuple[Recording, ...]
+    others: int = 0
+
+
+def is_one(name: str) -> bool:
+    """Whether a name means one file or standard input: no URL, no pattern, no folder."""
+    return name == "-" or not (_URL.match(name) or _is_folder(name) or (_PATTERN.search(name) and not _exists(name)))
+
+
+def find(names: Iterable[str]) -> Found:
+    """The recordings that names mean, in order and each once: files, folders with all below, patterns such as `logs/**/*.jsonl`, URLs.
+
+    Folders and patterns give what has one of `ENDINGS`, a file is taken whatever it is called. Raises `Faults` where a name leads nowhere
+    or to no recording.
+    """
+    files: dict[str, File] = {}
+    others, faults = 0, list[NotFound | NoRecordings | Unreadable]()
+    for name in names:
+        try:
+            listed, is_listing = _listed(name)
+        except FileNotFoundError:
+            faults.append(NotFound(at=name))
+            continue
+        except Exception as error:  # noqa: BLE001 - each store has errors of its own
+            faults.append(Unreadable(at=name, reason=reason_of(error)))
+            continue
+        taken = [file for file in listed if not is_listing or _ending(file.name) is not None]
+        others += len(listed) - len(taken)
+        if not taken:
+            faults.append(NoRecordings(at=name))
+        files.update((file.name, file) for file in taken)
+    if faults:
+        raise Faults(faults)
+    return Found(tuple(_joined(files)), others)
+
+
+def opened(name: str) -> BinaryIO:
+    """The content of a file, decompressed as its ending says. Raises whatever the store and the decompression raise.
+
+    What ends in the middle of compressed data raises `EOFError` when it is read, and several compressed parts are one content.
+    """
+    system, path = _system(name)
+    if not _URL.match(name) and not Path(path).is_file():
+        raise OSError("this is not a regular file")
+    raw = cast("BinaryIO", system.open(path, "rb"))
+    if name.endswith(".gz"):
+        return cast("BinaryIO", gzip.open(raw, "rb"))
+    if name.endswith(".zst"):
+        return cast("BinaryIO", zstd.open(raw, "rb"))
+    return raw
+
+
+def is_compressed(name: str) -> bool:
+    """Whether a file is decompressed, as its name says."""
+    return name.endswith(COMPRESSED)
+
+
+def lines(name: str) -> Iterator[Line]:
+    """The lines of a file. Raises `Faults` where it cannot be opened, and where it cannot be read any further."""
+    try:
+        with opened(name) as stream:
+            yield from recording.lines(stream)
+    except Exception as error:  # noqa: BLE001 - each store has errors of its own
+        raise Faults([Unreadable(at=name, reason=reason_of(error))]) from None
+
+
+def reason_of(error: Exception) -> str:
+    """An error of a store, as the end of a sentence."""
+    strerror = getattr(error, "strerror", None)
+    return str(strerror) if strerror else f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def _listed(name: str) -> tuple[list[File], bool]:
+    """The files that a name means, and whether they were looked for rather than named."""
+    system, path = _system(name)
+    if _PATTERN.search(path) and not system.exists(path):
+        found = {at: row for at, row in system.glob(path, detail=True).items() if row["type"] != "directory"}
+        if not found:
+            raise FileNotFoundError
+        return _files(system, name, found), True
+    if system.isdir(path):
+        return _files(system, name, system.find(path, detail=True)), True
+    return _files(system, name, {path: system.info(path)}), False
+
+
+def _files(system: Any, name: str, rows: Mapping[str, Mapping[str, Any]]) -> list[File]:
+    """Rows of a store's listing, named as the given name is: relative where it is, with its protocol where it has one."""
+    made = list[File]()
+    for path, row in sorted(rows.items()):
+        version = next((str(row[key]) for key in ("ETag", "etag", "md5", "mtime", "last_modified") if row.get(key)), "")
+        shown = str(system.unstrip_protocol(path)) if _URL.match(name) else _shown(name, path)
+        made.append(File(shown, int(row.get("size") or 0), version))
+    return made
+
+
+def _shown(name: str, path: str) -> str:
+    """An absolute path of this machine, as a person who gave `name` would write it."""
+    return path if Path(name).is_absolute() else os.path.relpath(path)
+
+
+def _joined(files: dict[str, File]) -> Iterator[Recording]:
+    """Recordings of files: `talk.1.jsonl` continues `talk.jsonl`, if it does not begin a conversation itself.
+
+    Where the one before it is gone, as `--max-files` removes the oldest, something is missing.
+    """
+    numbered: dict[str, list[int]] = {}
+    for name in files:
+        first, number = _numbered(name)
+        numbered.setdefault(first, []).append(number)
+    for first, numbers in numbered.items():
+        parts = list[tuple[int, File]]()
+        for number in sorted(numbers):
+            name = _name(first, number)
+            if parts and (not number or _begins(name)):
+                yield _recording(parts)
+                parts = []
+            parts.append((number, files[name]))
+        yield _recording(parts)
+
+
+def _recording(parts: list[tuple[int, File]]) -> Recording:
+    numbers = [number for number, _ in parts]
+    gaps = [index for index in range(1, len(parts)) if numbers[index] != numbers[index - 1] + 1]
+    is_cut = bool(numbers[0]) and not _begins(parts[0][1].name)
+    return Recording(tuple(file for _, file in parts), (*[0] * is_cut, *gaps))
+
+
+def _numbered(name: str) -> tuple[str, int]:
+    """The first file of the recording that a name belongs to, and the number in it; 0 is that file itself."""
+    ending = _ending(name)
+    found = _PIECE.fullmatch(name.removesuffix(ending)) if ending else None
+    return (f"{found['stem']}{ending}", int(found["number"])) if found else (name, 0)
+
+
+def _name(first: str, number: int) -> str:
+    ending = _ending(first) or ""
+    return f"{first.removesuffix(ending)}.{number}{ending}" if number else first
+
+
+def _begins(name: str) -> bool:
+    """Whether a file begins with a handshake, and so is a conversation of its own."""
+    try:
+        with opened(name) as stream:
+            return b'"initialize"' in stream.readline(_FIRST_LINE)
+    except Exception:  # noqa: BLE001 - it will be told when it is judged
+        return True
+
+
+def _ending(name: str) -> str | None:
+    """The ending of a recording's name, with that of its compression."""
+    return next((end + more for more in ("", *COMPRESSED) for end in ENDINGS if name.endswith(end + more)), None)
+
+
+def _system(name: str) -> tuple[Any, str]:
+    """The store that a name is in, and the path there. Raises `ImportError` where its library is not installed, `ValueError`."""
+    from fsspec.core import url_to_fs  # type: ignore[import-untyped]
+    from fsspec.implementations.local import LocalFileSystem  # type: ignore[import-untyped]
+
+    if _URL.match(name):
+        return cast("tuple[Any, str]", url_to_fs(name))
+    return LocalFileSystem(), os.path.abspath(name)
+
+
+def _is_folder(name: str) -> bool:
+    return os.path.isdir(name)
+
+
+def _exists(name: str) -> bool:
+    return os.path.lexists(name)

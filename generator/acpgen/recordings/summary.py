@@ -1,0 +1,185 @@
+"""One summary of many verdicts. It is the same in whatever order and portions they are put together."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+from acpgen.recordings.verdict import RuleKey, Verdict
+
+MOST_PROGRAMS: Final = 1000
+"""Programs that are counted one by one. The rest is counted together: a recording says what it likes about who speaks in it."""
+
+MOST_WORST: Final = 20
+"""Recordings that are named for the number of their wrong lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Recordings of a kind: how many, how many of them have a wrong line, and how many wrong lines they have."""
+
+    recordings: int = 0
+    with_wrong: int = 0
+    wrong: int = 0
+
+    def __add__(self, other: Share) -> Share:
+        return Share(self.recordings + other.recordings, self.with_wrong + other.with_wrong, self.wrong + other.wrong)
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """How often a rule was broken, and in how many recordings."""
+
+    times: int = 0
+    recordings: int = 0
+
+    def __add__(self, other: Broken) -> Broken:
+        return Broken(self.times + other.times, self.recordings + other.recordings)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Worst:
+    """A recording and the number of its wrong lines; those with most come first."""
+
+    rank: int
+    recording: str
+
+    @property
+    def wrong(self) -> int:
+        return -self.rank
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What verdicts say together. `well` recordings were judged wholly and have nothing wrong; `failed` ones could not be read to the end.
+
+    `agents` has a share for each program, the empty name for recordings that name none; `other_agents` is the share of those beyond
+    `MOST_PROGRAMS`.
+    """
+
+    recordings: int = 0
+    well: int = 0
+    with_wrong: int = 0
+    not_wholly_judged: int = 0
+    failed: int = 0
+    bytes: int = 0
+    right: int = 0
+    wrong: int = 0
+    not_judged: int = 0
+    rules: Mapping[RuleKey, Broken] = field(default_factory=dict[RuleKey, Broken])
+    agents: Mapping[str, Share] = field(default_factory=dict[str, Share])
+    other_agents: Share = Share()
+    worst: tuple[Worst, ...] = ()
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether there was a recording, and each was judged wholly."""
+        return bool(self.recordings) and not self.not_wholly_judged
+
+    def as_json(self) -> dict[str, Any]:
+        """The summary as an object of JSON, in an order of its own."""
+        rules = [
+            {"rule": rule.name, "level": rule.level or None, "times": found.times, "recordings": found.recordings}
+            for rule, found in by_times(self)
+        ]
+        agents = [{"agent": name or None} | asdict(share) for name, share in by_wrong(self)]
+        return {
+            "recordings": self.recordings,
+            "well": self.well,
+            "with_wrong": self.with_wrong,
+            "not_wholly_judged": self.not_wholly_judged,
+            "failed": self.failed,
+            "bytes": self.bytes,
+            "lines": {"right": self.right, "wrong": self.wrong, "not_judged": self.not_judged},
+            "rules": rules,
+            "agents": agents,
+            "other_agents": asdict(self.other_agents),
+            "worst": [{"recording": one.recording, "wrong": one.wrong} for one in self.worst],
+        }
+
+
+def summarise(verdicts: Iterable[Verdict | Summary]) -> Summary:
+    """One summary of verdicts, and of summaries of other verdicts. The order makes no difference.
+
+    >>> parts = [Verdict("a", right=2), Verdict("b", wrong=1), Verdict("c", right=1, failure="it ends early")]
+    >>> summarise(parts) == summarise([summarise(parts[2:]), *reversed(parts[:2])])
+    True
+    """
+    counts: Counter[str] = Counter()
+    rules: dict[RuleKey, Broken] = {}
+    agents: dict[str, Share] = {}
+    others = Share()
+    worst: list[Worst] = []
+    for one in verdicts:
+        found = one if isinstance(one, Summary) else _of(one)
+        counts.update({name: getattr(found, name) for name in _COUNTS})
+        for rule, broken in found.rules.items():
+            rules[rule] = rules.get(rule, Broken()) + broken
+        for agent, share in found.agents.items():
+            agents[agent] = agents.get(agent, Share()) + share
+        others += found.other_agents
+        if len(agents) > 2 * MOST_PROGRAMS:
+            agents, more = _bounded(agents)
+            others += more
+        worst.extend(found.worst)
+        if len(worst) > 100 * MOST_WORST:
+            worst = sorted(worst)[:MOST_WORST]
+    agents, more = _bounded(agents)
+    return Summary(
+        **{name: counts[name] for name in _COUNTS},
+        rules=dict(sorted(rules.items())),
+        agents=dict(sorted(agents.items())),
+        other_agents=others + more,
+        worst=tuple(sorted(worst)[:MOST_WORST]),
+    )
+
+
+def by_times(summary: Summary) -> list[tuple[RuleKey, Broken]]:
+    """The rules, those that are broken most often first."""
+    return sorted(summary.rules.items(), key=lambda row: (-row[1].times, row[0]))
+
+
+def by_wrong(summary: Summary) -> list[tuple[str, Share]]:
+    """The agents, those with most wrong lines first."""
+    return sorted(summary.agents.items(), key=lambda row: (-row[1].wrong, -row[1].recordings, row[0]))
+
+
+_COUNTS: Final = (
+    *("recordings", "well", "with_wrong", "not_wholly_judged", "failed"),
+    *("bytes", "right", "wrong", "not_judged"),
+)
+
+
+def _of(verdict: Verdict) -> Summary:
+    return Summary(
+        recordings=1,
+        well=int(verdict.is_well),
+        with_wrong=int(bool(verdict.wrong)),
+        not_wholly_judged=int(not verdict.is_judged),
+        failed=int(bool(verdict.failure)),
+        bytes=verdict.bytes,
+        right=verdict.right,
+        wrong=verdict.wrong,
+        not_judged=verdict.not_judged,
+        rules={rule: Broken(times, 1) for rule, times in verdict.rules},
+        agents={verdict.agent: Share(1, int(bool(verdict.wrong)), verdict.wrong)},
+        worst=(Worst(-verdict.wrong, verdict.recording),) if verdict.wrong else (),
+    )
+
+
+def _bounded(agents: dict[str, Share]) -> tuple[dict[str, Share], Share]:
+    """Those whose names have the smallest hashes, and the share of the rest.
+
+    A name that is among the smallest of all is among the smallest of every part that holds it. So its count is whole however the parts
+    were put together.
+    """
+    named = sorted(filter(None, agents), key=_hash)
+    kept = {name: agents[name] for name in ("", *named[:MOST_PROGRAMS]) if name in agents}
+    return kept, sum((agents[name] for name in named[MOST_PROGRAMS:]), Share())
+
+
+def _hash(name: str) -> bytes:
+    return hashlib.sha256(name.encode(errors="surrogatepass")).digest()

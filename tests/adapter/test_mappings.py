@@ -1,0 +1,257 @@
+"""The mappings themselves: what both versions have goes there and back as it was, and whatever comes out is right in its version."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final, cast
+
+import pytest
+from acp_bindings import Refused, v1, v2
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from acp_session.adapter import Loss, Losses
+from acp_session.adapter.downward import Downward
+from acp_session.adapter.forwarding import as_json, into_v1, into_v2
+from acp_session.adapter.handshakes import answer_to_v1, answer_to_v2, request_to_v1, request_to_v2
+from acp_session.adapter.upward import Upward
+
+VECTORS: Final = Path(__file__).parents[2] / "generated" / "vectors" / "acp"
+SETTLED = settings(max_examples=200, derandomize=True, deadline=None)
+
+
+def place() -> tuple[list[Loss], Any]:
+    found: list[Loss] = []
+    return found, Losses(found.append).place("session/update", "update")
+
+
+def downward() -> Downward:
+    return Downward(has_switches=True, has_notices=True, has_compaction=True)
+
+
+# --- there and back --------------------------------------------------------------------------------------------------
+
+drawn: Final[Any] = st
+NAMES: Final[Any] = drawn.sampled_from(["a", "b", "c"])
+TEXTS: Final[Any] = drawn.text(alphabet="ab \n\u00e9`", max_size=6)
+META: Final[Any] = {"_meta": drawn.dictionaries(NAMES, drawn.integers(), max_size=2)}
+BLOCKS: Final[Any] = drawn.one_of(
+    drawn.fixed_dictionaries({"type": drawn.just("text"), "text": TEXTS}, optional=META),
+    drawn.just({"type": "image", "data": "AAAA", "mimeType": "image/png"}),
+    drawn.just({"type": "resource_link", "name": "a", "uri": "file:///a", "size": 3}),
+    drawn.just({"type": "text", "text": "x", "annotations": {"audience": ["user"], "priority": 0.5}}),
+)
+DIFFS: Final[Any] = drawn.fixed_dictionaries(
+    {"type": drawn.just("diff"), "path": drawn.just("/w/a"), "newText": TEXTS}, optional={"oldText": TEXTS}
+)
+CONTENTS: Final[Any] = drawn.fixed_dictionaries({"type": drawn.just("content"), "content": BLOCKS})
+ITEMS: Final[Any] = drawn.lists(drawn.one_of(CONTENTS, DIFFS), max_size=3)
+OPTION: Final[dict[str, Any]] = {
+    "id": "m",
+    "name": "Model",
+    "category": "model",
+    "type": "select",
+    "currentValue": "a",
+    "options": [{"group": "g", "name": "G", "options": [{"value": "a", "name": "A"}]}],
+}
+DETAILS: Final[Any] = drawn.fixed_dictionaries(
+    {},
+    optional={
+        "kind": drawn.sampled_from(["read", "edit", "execute"]),
+        "status": drawn.sampled_from(["pending", "in_progress", "completed", "failed"]),
+        "content": ITEMS,
+        "locations": drawn.just([{"path": "/w/a", "line": 2}]),
+        "rawInput": drawn.dictionaries(NAMES, drawn.integers(), max_size=2),
+        "name": NAMES,
+    },
+)
+CHUNKS: Final[Any] = drawn.sampled_from(["user_message_chunk", "agent_message_chunk", "agent_thought_chunk"])
+STEP: Final[Any] = {"content": TEXTS, "priority": drawn.just("high"), "status": drawn.just("pending")}
+OTHERS: Final[Any] = drawn.one_of(
+    drawn.fixed_dictionaries({"sessionUpdate": CHUNKS, "messageId": NAMES, "content": BLOCKS}, optional=META),
+    drawn.fixed_dictionaries(
+        {"sessionUpdate": drawn.just("plan"), "entries": drawn.lists(drawn.fixed_dictionaries(STEP), max_size=2)},
+        optional=META,
+    ),
+    drawn.sampled_from(
+        [
+            {"sessionUpdate": "available_commands_update", "availableCommands": [{"name": "x", "description": "y"}]},
+            {
+                "sessionUpdate": "available_commands_update",
+                "availableCommands": [{"name": "x", "description": "y", "input": {"hint": "z"}}],
+            },
+            {"sessionUpdate": "config_option_update", "configOptions": [OPTION]},
+            {"sessionUpdate": "session_info_update", "title": "T"},
+            {"sessionUpdate": "usage_update", "used": 1, "size": 2, "cost": {"amount": 1.5, "currency": "EUR"}},
+            {"sessionUpdate": "notice", "severity": "info", "title": "N"},
+            {"sessionUpdate": "compaction_update", "compactionId": "k", "status": "in_progress"},
+        ]
+    ),
+)
+
+
+CONVERSATIONS: Final[Any] = drawn.lists(drawn.one_of(OTHERS, drawn.tuples(NAMES, DETAILS)), min_size=1, max_size=6)
+"""Updates of v1 that v2 has a place for; a pair is a tool call and its details."""
+
+
+def told(parts: list[Any]) -> list[dict[str, Any]]:
+    """The updates: a tool call is announced by the first of its own."""
+    known: set[str] = set()
+    updates: list[dict[str, Any]] = []
+    for part in parts:
+        if isinstance(part, dict):
+            updates.append(cast("dict[str, Any]", part))
+            continue
+        call, details = part
+        kind = {"sessionUpdate": "tool_call_update"} if call in known else {"sessionUpdate": "tool_call", "title": "T"}
+        known.add(call)
+        updates.append({**kind, "toolCallId": call, **details})
+    return updates
+
+
+@SETTLED
+@given(CONVERSATIONS)
+def test_what_both_versions_have_goes_to_v2_and_back_as_it_was(parts: list[Any]) -> None:
+    losses, at = place()
+    up, down = Upward({}), downward()
+    for update in told(parts):
+        back: list[Any] = []
+        for one in up.update(update, at):
+            made = into_v2(v2.UpdateSessionNotification, {"sessionId": "s", "update": one}, at)
+            assert not v2.validate(_notification(v2.encode(made)), sender="agent")
+            back += down.update(as_json(made)["update"], at) or []
+        final = [as_json(into_v1(v1.SessionNotification, {"sessionId": "s", "update": one}, at)) for one in back]
+        assert [one["update"] for one in final] == [update]
+    assert losses == []
+
+
+HELLO: Final[dict[str, Any]] = {
+    "protocolVersion": 1,
+    "clientInfo": {"name": "a", "version": "1"},
+    "clientCapabilities": {
+        "auth": {"terminal": True},
+        "elicitation": {"form": {}, "url": {}},
+        "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
+        "_meta": {"x": 1},
+    },
+}
+ANSWER: Final[dict[str, Any]] = {
+    "protocolVersion": 1,
+    "agentInfo": {"name": "a", "version": "1"},
+    "agentCapabilities": {
+        "loadSession": True,
+        "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
+        "mcpCapabilities": {"http": True, "sse": False},
+        "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "delete": {}, "additionalDirectories": {}},
+        "auth": {"logout": {}},
+        "_meta": {"x": 1},
+    },
+    "authMethods": [
+        {"id": "k", "name": "Key"},
+        {"type": "terminal", "id": "t", "name": "T", "args": ["x"], "env": {"A": "b"}},
+    ],
+}
+
+
+def test_the_handshake_goes_to_v2_and_back_as_it_was() -> None:
+    losses, at = place()
+    asked = as_json(into_v2(v2.InitializeRequest, request_to_v2(HELLO, at), at))
+    assert as_json(into_v1(v1.InitializeRequest, request_to_v1(asked, at, {}), at)) == HELLO
+    answered = as_json(into_v2(v2.InitializeResponse, answer_to_v2(ANSWER, at), at))
+    assert as_json(into_v1(v1.InitializeResponse, answer_to_v1(answered, at), at)) == ANSWER
+    assert losses == []
+
+
+# --- whatever the schema permits -------------------------------------------------------------------------------------
+
+
+def _notification(params: bytes) -> Any:
+    return {"jsonrpc": "2.0", "method": "session/update", "params": json.loads(params)}
+
+
+def within(version: int, kind: str, value: Any) -> Any | None:
+    """An update that holds a value of one of the types that updates are made of."""
+    call: dict[str, Any] = {"sessionUpdate": "tool_call_update", "toolCallId": "c"}
+    plan: dict[str, Any] = {"sessionUpdate": "plan", "entries": [value]}
+    if version == 2:
+        plan = {"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": "p", "entries": [value]}}
+    return {
+        "SessionUpdate": value,
+        "ContentBlock": {"sessionUpdate": "agent_message_chunk", "messageId": "m", "content": value},
+        "ToolCallContent": {**call, "content": [value]},
+        "ToolCallLocation": {**call, "locations": [value]},
+        "ToolKind": {**call, "kind": value},
+        "ToolCallStatus": {**call, "status": value},
+        "PlanEntry": plan,
+        "SessionConfigOption": {"sessionUpdate": "config_option_update", "configOptions": [value]},
+        "AvailableCommand": {"sessionUpdate": "available_commands_update", "availableCommands": [value]},
+        **({"ToolCall": {"sessionUpdate": "tool_call", **value}} if version == 1 and kind == "ToolCall" else {}),
+        **({"ToolCallUpdate": {**value, **call}} if kind == "ToolCallUpdate" else {}),
+        **({"TerminalUpdate": {**value, "sessionUpdate": "terminal_update"}} if kind == "TerminalUpdate" else {}),
+    }.get(kind)
+
+
+def rows(version: int) -> list[Any]:
+    """All updates among the vectors that an implementation of the version reads, and those with parts that it reads."""
+    folder = VECTORS / f"v{version}"
+    found: list[Any] = []
+    for path in sorted([*folder.glob("types/*.jsonl"), folder / "methods" / "session-update.jsonl"]):
+        for row in map(json.loads, path.read_text("utf-8").splitlines()):
+            if not row["decodes"] or "message" not in row:
+                continue
+            update = within(version, row.get("type", ""), row["message"])
+            if update is not None:
+                found.append({"sessionId": "s", "update": update})
+            elif row.get("method") == "session/update" and "params" in row["message"]:
+                found.append(row["message"]["params"])
+    return found
+
+
+def test_every_update_of_v1_becomes_right_ones_of_v2_or_a_loss() -> None:
+    seen = 0
+    for params in rows(1):
+        losses, at = place()
+        update = as_json(v1.decode_as(v1.SessionNotification, params))["update"]
+        found = Upward({}).update(update, at)
+        for one in found:
+            try:
+                made = into_v2(v2.UpdateSessionNotification, {"sessionId": "s", "update": one}, at)
+            except Refused:
+                assert losses
+                continue
+            assert not v2.validate(_notification(v2.encode(made)), sender="agent"), (update, one)
+            seen += 1
+        assert found or losses, update
+    assert seen > 50
+
+
+def test_every_update_of_v2_becomes_right_ones_of_v1_or_a_loss_or_is_one_of_state() -> None:
+    seen = 0
+    for params in rows(2):
+        losses, at = place()
+        update = as_json(v2.decode_as(v2.UpdateSessionNotification, params))["update"]
+        if update["sessionUpdate"] == "state_update":
+            continue
+        found = downward().update(update, at)
+        for one in found or []:
+            try:
+                made = into_v1(v1.SessionNotification, {"sessionId": "s", "update": one}, at)
+            except Refused:
+                assert losses
+                continue
+            assert not v1.validate(_notification(v1.encode(made)), sender="agent"), (update, one)
+            seen += 1
+        assert found or losses or _says_nothing(update), update
+    assert seen > 50
+
+
+def _says_nothing(update: dict[str, Any]) -> bool:
+    """Whether there is nothing in an update that a client of v1 could be told: a message without content, a terminal in no tool call."""
+    kind = update["sessionUpdate"]
+    return kind.startswith("terminal_") or (kind in ("user_message", "agent_message", "agent_thought"))
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_there_are_vectors_for_every_kind_of_update(version: int) -> None:
+    assert len({params["update"].get("sessionUpdate") for params in rows(version)}) >= 14

@@ -1,0 +1,456 @@
+"""Many recordings: the same verdict wherever it is reached, one summary in whatever order, and nothing passed over without a word."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import pickle
+import random
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, seed, settings
+from hypothesis import strategies as st
+
+from acpgen.errors import Faults, NoRecordings, NotFound, OtherResults
+from acpgen.recordings import Finding, Recording, Standard, Summary, Verdict, find, judge, summarise
+from acpgen.recordings import summary as summaries
+from acpgen.recordings.running import verdicts
+from acpgen.recordings.stores import File, is_one
+from acpgen.recordings.told import as_json, as_text, run
+from acpgen.recordings.verdict import RuleKey
+from acpgen.tape import Tape
+from monitor.cases import CASES
+from test_validate_command import acpgen, recorded, recorded_case
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+ROOT = Path(__file__).parents[1]
+AGENT = {"protocolVersion": 1, "agentInfo": {"name": "harbor", "version": "0.9.4"}, "agentCapabilities": {}}
+
+
+def begun(agent: Any = AGENT) -> list[tuple[str, Any]]:
+    params = {"protocolVersion": 1, "clientCapabilities": {}, "clientInfo": {"name": "quill", "version": "2"}}
+    return [
+        ("client", {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}),
+        ("agent", {"jsonrpc": "2.0", "id": 0, "result": agent}),
+    ]
+
+
+def listing(id_: int, result: Any = None) -> list[tuple[str, Any]]:
+    return [
+        ("client", {"jsonrpc": "2.0", "id": id_, "method": "session/new", "params": {"cwd": "/w", "mcpServers": []}}),
+        ("agent", {"jsonrpc": "2.0", "id": id_, "result": result or {"sessionId": f"s{id_}"}}),
+    ]
+
+
+WELL = recorded(*begun(), *listing(1))
+WRONG = recorded(*begun(), *listing(1, {"sessionId": 7}))
+
+
+def corpus(folder: Path) -> Path:
+    """Some recordings, plain and compressed, and a file that is none."""
+    for number, case in enumerate(CASES[::9]):
+        content = recorded_case(case)
+        name, packed = [
+            ("jsonl", content),
+            ("ndjson.gz", gzip.compress(content)),
+            ("jsonl.zst", zstd.compress(content)),
+        ][number % 3]
+        path = folder / case.rule / f"{number}.{name}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(packed)
+    folder.joinpath("well.jsonl").write_bytes(WELL)
+    folder.joinpath("notes.txt").write_text("no recording")
+    return folder
+
+
+# --- what names lead to ---
+
+
+def test_folders_patterns_and_files_give_each_recording_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a.jsonl", "b/c.ndjson", "b/d.jsonl.gz", "b/e.txt", "b/deep/f.jsonl.zst"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(WELL)
+    monkeypatch.chdir(tmp_path)
+    found = find(["b", "a.jsonl", "b/c.ndjson", "**/*.jsonl", "b/e.txt"])
+    names = [recording.name for recording in found.recordings]
+    assert names == ["b/c.ndjson", "b/d.jsonl.gz", "b/deep/f.jsonl.zst", "a.jsonl", "b/e.txt"], "as they were named"
+    assert found.others == 1, "b/e.txt is none by its name in b, and is one where it is named"
+    assert [recording.size for recording in find([str(tmp_path / "a.jsonl")]).recordings] == [len(WELL)]
+
+
+def test_a_name_that_leads_nowhere_or_to_no_recording_is_a_fault(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(Faults) as caught:
+        find([str(tmp_path / "nothing.jsonl"), str(tmp_path / "empty"), str(tmp_path / "*.jsonl")])
+    assert [type(fault) for fault in caught.value.faults] == [NotFound, NoRecordings, NotFound]
+    ran = acpgen("validate", tmp_path / "empty")
+    assert (ran.returncode, ran.stdout) == (2, b"")
+    assert b"no file here has the name of a recording" in ran.stderr
+
+
+def test_a_name_with_the_characters_of_a_pattern_is_a_file_where_there_is_one(tmp_path: Path) -> None:
+    path = tmp_path / "run[1].jsonl"
+    path.write_bytes(WELL)
+    assert is_one(str(path))
+    assert [recording.name for recording in find([str(path)]).recordings] == [str(path)]
+
+
+def test_recordings_lie_in_any_store_that_fsspec_knows() -> None:
+    from fsspec.implementations.memory import MemoryFileSystem  # type: ignore[import-untyped]
+
+    store: Any = MemoryFileSystem()
+    store.pipe_file("/talks/a.jsonl.gz", gzip.compress(WRONG))
+    (recording,) = find(["memory://talks"]).recordings
+    assert judge(recording).wrong == 1
+    assert judge(recording.name).wrong == 1
+
+
+def test_what_is_no_regular_file_is_said_and_not_waited_for(tmp_path: Path) -> None:
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("there are no named pipes here")
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    (tmp_path / "loop").symlink_to(tmp_path)
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "nowhere")
+    failures = [judge(recording).failure for recording in find([str(tmp_path)]).recordings]
+    assert len(failures) == 2
+    assert all("cannot be read" in failure for failure in failures)
+
+
+# --- files of one recording ---
+
+
+def test_a_recording_that_the_tap_wrote_into_several_files_is_judged_as_one(tmp_path: Path) -> None:
+    said = recorded(
+        *begun(), *(message for number in range(1, 40) for message in listing(number)), *listing(9, {"x": 1})
+    )
+    with Tape(tmp_path / "talk.jsonl", most=700, keep=100) as tape:
+        for line in said.splitlines(keepends=True):
+            tape.write(line)
+    assert len(list(tmp_path.iterdir())) > 10, "numbers of two digits come after those of one"
+    (recording,) = find([str(tmp_path)]).recordings
+    (tmp_path / "whole").mkdir()
+    (tmp_path / "whole" / "talk.jsonl").write_bytes(said)
+    whole, parts = judge(str(tmp_path / "whole" / "talk.jsonl")), judge(recording)
+    assert (parts.right, parts.wrong, parts.rules, parts.bytes) == (whole.right, whole.wrong, whole.rules, whole.bytes)
+    assert whole.wrong
+    (finding,) = parts.findings[:1]
+    content = Path(finding.file).read_bytes().splitlines()[finding.line - 1]
+    assert content == said.splitlines()[whole.findings[0].line - 1]
+
+
+def test_numbered_files_that_begin_conversations_are_recordings_of_their_own(tmp_path: Path) -> None:
+    for name in ("run.jsonl", "run.1.jsonl", "run.2.jsonl"):
+        (tmp_path / name).write_bytes(WELL)
+    assert len(find([str(tmp_path)]).recordings) == 3
+
+
+def test_the_rest_of_a_recording_without_its_beginning_is_not_called_right(tmp_path: Path) -> None:
+    said = recorded(*begun(), *(message for number in range(1, 40) for message in listing(number)))
+    with Tape(tmp_path / "talk.jsonl", most=700, keep=3) as tape:
+        for line in said.splitlines(keepends=True):
+            tape.write(line)
+    (recording,) = find([str(tmp_path)]).recordings
+    assert (len(recording.files), recording.missing) == (3, (0,))
+    verdict = judge(recording)
+    assert not verdict.is_judged, "which version was agreed on is in a file that is gone"
+    assert not verdict.wrong
+    Path(recording.files[1].name).unlink()
+    (rest,) = find([str(tmp_path)]).recordings
+    assert rest.missing == (0, 1)
+
+
+# --- a verdict ---
+
+
+@pytest.mark.parametrize("is_session", [True, False])
+def test_a_verdict_counts_what_the_command_says_of_the_file_alone(tmp_path: Path, *, is_session: bool) -> None:
+    content = WRONG + b"nonsense\n" + recorded(*listing(5, {"x": 1}))
+    path = tmp_path / "talk.jsonl"
+    path.write_bytes(content)
+    option = ["--session"] * is_session
+    rows = [json.loads(line) for line in acpgen("validate", *option, "--format", "json", path).stdout.splitlines()]
+    verdict = judge(str(path), Standard(is_session=is_session))
+    assert verdict.wrong == sum(row.get("valid") is False for row in rows)
+    assert [finding.line for finding in verdict.findings] == [row["line"] for row in rows if row.get("valid") is False]
+    assert (verdict.agent, verdict.client) == ("harbor 0.9.4", "quill 2")
+
+
+@pytest.mark.parametrize("ending", ["gz", "zst"])
+def test_compressed_recordings_give_the_verdict_of_what_they_hold(tmp_path: Path, ending: str) -> None:
+    compress = gzip.compress if ending == "gz" else zstd.compress
+    plain, packed = tmp_path / "a.jsonl", tmp_path / f"a.jsonl.{ending}"
+    plain.write_bytes(WRONG)
+    first, rest = WRONG.splitlines(keepends=True)[:2], WRONG.splitlines(keepends=True)[2:]
+    packed.write_bytes(compress(b"".join(first)) + compress(b"".join(rest)))  # two parts, as a log that is appended to
+    one, other = judge(str(plain)), judge(str(packed))
+    assert (one.right, one.wrong, one.rules, one.bytes) == (other.right, other.wrong, other.rules, other.bytes)
+    by_line = [acpgen("validate", path) for path in (plain, packed)]
+    assert by_line[0].stdout == by_line[1].stdout != b""
+    assert [ran.returncode for ran in by_line] == [1, 1]
+
+
+@pytest.mark.parametrize("ending", ["gz", "zst"])
+def test_what_cannot_be_decompressed_to_its_end_is_not_called_right(tmp_path: Path, ending: str) -> None:
+    compress = gzip.compress if ending == "gz" else zstd.compress
+    whole = compress(recorded(*begun(), *(message for number in range(1, 2000) for message in listing(number))))
+    for name, content in {"cut": whole[: len(whole) // 2], "more": whole + b"garbage", "other": b"{}\n"}.items():
+        path = tmp_path / f"{name}.jsonl.{ending}"
+        path.write_bytes(content)
+        verdict = judge(str(path))
+        assert verdict.failure.startswith(f"{path}: it cannot be read"), name
+        assert not verdict.is_judged
+        assert acpgen("validate", path).returncode == 2, name
+    assert judge(str(tmp_path / f"cut.jsonl.{ending}")).right > 10, "what was read is judged"
+    ran = acpgen("validate", "--session", tmp_path)
+    assert ran.returncode == 1
+    assert b"3 not read to the end" in ran.stderr
+
+
+def test_a_recording_without_a_line_is_not_called_right(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(b"\n\n")
+    assert not judge(str(tmp_path / "a.jsonl")).is_well
+    ran = acpgen("validate", "--session", tmp_path)
+    assert (ran.returncode, ran.stdout.count(b"nothing was judged")) == (1, 1)
+
+
+@pytest.mark.parametrize("name", ["(others)", "", "x" * 5000, "\x1b[31mred\nline", "\ud800"])
+def test_a_program_says_what_it_likes_about_itself(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(recorded(*begun(AGENT | {"agentInfo": {"name": name, "version": "1"}}), *listing(1)))
+    verdict = judge(str(path))
+    assert len(verdict.agent) <= 100
+    assert verdict.agent.isprintable()
+    summary = summarise([verdict])
+    assert json.loads(json.dumps(summary.as_json()))["recordings"] == 1
+
+
+def test_a_defect_of_acpgen_is_told_and_ends_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(WELL)
+
+    def fail(*_: object) -> Iterable[Any]:
+        raise KeyError("broken")
+        yield
+
+    monkeypatch.setattr("acpgen.validate.conversation", fail)
+    verdict = judge(str(path))
+    assert "a defect of it: KeyError: 'broken'" in verdict.failure
+    assert not verdict.is_judged
+
+
+def test_verdicts_survive_json_and_pickle(tmp_path: Path) -> None:
+    for recording in find([str(corpus(tmp_path))]).recordings:
+        verdict = judge(recording)
+        assert Verdict.from_json(json.loads(json.dumps(verdict.as_json()))) == verdict
+        assert pickle.loads(pickle.dumps(verdict)) == verdict
+        assert pickle.loads(pickle.dumps((recording, Standard()))) == (recording, Standard())
+    with pytest.raises(ValueError, match="no verdict"):
+        Verdict.from_json({"recording": "a"})
+
+
+def test_a_sender_that_the_protocol_does_not_have_is_a_fault(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(WELL)
+    with pytest.raises(Faults, match="--sender"):
+        judge(str(tmp_path / "a.jsonl"), Standard(is_session=False, sender="server"))
+
+
+# --- a summary ---
+
+VERDICTS = st.builds(
+    Verdict,
+    recording=st.text("abc", min_size=1, max_size=6),
+    bytes=st.integers(0, 10**12),
+    right=st.integers(0, 9),
+    wrong=st.integers(0, 9),
+    not_judged=st.integers(0, 2),
+    rules=st.dictionaries(
+        st.builds(RuleKey, st.sampled_from(["x", "y", "z"]), st.sampled_from(["must", "note"])), st.integers(1, 9)
+    ).map(lambda rules: tuple(sorted(rules.items()))),
+    agent=st.one_of(st.just(""), st.integers(0, 40).map(str)),
+    failure=st.sampled_from(["", "it ends early"]),
+)
+
+
+@seed(20261122)
+@settings(max_examples=200, deadline=None)
+@given(st.lists(VERDICTS, max_size=60), st.randoms(use_true_random=False))
+def test_a_summary_is_the_same_in_whatever_order_and_portions(found: list[Verdict], chance: random.Random) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(summaries, "MOST_PROGRAMS", 5)
+        patch.setattr(summaries, "MOST_WORST", 3)
+        whole = summarise(found)
+        parts: list[Verdict | Summary] = [*found]
+        chance.shuffle(parts)
+        while len(parts) > 1:
+            size = chance.randint(1, min(7, len(parts)))
+            parts = [*parts[size:], summarise(parts[:size])]
+        assert summarise(parts) == whole
+        assert len(whole.agents) <= 6
+    assert whole.recordings == len(found)
+    assert sum(share.recordings for share in (*whole.agents.values(), whole.other_agents)) == len(found)
+    assert whole.wrong == sum(verdict.wrong for verdict in found)
+    assert [one.wrong for one in whole.worst] == sorted((v.wrong for v in found if v.wrong), reverse=True)[:3]
+    assert whole.is_judged == (bool(found) and all(verdict.is_judged for verdict in found))
+
+
+# --- a run ---
+
+
+def unseen(done: int, total: int, name: str) -> None:
+    assert done <= total
+
+
+def run_over(folder: Path, jobs: int = 1, results: Path | None = None) -> tuple[list[str], Summary]:
+    told: list[str] = []
+    found = find([str(folder)]).recordings
+    summary = run(found, Standard(), jobs, results, lambda verdict: told.append(as_json(verdict)), unseen)
+    return told, summary
+
+
+def test_any_number_of_processes_says_the_same_in_the_same_order(tmp_path: Path) -> None:
+    folder = corpus(tmp_path)
+    assert run_over(folder, 1) == run_over(folder, 2)
+
+
+def fragile(recording: Recording, standard: Standard) -> Verdict:
+    """Judges, but for recordings that end the process."""
+    if "deadly" in recording.name:
+        os._exit(9)
+    return Verdict(recording.name, right=1)
+
+
+def test_a_process_that_is_ended_costs_one_verdict(tmp_path: Path) -> None:
+    names = ["a", "b", "deadly 1", "c", *map(str, range(40)), "deadly 2", "d"]
+    recordings = [Recording((File(name),)) for name in names]
+    found = list(verdicts(recordings, Standard(), 2, fragile))
+    assert [recording.name for recording, _ in found] == names
+    assert [verdict.recording for _, verdict in found if verdict.failure] == ["deadly 1", "deadly 2"]
+    assert all(verdict.right for _, verdict in found if not verdict.failure)
+
+
+def test_a_run_that_was_ended_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, results = corpus(tmp_path / "talks"), tmp_path / "results"
+    whole = run_over(folder)
+    assert run_over(folder, results=results) == whole
+    lines = results.read_bytes().splitlines(keepends=True)
+    results.write_bytes(b"".join(lines[:8]) + lines[8][:20])  # it was ended in the middle of a line
+    judged: list[str] = []
+
+    def counted(recording: Recording, standard: Standard) -> Verdict:
+        judged.append(recording.name)
+        return judge(recording, standard)
+
+    monkeypatch.setattr(verdicts, "__defaults__", (counted,))
+    assert run_over(folder, results=results) == whole
+    assert len(judged) == len(whole[0]) - 7
+    judged.clear()
+    assert run_over(folder, results=results) == whole
+    assert not judged
+    (folder / "well.jsonl").write_bytes(WRONG)
+    assert run_over(folder, results=results)[1].wrong == whole[1].wrong + 1
+    assert judged == [str(folder / "well.jsonl")], "it has changed"
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("a letter\n", "line 1 is not JSON"),
+        ("a letter", "its first line does not end"),
+        ('{"form": "x"}\n', "does not begin"),
+        ("[]\n", "does not begin"),
+        ('{"form": "acpgen validate, results 1", "standard": "of another day"}\n', "were others"),
+    ],
+)
+def test_a_file_of_another_kind_is_not_written_over(tmp_path: Path, content: str, reason: str) -> None:
+    folder, results = corpus(tmp_path / "talks"), tmp_path / "results"
+    results.write_text(content)
+    with pytest.raises(Faults, match=reason) as caught:
+        run_over(folder, results=results)
+    assert isinstance(caught.value.faults[0], OtherResults)
+    assert results.read_text() == content
+
+
+def test_results_hold_no_verdict_that_failed(tmp_path: Path) -> None:
+    path = tmp_path / "talks" / "a.jsonl.gz"
+    path.parent.mkdir()
+    path.write_bytes(gzip.compress(WELL)[:60])
+    results = tmp_path / "results"
+    assert run_over(path.parent, results=results)[1].failed == 1
+    assert len(results.read_text().splitlines()) == 1
+    if os.name == "posix":
+        assert results.stat().st_mode & 0o077 == 0
+
+
+# --- the command ---
+
+
+def test_the_command_tells_what_is_wrong_and_one_summary(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(WELL)
+    (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(WRONG))
+    (tmp_path / "notes.txt").write_text("")
+    ran = acpgen("validate", "--session", "--jobs", "1", ".", cwd=tmp_path)
+    assert ran.returncode == 1
+    first, second = ran.stdout.decode().splitlines()
+    assert first == "b.jsonl.gz: 1 wrong of 4 lines"
+    assert second.startswith("  4: wrong agent result session/new: must ")
+    told = ran.stderr.decode()
+    assert "harbor 0.9.4           2           1            1" in told
+    assert told.splitlines()[-3:] == [
+        f"2 recordings, {len(WELL) + len(WRONG)} bytes: 7 lines right, 1 wrong, 0 not judged.",
+        "Recordings: 1 with nothing wrong, 1 with wrong lines.",
+        "1 file passed over: the name is not that of a recording.",
+    ]
+    assert max(map(len, told.splitlines())) <= 80
+
+
+def test_the_command_gives_json(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(WELL)
+    (tmp_path / "b.jsonl").write_bytes(WRONG)
+    ran = acpgen("validate", "--session", "--jobs", "1", "--format", "json", "a.jsonl", "b.jsonl", cwd=tmp_path)
+    *rows, last = map(json.loads, ran.stdout.splitlines())
+    assert [(row["recording"], row["valid"], row["wrong"]) for row in rows] == [
+        ("a.jsonl", True, 0),
+        ("b.jsonl", False, 1),
+    ]
+    assert last["summary"]["worst"] == [{"recording": "b.jsonl", "wrong": 1}]
+    assert last["summary"]["lines"] == {"right": 7, "wrong": 1, "not_judged": 0}
+    assert ran.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["-", "a.jsonl"], "stands alone"),
+        (["--jobs", "2"], "name them"),
+        (["--session", "--sender", "client", "."], "exclude each other"),
+        (["--jobs", "0", "."], "--jobs"),
+        (["--format", "yaml", "."], "--format is one of text, json"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(tmp_path: Path, arguments: list[str], reason: str) -> None:
+    ran = acpgen("validate", *arguments, cwd=tmp_path)
+    assert ran.returncode == 2
+    assert reason in ran.stderr.decode()
+
+
+def test_the_text_of_a_verdict_names_files_of_its_recording() -> None:
+    findings = tuple(Finding("talk.1.jsonl", line, f"{line}: wrong") for line in range(1, 6))
+    verdict = Verdict("talk.jsonl", right=1, wrong=4, not_judged=1, findings=findings, failure="it ends")
+    assert as_text(verdict).splitlines() == [
+        "talk.jsonl: 4 wrong and 1 not judged of 6 lines",
+        "  talk.1.jsonl:1: wrong",
+        "  talk.1.jsonl:2: wrong",
+        "  talk.1.jsonl:3: wrong",
+        "  … and 2 more kinds; --format json has them, or name this file alone",
+        "  it ends",
+    ]
+    assert as_text(Verdict("a.jsonl", right=1)) == ""
