@@ -295,8 +295,8 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "site": frozenset(
         {
-            *("config", "errors", "generate", "kept", "schema.load", "material", "publish", "resources", "targets"),
-            *("watch", "write"),
+            *("config", "errors", "generate", "kept", "schema.load", "material", "publish", "resources", "stamp"),
+            *("targets", "watch", "write"),
         }
     ),
     "terminal": frozenset(
@@ -552,7 +552,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"compare", "findings", "timeline"}),
     ),
     "front": (
-        frozenset({"command", "fixing", "guide", "history.asked", "outputs", "waiving"}),
+        frozenset({"command", "fixing", "guide", "history.asked", "moves", "outputs", "waiving"}),
         frozenset(
             {"check", "compare", "facts", "files", "findings", "history", "proof", "repair", "report", "timeline"},
         ),

@@ -10,7 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acpgen.config import Config, Member, Output, find, is_package, is_protocol, read, read_names
+from acpgen.config import (
+    Config,
+    Member,
+    Output,
+    Published,
+    find,
+    is_package,
+    is_protocol,
+    published,
+    read,
+    read_names,
+)
 from acpgen.errors import BadSetting, Fault, Faults, NoConfiguration
 from acpgen.generate import generate
 from acpgen.ir import JSON
@@ -222,3 +233,41 @@ def test_a_license_without_a_distribution_is_told(tmp_path: Path) -> None:
     text = FULL.replace('distribution = "acp-bindings"\nversion = "1.2.0rc1"\n', "")
     (fault,) = faults_of(tmp_path, text)
     assert "given together with 'distribution', whose license it is" in str(fault)
+
+
+# --- the site --------------------------------------------------------------------------------------------------------
+
+
+def site_of(tmp_path: Path, text: str) -> Published:
+    (tmp_path / "pyproject.toml").write_text(f"[tool.acpgen]\n{text}")
+    return find(tmp_path).site
+
+
+def test_the_site_is_told_where_it_stands_and_where_its_files_are_edited(tmp_path: Path) -> None:
+    told = site_of(tmp_path, '[tool.acpgen.site]\nurl = "https://a.example/docs"\n')
+    assert told == Published(url="https://a.example/docs/")
+    assert published(told, source="http://b.example/edit/main") == Published(
+        url="https://a.example/docs/", source="http://b.example/edit/main/"
+    )
+    assert site_of(tmp_path, "") == Published()
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("site = 1", "tool.acpgen.site"),
+        ('site = { url = "docs" }', "tool.acpgen.site.url"),
+        ('site = { url = "https://a.example/?q" }', "tool.acpgen.site.url"),
+        ("site = { source = 5 }", "tool.acpgen.site.source"),
+        ("site = { adress = 1 }", "tool.acpgen.site.adress"),
+    ],
+)
+def test_a_wrong_setting_of_the_site_is_a_fault(tmp_path: Path, text: str, key: str) -> None:
+    with pytest.raises(Faults) as caught:
+        site_of(tmp_path, text)
+    assert [getattr(fault, "key", "") for fault in caught.value.faults] == [key]
+
+
+def test_an_address_on_the_command_line_is_held_to_the_same() -> None:
+    with pytest.raises(Faults, match="--url"):
+        published(Published(), url="docs")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import html
 import json
 import os
 import posixpath
@@ -21,6 +22,7 @@ import pytest
 
 from acpgen import cli, config, material, publish, site
 from acpgen.errors import Faults, SiteNotBuilt
+from acpgen.kept import Kept
 
 ROOT = Path(__file__).parents[1]
 PROTOCOLS = ("acp/v1", "acp/v2", "mcp/2025-06-18")
@@ -29,7 +31,8 @@ SCHEMES = ("light", "dark")
 JUDGED = ((400, "dark"), (1400, "light"))
 """Each width and each scheme once: what fits a window does not depend on colours, nor colours on the window."""
 
-BY_HAND = {page.with_suffix(".html").name for page in (ROOT / "schema" / "pages").iterdir()}
+HAND = ROOT / "schema" / "pages"
+BY_HAND = {page.relative_to(HAND).with_suffix(".html").as_posix() for page in HAND.rglob("*.md")}
 """Pages that may name sources elsewhere."""
 
 LOOKED_AT = (
@@ -181,6 +184,73 @@ def test_a_second_build_gives_equal_bytes(built: Path, tmp_path: Path) -> None:
     for path in built.rglob("*"):
         if path.is_file() and path.name != "sitemap.xml":
             assert path.read_bytes() == (tmp_path / "site" / path.relative_to(built)).read_bytes(), path
+
+
+SMALL = {
+    "index.md": "# Home\n\nIt *is* `a_b`, [home](other.md).\n",
+    "other.md": '# `x` in y\n\nVersions: **y**\n\n| F |\n| --- |\n| `x` |\n\nSaid of "it" & more. ' + "word " * 60,
+}
+NAVIGATION: list[publish.Entry] = [("Home", "index.md"), ("Other", "other.md")]
+
+
+def head_of(page: str) -> dict[str, str]:
+    """What stands in the head of a page, by name or relation."""
+    metas = re.findall(r'<meta (?:name|property)="([^"]+)" content="([^"]*)">', page)
+    links = re.findall(r'<link rel="(canonical|alternate)"[^>]* href="([^"]*)">', page)
+    return {name: html.unescape(value) for name, value in (*metas, *links)}
+
+
+def test_a_site_with_an_address_says_on_each_page_where_it_stands_and_lists_all_pages(built: Path) -> None:
+    address = config.Published("https://example.com/docs/", "https://example.com/edit/main/")
+    files = site.made(SMALL, NAVIGATION, address, {"other.md": "schema/a b.json"})
+    head = head_of(files["other.html"])
+    assert head["canonical"] == head["og:url"] == "https://example.com/docs/other.html"
+    assert head["description"] == head["og:description"]
+    assert head["description"].startswith('x in y: Said of "it" & more. word') and len(head["description"]) <= 160
+    assert head["alternate"] == "other.md" and head["og:title"] == "Other"
+    assert re.findall("<loc>(.*)</loc>", files["sitemap.xml"]) == [
+        f"https://example.com/docs/{name}.html" for name in ("index", "other")
+    ]
+    assert 'href="https://example.com/edit/main/schema/a%20b.json" rel="edit"' in files["other.html"]
+    assert 'rel="edit"' not in files["index.html"]
+
+
+def test_a_site_without_an_address_has_no_site_map_and_no_canonical_address(built: Path) -> None:
+    assert not (built / "sitemap.xml").exists()
+    assert 'rel="canonical"' not in (built / "index.html").read_text("utf-8")
+
+
+def test_every_page_has_a_description_of_its_own(built: Path) -> None:
+    pages = [path for path in built.rglob("*.html") if path.name != "404.html"]
+    said = {path: head_of(path.read_text("utf-8")).get("description", "") for path in pages}
+    assert not [path for path, text in said.items() if not 10 < len(text) <= 160]
+    assert len(set(said.values())) == len(said)
+
+
+def test_a_build_without_a_change_makes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def files(documents: dict[str, str], *_: Any) -> dict[str, str]:
+        made.append("")
+        return {"index.html": documents["index.md"]}
+
+    monkeypatch.setattr(site, "made", files)
+    shutil.copytree(ROOT / "schema" / "mcp", tmp_path / "schema" / "mcp")
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.acpgen.outputs.docs]\ntarget = "docs"\nprotocols = ["mcp/2025-06-18"]\n'
+    )
+    kept = Kept(tmp_path / "kept")
+
+    def build() -> int:
+        site.build(config.find(tmp_path), tmp_path / "site", kept)
+        return len(made)
+
+    assert [build(), build()] == [1, 1]
+    (tmp_path / "schema" / "pages").mkdir()
+    (tmp_path / "schema" / "pages" / "more.md").write_text("# More\n")
+    assert [build(), build()] == [2, 2]
+    (tmp_path / "site" / "index.html").write_text("damaged")
+    assert [build(), build()] == [3, 3]
 
 
 def test_a_page_that_leads_nowhere_stops_the_build(built: Path) -> None:
@@ -337,6 +407,25 @@ def window(built: Path, browser: Any) -> Iterator[Window]:
     assert not found.wrong
 
 
+ASK = """async ([path, queries]) => {
+    const index = await (await fetch("search.json")).json();
+    const worker = new Worker(path);
+    const ask = message => new Promise(resolve => {
+        worker.onmessage = event => resolve(event.data);
+        worker.postMessage(message);
+    });
+    await ask({type: 0, data: index});
+    const found = {};
+    for (const query of queries) {
+        const answer = await ask({type: 2, data: {input: query}});
+        found[query] = answer.data.items.map(item => index.items[item.id].location);
+    }
+    worker.terminate();
+    return found;
+}"""
+"""Asks a search worker, as the page does."""
+
+
 def test_search_finds_a_method(window: Window) -> None:
     window.open("index.html")
     found = window.search("session/request_permission")
@@ -361,6 +450,24 @@ def test_search_finds_what_people_ask_for_among_the_first(window: Window, words:
     first = list(dict.fromkeys(address.partition("#")[0] for address in addresses))[:3]
     assert page.partition("#")[0] in first, addresses
     assert "#" not in page or page in addresses
+
+
+def test_most_of_what_people_ask_leads_to_the_wanted_page_among_the_first_three(built: Path, window: Window) -> None:
+    """The queries of `search_queries.tsv`, each with the pages of which one is wanted, asked of the worker itself."""
+    lines = (Path(__file__).parent / "search_queries.tsv").read_text("utf-8").splitlines()
+    asked = {query: wanted.split("|") for query, wanted in (line.split("\t") for line in lines)}
+    assert len(asked) >= 45
+    for wanted in asked.values():
+        assert any((built / page).is_file() for page in wanted), wanted
+    window.open("index.html")
+    window.rest()
+    (worker,) = (path.relative_to(built).as_posix() for path in built.glob("assets/javascripts/workers/search.*.js"))
+    found: dict[str, list[str]] = window.page.evaluate(ASK, [worker, list(asked)])
+    first = {
+        query: list(dict.fromkeys(place.partition("#")[0] for place in places))[:3] for query, places in found.items()
+    }
+    missed = {query: first[query] for query, wanted in asked.items() if not set(wanted) & set(first[query])}
+    assert not missed
 
 
 def test_search_finds_a_type_by_part_of_its_name(window: Window) -> None:

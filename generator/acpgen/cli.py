@@ -1155,6 +1155,10 @@ app.add_typer(docs_app)
 @docs_app.command("build")
 def docs_build(
     out: Annotated[Path, typer.Option(metavar="DIR", help="A new folder, or one that acpgen wrote.")] = Path("site"),
+    url: Annotated[str, typer.Option(metavar="URL", help="Where the site will stand, for canonical addresses.")] = "",
+    source: Annotated[
+        str, typer.Option(metavar="URL", help="What stands before the path of a file in links that edit it.")
+    ] = "",
     no_cache: NoCache = False,
 ) -> None:
     """Build the site of the project's protocols. Needs the extra docs.
@@ -1164,7 +1168,9 @@ def docs_build(
     from acpgen import site
 
     with _faults_end_with_2():
-        change = site.build(config.find(_here()), Path(os.path.abspath(out)), _kept(no_cache))
+        found = config.find(_here())
+        found = replace(found, site=config.published(found.site, url=url, source=source))
+        change = site.build(found, Path(os.path.abspath(out)), _kept(no_cache))
     terminal.say(f"{place(out)}: {len(change.written)} files written, {len(change.unchanged)} unchanged.")
 
 

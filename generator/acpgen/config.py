@@ -29,6 +29,10 @@
     [tool.acpgen.compat]                             # see compat.settings
     promise = "full"
 
+    [tool.acpgen.site]                               # of `acpgen docs build`
+    url = "https://example.com/docs/"                # where it will stand: canonical addresses, site map, feed
+    source = "https://example.com/edit/main/"        # before the path of a file: links that edit a page
+
 With `protocols`, each protocol has a folder of its own name in the output; with `packages`, the package says where it goes.
 `methods` names a profile, for all protocols or by protocol: `methods = "mcp"`, `methods = { "acme/v1" = "acme.toml" }`.
 """
@@ -40,7 +44,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Final, Literal, TypeAlias, cast, get_args
 
@@ -76,6 +80,8 @@ _TOML_PLACE: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTA
 _REFERENCE: Final = "an absolute address without a fragment, and the file that it means, or a draft such as 'draft-07'"
 _RESERVED: Final = f"a protocol outside the folders {' and '.join(RESERVED)}, which hold material for the docs"
 _ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:[^#\s]+#?")
+_WEB: Final = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d+)?(?:/[^\s?#\"<>]*)?")
+_WEB_ADDRESS: Final = "an address that begins with 'https://' or 'http://'"
 _OUTPUT_KEYS: Final = (
     *("target", "distribution", "version", "license", "packages", "protocols"),
     *("options", "shared"),
@@ -110,6 +116,16 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True)
+class Published:
+    """What the built site is told: `url` where it will stand, `source` what stands before the path of a file in links that edit it; both
+    end in a slash or are empty.
+    """
+
+    url: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """A project: `root` holds pyproject.toml, `schema` (relative to it) one folder or file for each protocol.
 
@@ -129,6 +145,7 @@ class Config:
     methods: Mapping[str, str] = field(default_factory=dict[str, str])
     """By protocol, and for all others by the empty name: a profile that comes with acpgen, or the path of a file."""
     compat: Table = field(default_factory=dict[str, object])
+    site: Published = field(default_factory=Published)
 
     def profile(self, protocol: str) -> Profile | None:
         """The profile that says where a protocol keeps its methods; `None` where the project names none. Raises `Faults`."""
@@ -259,6 +276,28 @@ def is_package(name: str) -> bool:
     return all(part.isascii() and part.isidentifier() and not keyword.iskeyword(part) for part in name.split("."))
 
 
+def published(said: Published, *, url: str = "", source: str = "") -> Published:
+    """What a project says of its site, with what the command line says in its place. Raises `Faults`."""
+    url, source = url or said.url, source or said.source
+    faults: list[Fault] = [
+        BadSetting(at="acpgen docs build", key=key, expected=_WEB_ADDRESS)
+        for key, address in (("--url", url), ("--source", source))
+        if address and not is_web_address(address)
+    ]
+    if faults:
+        raise Faults(faults)
+    return replace(said, url=_folder_address(url), source=_folder_address(source))
+
+
+def _folder_address(address: str) -> str:
+    return address and f"{address.rstrip('/')}/"
+
+
+def is_web_address(text: str) -> bool:
+    """Whether `text` is an address on the web without query and fragment."""
+    return _WEB.fullmatch(text) is not None
+
+
 def is_protocol(name: str) -> bool:
     """Whether `name` is a plain relative path, as `acp/v1` is."""
     return all(re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*", part) for part in name.split("/"))
@@ -282,7 +321,7 @@ class _Reader:
 
     def config(self, root: Path, value: object) -> Config:
         table = self.table(
-            value, "tool.acpgen", ("schema", "outputs", "references", "lint", "methods", "names", "compat")
+            value, "tool.acpgen", ("schema", "outputs", "references", "lint", "methods", "names", "compat", "site")
         )
         schema = self.folder(table.get("schema", "schema"), "tool.acpgen.schema")
         outputs = self.table(table.get("outputs", {}), "tool.acpgen.outputs", None)
@@ -294,7 +333,20 @@ class _Reader:
         levels, methods = dict(self.levels(table.get("lint"))), self.methods(table.get("methods"), made)
         shared, own = self.names(table.get("names", {}), made)
         compat = self.table(table.get("compat", {}), "tool.acpgen.compat", None)
-        return Config(root, schema, tuple(made), references, levels, shared, own, methods, compat)
+        site = self.site(table.get("site", {}))
+        return Config(root, schema, tuple(made), references, levels, shared, own, methods, compat, site)
+
+    def site(self, value: object) -> Published:
+        key = "tool.acpgen.site"
+        table = self.table(value, key, ("url", "source"))
+        addresses: dict[str, str] = {}
+        for name in ("url", "source"):
+            given = table.get(name, "")
+            if not isinstance(given, str) or not (given == "" or is_web_address(given)):
+                self.wrong(f"{key}.{name}", _WEB_ADDRESS)
+            else:
+                addresses[name] = _folder_address(given)
+        return Published(**addresses)
 
     def levels(self, value: object) -> Iterator[tuple[str, Level]]:
         for rule, level in self.table({} if value is None else value, "tool.acpgen.lint", None).items():

@@ -1,6 +1,6 @@
 """What a project adds to its docs beside the schemas: pages written by hand, earlier releases of its protocols, a table of requirements.
 
-    schema/pages/*.md                               pages of the docs; index.md is the head of the home page
+    schema/pages/*.md, schema/pages/*/*.md          pages of the docs, some in folders; index.md is the head of the home page
     schema/releases/<protocol>/index.json           the releases that are kept, oldest first; of a family too, whose versions are dates
     schema/releases/<protocol>/<version>.json       what was published then: facts alone, without descriptions
     schema/requirements.json                        the requirements and what enforces each
@@ -190,8 +190,8 @@ def _releases(protocol: str, contents: Mapping[str, bytes], at: str) -> Releases
 def _page_faults(pages: Mapping[str, str], root: str) -> Iterator[Fault]:
     for path, text in pages.items():
         at = f"{root}/{PAGES}/{path}".lstrip("/")
-        if "/" in path:
-            yield BadMaterial(at=at, reason="this page stands in a folder of its own", remedy="Move it up")
+        if path.count("/") > 1:
+            yield BadMaterial(at=at, reason="this page stands in a folder of a folder", remedy="Move it up")
         elif title(text) is None:
             yield BadMaterial(at=at, reason="this page has no title", remedy="Begin it with a line such as '# Title'")
 

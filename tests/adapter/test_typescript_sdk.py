@@ -47,7 +47,7 @@ def test_a_client_of_v2_drives_an_agent_of_v1_on_the_typescript_sdk(tmp_path: Pa
         async with spawn_agent(found, v2=(client, ME2), monitor=Monitor(), told=breaches.append) as agreed:
             assert agreed.version == 1
             session = (await agreed.agent.session_new(NEW2)).session_id
-            block = v2.TextContentBlock(text="hello")
+            block = v2.TextContent(text="hello")
             await agreed.agent.session_prompt(v2.PromptRequest(session_id=session, prompt=[block]))
             await client.idle.wait()
         assert kinds(client.updates) == [
@@ -78,7 +78,7 @@ def test_a_client_of_v1_drives_an_agent_of_v2_on_the_typescript_sdk(tmp_path: Pa
         async with spawn_agent(found, v1=(client, ME1), monitor=Monitor(), told=breaches.append) as agreed:
             assert agreed.version == 2
             session = (await agreed.agent.session_new(NEW1)).session_id
-            block = v1.TextContentBlock(text="hello")
+            block = v1.TextContent(text="hello")
             answer = await agreed.agent.session_prompt(v1.PromptRequest(session_id=session, prompt=[block]))
             assert answer.stop_reason == "end_turn"
         assert kinds(client.updates) == ["tool_call", "agent_message_chunk", "agent_message_chunk"]

@@ -42,7 +42,7 @@ def test_each_version_announces_itself(text: str, sides: tuple[Revised, Revised]
     """What a reader copies from the guide negotiates the version that it stands for."""
     for side in sides:
         shown = re.findall(
-            rf"A smallest (?:message|answer) in `{side.protocol.name}`:\n\n```json\n(.*?)\n```", text, re.DOTALL
+            rf"(?:A message|An answer) in `{side.protocol.name}`:\n\n```json\n(.*?)\n```", text, re.DOTALL
         )
         handshake = [value for value in map(json.loads, shown) if "protocolVersion" in str(value)]
         assert len(handshake) == 2
@@ -71,9 +71,7 @@ def test_every_rule_that_can_ask_something_of_a_reader_says_what() -> None:
 
 
 def test_the_messages_in_the_guide_are_valid_in_their_version(text: str, sides: tuple[Revised, Revised]) -> None:
-    shown = re.findall(
-        r"^A smallest message in `([^`\n]+)`:\n\n```json\n(.+?)\n```$", text, flags=re.MULTILINE | re.DOTALL
-    )
+    shown = re.findall(r"^A message in `([^`\n]+)`:\n\n```json\n(.+?)\n```$", text, flags=re.MULTILINE | re.DOTALL)
     assert len(shown) > 20
     for version, block in shown:
         side = next(side for side in sides if side.protocol.name == version)
@@ -86,6 +84,7 @@ def test_the_guide_is_plain_markdown(text: str) -> None:
     page = MarkdownIt("commonmark").enable("table").render(text)
     assert set(re.findall(r"<(?!/)([a-z0-9]+)", page)) <= {
         *("h1", "h2", "h3", "p", "code", "pre", "ul", "li", "table", "thead", "tbody", "tr", "th", "td"),
+        *("a", "details", "ol", "strong", "summary"),
     }
     assert text == text.rstrip() + "\n"
 
@@ -105,7 +104,7 @@ NAMED_ELSEWHERE = {
     "markers": "`agentCapabilities.promptCapabilities.image` `true` | `capabilities.session.prompt.image` `{}` |",
     "methodId": "`result.authMethods[](terminal).methodId` (agent → client): The required field 'methodId' was added",
     "configId": "`result.configOptions[](select).configId` (agent → client): The required field 'configId' was added",
-    "planId": "- `PlanItems`: `planId`, `entries`",
+    "planId": "- `PlanItems`: `type`, `planId`, `entries`",
     "groupId": ".groupId` (agent → client): The required field 'groupId' was added",
     "updates": "- `SessionNotification` is `UpdateSessionNotification`",
     "cancelling": "- `CancelNotification` is `CancelSessionNotification`",
@@ -120,7 +119,7 @@ NAMED_ELSEWHERE = {
     "writing files": "### `fs/write_text_file`\n\nGone.",
     "terminals of the client": "### `terminal/create`\n\nGone.",
     "sse": "`params.mcpServers[](sse)` (client → agent): ",
-    "background work": "- `RunningStateUpdate`: `background`",
+    "background work": "- `RunningStateUpdate`: `sessionUpdate`, `state`, `background`",
     "stopping a tool call": "### `tool_call/cancel`\n",
     "stopping a terminal": "### `terminal/cancel`\n",
     "unknown sessions": "- `SessionNotFoundErrorData`: `sessionId`",
@@ -202,7 +201,7 @@ def test_what_takes_the_place_of_something_gone_is_told_where_the_schema_says_it
 
 @pytest.mark.parametrize("bad", [[], 5, "told", {"told": 5}, {"told": None}, None])
 def test_words_about_the_version_before_of_another_form_are_a_fault_at_their_place(tmp_path: Path, bad: Any) -> None:
-    with pytest.raises(Faults, match=r"all\.json(:\d+:\d+)?#: 'x-migration' must be an object of texts such as"):
+    with pytest.raises(Faults, match=r"all\.json(:\d+:\d+)?#: 'x-migration' must be an object of texts, or of objects"):
         small_guide(tmp_path, **{"x-migration": bad})
 
 
@@ -306,7 +305,7 @@ def test_every_word_about_the_version_before_is_about_something_of_it_and_names_
     ]
     assert sorted(written) == sorted(new.bundle.migration)
     assert not old.bundle.migration
-    still = {"InitializeResponse.authMethods", "Error.data", "RequestId"}
+    still = {"InitializeResponse.authMethods", "Error.data", "RequestId", "session/load"}
     assert (
         not (set(new.bundle.migration) & things(new))
         - still
@@ -366,3 +365,58 @@ def test_a_capability_that_is_gone_says_what_its_methods_need_now(text: str) -> 
         in text
     )
     assert "| agent | `agentCapabilities.auth.logout` `{}` | none in `acp/v2`; `auth/logout` needs none |" in text
+
+
+# --- what the new version says of the old one ------------------------------------------------------------------------
+
+
+def move(**more: Any) -> dict[str, Any]:
+    return {"title": "Asking", "change": "removed", "says": "Ask `ask`.", "why": "It is simpler.", **more}
+
+
+def test_what_moved_is_told_with_the_reason_both_messages_and_a_checklist_for_each_reader(tmp_path: Path) -> None:
+    before: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "told", "params": {}}
+    after: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "ask", "params": {"kind": "a"}}
+    told = move(to=["ask"], does={"agents": "Answer `ask`.", "SDKs": "Drop it."}, before=[before], after=[after])
+    text = small_guide(tmp_path, **{"x-migration": {"told": told}})
+    part = text.partition("## What moved, and why\n")[2].partition("\n## What the schemas say")[0]
+    assert "### Asking\n\nRemoved: `told` → `ask`. Ask `ask`.\n\nWhy: It is simpler.\n" in part
+    assert [json.loads(shown) for shown in re.findall(r"```json\n(.*?)\n```", part, re.DOTALL)] == [before, after]
+    assert "## Checklist for agents\n\n1. **Asking**: Answer `ask`.\n" in part
+    assert "## Checklist for SDKs\n\n1. **Asking**: Drop it." in part
+    for name in ("told", "ask"):
+        assert "See [Asking](#asking).\n" in section(text, name)
+    assert "The request 'told' was removed; new peers answer it with the error -32601. Ask `ask`." in text
+
+
+@pytest.mark.parametrize(
+    ("part", "message", "reason"),
+    [
+        ("after", {"jsonrpc": "2.0", "id": 1, "method": "told", "params": {}}, "v2: it has no request 'told'"),
+        ("before", {"jsonrpc": "2.0", "method": "told", "params": {}}, "v1: it has no notification 'told'"),
+        ("before", {"jsonrpc": "2.0", "id": 1, "method": "ask", "params": {"x": "a"}}, "v1: /params: .* required"),
+        ("after", {"jsonrpc": "2.0", "id": 1, "method": "ask", "params": {"kind": "b"}}, "v2: /params/kind: "),
+        ("after", {"jsonrpc": "2.0", "id": 1, "result": {}}, "v2: no message before it has this id"),
+    ],
+)
+def test_a_message_that_its_version_refuses_is_a_fault_at_its_place(
+    tmp_path: Path, part: str, message: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(Faults, match=rf"#/x-migration/told/{part}/0: the schema refuses this example: p/{reason}"):
+        small_guide(tmp_path, **{"x-migration": {"told": move(**{part: [message]})}})
+
+
+@pytest.mark.parametrize("bad", [move(change="lost"), move(why=""), {"says": "Ask."}, move(who="me"), move(before=[])])
+def test_a_move_of_another_form_is_a_fault(tmp_path: Path, bad: Any) -> None:
+    with pytest.raises(Faults, match="'x-migration' must be an object of texts, or of objects"):
+        small_guide(tmp_path, **{"x-migration": {"told": bad}})
+
+
+def test_what_takes_the_place_of_something_is_there_and_every_reader_has_a_checklist(
+    sides: tuple[Revised, Revised],
+) -> None:
+    moves = sides[1].bundle.moves
+    assert {"PromptResponse.stopReason", "RequestPermissionRequest.toolCall", "fs/read_text_file"} <= set(moves)
+    assert {name for each in moves.values() for name in each.to} <= things(sides[1])
+    assert {reader for each in moves.values() for reader in each.does} == {"agents", "clients", "SDKs"}
+    assert all(each.before and each.after for each in moves.values())

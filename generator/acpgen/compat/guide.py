@@ -1,6 +1,7 @@
-"""The migration guide between two versions: what the check found, told to those who must change their code.
+"""The migration guide between two versions: what the new version says of the old one, and what the check found, told to those who must
+change their code.
 
-It is grouped by area (the schema file in which a method stands) and method. Each method shows a smallest message of both
+What was found is grouped by area (the schema file in which a method stands) and method. Each method shows a smallest message of both
 versions, what the sender does differently, and what it may do besides. Two tables hold what stands in many methods: capabilities, and
 the types that have come, gone or been renamed.
 
@@ -11,12 +12,14 @@ says so.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Final, assert_never
 
 from acpgen import ir
+from acpgen.compat import moves
 from acpgen.compat.protocol.candidates import Examples, NoExample
 from acpgen.compat.protocol.check import Judged, check
 from acpgen.compat.protocol.messages import Part, Route, message
@@ -50,6 +53,7 @@ INSTEAD: Final[Mapping[str, str]] = {
     "gate-removed": "Be ready to receive it without having advertised anything.",
     "leniency-added": "Invalid values are decoded leniently now.",
     "leniency-withdrawn": "Send valid values.",
+    "limit-changed": "Keep to the new limit.",
     "limit-loosened": "Be ready to receive more values.",
     "limit-tightened": "Keep to the new limit.",
     "method-added": "You may send it where its description allows that.",
@@ -62,6 +66,7 @@ INSTEAD: Final[Mapping[str, str]] = {
     "null-result-withdrawn": "Answer with an object, not with null.",
     "object-closed": "Send declared members only.",
     "object-opened": "Be ready to receive members that are not declared.",
+    "position-changed": "Send each item at its new position.",
     "required-field-added": "Send it.",
     "required-field-removed": "Stop sending it, and do not require it of others.",
     "tag-renamed": "Name the variant in the new member.",
@@ -113,12 +118,20 @@ def guide(old: Revised, new: Revised) -> str:
 def _lines(old: Revised, new: Revised) -> Iterator[str]:
     judged = check(old, new).judged
     mine = [each for each in judged if each.severity != "editorial"]
+    begins = (
+        "what the new version says of the old one, who has to do what, and all that was found"
+        if new.bundle.moves
+        else "found"
+    )
     yield f"# Migration guide: {plain(old.protocol.name)} to {plain(new.protocol.name)}\n"
     yield (
-        f"What changes for those who speak {code(old.protocol.name)} and move to {code(new.protocol.name)}, computed from the two "
-        "schemas. Each section is one area, each entry says where, what has changed, and what to do.\n"
+        f"What changes for those who speak {code(old.protocol.name)} and move to {code(new.protocol.name)}: {begins} by the two schemas, "
+        "with every message in this guide checked against the schema of its version.\n"
     )
     yield from _overview(old, new, judged)
+    yield from moves.lines(old, new)
+    yield "\n## What the schemas say\n"
+    yield "All that differs between the schemas of the two versions, by method. It is computed, so nothing is left out.\n"
     for area, methods in _areas(old, new).items():
         yield f"\n## {plain(area)}: methods"
         for name in methods:
@@ -194,6 +207,31 @@ def _method(name: str, judged: list[Judged], old: Revised, new: Revised) -> Iter
         yield f"It was {', '.join(map(code, earlier))}.\n"
     elif before is None or after is None:
         yield f"{'New' if before is None else 'Gone'}.\n"
+    told = [f"[{plain(title)}](#{_anchor(title)})" for title in moves.about(name, new)]
+    if told:
+        yield f"See {', '.join(told)}.\n"
+    if not judged:
+        yield "Nothing changes.\n"
+    if judged or before is None or after is None:
+        yield from _folded("Each change", _changes(judged, before, after, old, new))
+
+
+def _anchor(title: str) -> str:
+    """The address of a heading, as the site generator and GitHub make it."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
+def _folded(summary: str, told: Iterable[str]) -> Iterator[str]:
+    """Lines that a reader opens."""
+    yield f'<details markdown="1">\n<summary>{summary}</summary>\n'
+    yield from told
+    yield "</details>"
+
+
+def _changes(
+    judged: list[Judged], before: ir.Method | None, after: ir.Method | None, old: Revised, new: Revised
+) -> Iterator[str]:
+    """What was found about a method, and its messages."""
     must = [each for each in judged if _demands(each, old, new)]
     may = [each for each in judged if not _demands(each, old, new)]
     for heading, found in (("You must", must), ("You may", may)):
@@ -201,8 +239,6 @@ def _method(name: str, judged: list[Judged], old: Revised, new: Revised) -> Iter
             yield f"{heading}:\n"
             yield from _grouped(found, old, new)
             yield ""
-    if not judged:
-        yield "Nothing changes.\n"
     if must or before is None or after is None:
         yield from _messages(before, after, old, new)
 
@@ -308,17 +344,18 @@ def _messages(before: ir.Method | None, after: ir.Method | None, old: Revised, n
         if len({text for text, _ in texts}) < len(texts):
             continue
         for text, side in texts:
-            what = "A smallest message" if part == "params" else "A smallest answer"
+            what = "A message" if part == "params" else "An answer"
             yield f"{what} in {code(side.protocol.name)}:\n\n```json\n{text}\n```\n"
 
 
 def _example(method: ir.Method, part: Part, side: Revised, like: Revised) -> ir.JSON:
-    """A smallest message, with texts as the version `like` shows them: what differs between two is what has changed."""
+    """A message with the first example that the schema gives; else a smallest one, with texts as the version `like` shows them."""
     name = method.params if part == "params" else method.result
     if name is None:
         return None
+    given = side.bundle.definitions[name].get("examples")
     try:
-        value = Examples(side, like).of(ir.Ref(name))
+        value = given[0] if given else Examples(side, like).of(ir.Ref(name))
     except NoExample:
         return None
     version = side.protocol.version

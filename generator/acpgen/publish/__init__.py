@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final, TypeAlias
+from typing import Final
 
 from acpgen.errors import Fault, Faults
 from acpgen.kept import NOTHING, Kept
@@ -18,20 +18,18 @@ from acpgen.publish import changelog, changes, pages, requirements, timelines
 from acpgen.publish import monitor as monitoring
 from acpgen.publish.counterparts import beside
 from acpgen.publish.demands import demands
+from acpgen.publish.pages import Entry
 from acpgen.publish.versions import INDEX, Version, successions
 from acpgen.targets import docs
 from acpgen.targets.docs.rule_notes import NO_RULES
 from acpgen.targets.python import construct
 from acpgen.targets.python.construct import Constructor
 
-__all__ = ["Entry", "Version", "documents", "navigation"]
+__all__ = ["Entry", "Version", "documents", "navigation", "sources"]
 
 HOME: Final = INDEX
 RULES: Final = "compatibility.md"
 MACHINES: Final = "llms.txt"
-
-Entry: TypeAlias = "tuple[str, str | list[Entry]]"
-"""A title in the navigation, and the page or the entries below it."""
 
 
 def documents(
@@ -84,7 +82,10 @@ def documents(
     for old, new in successions(versions):
         path = changes.name(old, new)
         files[path] = changes.page(old, new, path)
-        files[_guide(old, new)] = guide(Revised(old.protocol, old.bundle), Revised(new.protocol, new.bundle))
+        try:
+            files[_guide(old, new)] = guide(Revised(old.protocol, old.bundle), Revised(new.protocol, new.bundle))
+        except Faults as caught:
+            raise Faults([replace(fault, at=new.at(fault.at)) for fault in caught.faults]) from None
     files[RULES] = catalogue.as_markdown(linked=True)
     files.update(rule_pages.pages())
     if any(map(monitoring.is_known, versions)):
@@ -104,8 +105,7 @@ def navigation(versions: Sequence[Version], material: Material = NONE) -> list[E
     """How the pages hang together: a section for each version with its methods and, by area, its types."""
     from acpgen.compat import catalogue
 
-    found: list[Entry] = [("Home", HOME)]
-    found += [(title_of(text) or path, path) for path, text in material.pages.items() if path != HOME]
+    found: list[Entry] = [("Home", HOME), *pages.navigation(material)]
     for version in versions:
         where = docs.places_of(version.protocol, version.bundle)
         areas: list[Entry] = []
@@ -145,6 +145,18 @@ def navigation(versions: Sequence[Version], material: Material = NONE) -> list[E
     rules += [("Monitor rules", monitoring.PAGE)] if any(map(monitoring.is_known, versions)) else []
     told: list[Entry] = [(entry.id, entry.page) for entry in catalogue.catalogue()]
     return [*found, ("Rules", [*rules, ("Compatibility rules", [("All rules", RULES), *told])])]
+
+
+def sources(versions: Sequence[Version], material: Material = NONE) -> Mapping[str, str]:
+    """The file that a page is made from, where it is one that people edit: schema files of methods, types and areas, pages by hand."""
+    found = {path: pages.source(material, path) for path in material.pages}
+    for version in versions:
+        where = docs.places_of(version.protocol, version.bundle)
+        definitions = version.protocol.definitions
+        files = {where.types[name]: definitions[name].at for name in definitions}
+        files |= {where.methods[method.name]: method.at for method in version.protocol.methods}
+        found |= {version.path(path): version.at(at).partition("#")[0] for path, at in files.items() if at}
+    return found
 
 
 def _snippets(version: Version) -> docs.Snippets | None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, TypeAlias
 from urllib.parse import unquote
 
 from acpgen.errors import BadMaterial, Fault, Faults
-from acpgen.material import PAGES, Material
+from acpgen.material import PAGES, Material, title
 from acpgen.publish.versions import INDEX
 from acpgen.targets.docs import Markdown
+
+Entry: TypeAlias = "tuple[str, str | list[Entry]]"
+"""A title in the navigation, and the page or the entries below it."""
 
 _CODE: Final = re.compile(r"^(```+|~~~+).*?^\1\s*$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 _LINK: Final = re.compile(r"\]\(\s*<?([^)\s>]+)")
@@ -37,6 +40,22 @@ def added(material: Material, made: Mapping[str, str]) -> Mapping[str, str]:
     return found
 
 
+def navigation(material: Material) -> list[Entry]:
+    """The pages but for the home page: those of a folder stand below its name, before all others, the folder's own page first."""
+    folders: dict[str, list[Entry]] = {}
+    others: list[Entry] = []
+    for path, text in material.pages.items():
+        folder, _, name = path.rpartition("/")
+        entry: Entry = (title(text) or path, path)
+        if folder and name == INDEX:
+            folders.setdefault(folder, []).insert(0, ("Overview", path))
+        elif folder:
+            folders.setdefault(folder, []).append(entry)
+        elif path != INDEX:
+            others.append(entry)
+    return [*((f"{folder[:1].upper()}{folder[1:]}", found) for folder, found in folders.items()), *others]
+
+
 def require_links(material: Material, files: Mapping[str, str]) -> None:
     """Raise `Faults` for links of these pages that lead to no page of the docs."""
     faults = [fault for path in material.pages for fault in _dangling(material, path, files)]
@@ -47,11 +66,17 @@ def require_links(material: Material, files: Mapping[str, str]) -> None:
 def _dangling(material: Material, path: str, files: Mapping[str, str]) -> Iterator[Fault]:
     for link in dict.fromkeys(_LINK.findall(_CODE.sub("", material.pages[path]))):
         page = unquote(link.partition("#")[0])
-        if page and not _FOREIGN.match(link) and posixpath.normpath(page) not in files:
+        there = posixpath.normpath(posixpath.join(posixpath.dirname(path), page))
+        if page and not _FOREIGN.match(link) and there not in files:
             reason = f"the link to {link} leads to no page of the docs"
             yield BadMaterial(
                 at=_at(material, path), reason=reason, remedy="Name a page by its path there, such as acp/v1/index.md"
             )
+
+
+def source(material: Material, path: str) -> str:
+    """The file of a page that the project adds."""
+    return _at(material, path)
 
 
 def _at(material: Material, path: str) -> str:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from acpgen.errors import (
     DanglingReference,
@@ -25,7 +25,7 @@ from acpgen.errors import (
     UnknownSide,
     UnusedName,
 )
-from acpgen.pointers import escape, pointer_parts, reference_to, unescape
+from acpgen.pointers import escape, pointer, pointer_parts, reference_to, unescape
 from acpgen.schema.calls import Bound, Calls, Gaps, bind, find_calls, payloads, with_alternatives
 from acpgen.schema.chosen import ChosenNames, tag_text
 from acpgen.schema.collect import MIGRATION, Collected, collect
@@ -83,13 +83,32 @@ SPELLINGS: Final = {"$defs": "definitions", "definitions": "$defs"}
 
 
 @dataclass(frozen=True, slots=True)
+class Moved:
+    """What became of a thing of the version before, as `x-migration` tells it at length, `at` its place.
+
+    `to` names what takes its place, `does` says by reader what to do, `before` and `after` are messages of the two versions.
+    """
+
+    at: str = field(compare=False)
+    title: str
+    change: Literal["changed", "moved", "removed", "renamed", "replaced"]
+    says: str
+    why: str
+    to: tuple[str, ...] = ()
+    does: Mapping[str, str] = field(default_factory=dict[str, str])
+    before: tuple[Schema, ...] = ()
+    after: tuple[Schema, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Bundle:
     """One version of a protocol as one JSON Schema 2020-12; read, never changed.
 
     `origins` maps each definition to its place in the source files, `file#/pointer`; `files` maps each of these files to
     its title and description, empty where it says nothing, and `sources` to what it holds. `migration` holds what the files say, by
-    `x-migration`, of things of the version before. `references` are those of each definition as the source has them: a union that
-    was distributed over the branches of another one is referred to no more. `framing` are the definitions that only frame messages.
+    `x-migration`, of things of the version before, and `moves` what they tell at length. `references` are those of
+    each definition as the source has them: a union that was distributed over the branches of another one is referred to no more.
+    `framing` are the definitions that only frame messages.
     `unmatched` are the entries of shared names that match nothing here.
     `notes` say what of the files means nothing and was left out.
     `profile` says where the methods stand, `calls` are those that it finds, but for marked ones, which the definitions themselves tell;
@@ -105,6 +124,7 @@ class Bundle:
     origins: Mapping[str, str] = field(repr=False)
     files: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]], repr=False)
     migration: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    moves: Mapping[str, Moved] = field(default_factory=dict[str, "Moved"], repr=False)
     sources: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     references: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]], repr=False)
     framing: frozenset[str] = field(default=frozenset(), repr=False)
@@ -201,7 +221,8 @@ def _bundle(
         schema=schema,
         origins={name: relocated(spelled_as_written(at, files), foreign.places) for name, at in work.origins.items()},
         files={path: _about(value) for path, value in read.items()},
-        migration={key: text for value in read.values() for key, text in value.get(MIGRATION, {}).items()},
+        migration={key: said if isinstance(said, str) else said["says"] for _, key, said in _migration(read)},
+        moves={key: _moved(path, key, said) for path, key, said in _migration(read) if is_object(said)},
         sources=sources,
         references={name: frozenset(references(source)) for name, source in work.sources.items()},
         framing=_frames(schema["$defs"]),
@@ -933,3 +954,16 @@ def _fragment(at: str) -> str:
 
 
 __all__ = ["ABSOLUTE_PATH", "ANNOTATIONS", "DIALECT", "Bundle", "bundle", "common_fields", "tolerant"]
+
+
+def _migration(files: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """What each file says of things of the version before: a text, or an object."""
+    for path, value in files.items():
+        for key, said in value.get(MIGRATION, {}).items():
+            yield path, key, said
+
+
+def _moved(path: str, key: str, said: Any) -> Moved:
+    told: dict[str, Any] = dict(said)
+    told.update({part: tuple(said[part]) for part in ("to", "before", "after") if part in said})
+    return Moved(at=f"{path}{pointer(MIGRATION, key)}", **told)

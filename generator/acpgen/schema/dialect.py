@@ -35,7 +35,7 @@ _BESIDE: Final = {
 _NAMING: Final = frozenset({"x-side", "x-capability", "x-required-with"})
 """Keywords that name a side, before a colon if they say more."""
 
-_KINDS: Final = {"array": "a list", "object": "an object of texts", "string": "a string"}
+_KINDS: Final = {"array": "a list", "object": "an object of texts, or of objects that tell more,", "string": "a string"}
 
 
 def dialect_file() -> Path:

@@ -15,3 +15,37 @@ function reach() {
 }
 addEventListener("load", reach);
 addEventListener("resize", reach);
+
+// Each field, value and variant has an address of its own: the empty anchor in its cell becomes a link to itself.
+function point() {
+  for (const anchor of document.querySelectorAll(".md-typeset td > a[id]:not([href])")) {
+    anchor.href = `#${anchor.id}`;
+    anchor.className = "acp-permalink";
+    anchor.setAttribute("aria-label", `Link to ${anchor.nextElementSibling ? anchor.nextElementSibling.textContent : anchor.id}`);
+    anchor.textContent = "#";
+  }
+}
+
+// The page as Markdown, into the clipboard. A page from the disk cannot fetch; its link to the file stays.
+function offer() {
+  for (const button of document.querySelectorAll("[data-acp-copy]")) {
+    if (location.protocol === "file:" || !navigator.clipboard) continue;
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      const said = button.textContent;
+      try {
+        const answer = await fetch(button.dataset.acpCopy);
+        if (!answer.ok) throw new Error(answer.statusText);
+        await navigator.clipboard.writeText(await answer.text());
+        button.textContent = "Copied";
+      } catch {
+        button.textContent = "Not copied";
+      }
+      setTimeout(() => (button.textContent = said), 2000);
+    });
+  }
+}
+addEventListener("DOMContentLoaded", () => {
+  point();
+  offer();
+});

@@ -6,7 +6,7 @@ from .errors import DecodeError, Dropped, EncodeError, Problem
 from .failures import ConnectionEnded, Failed, NotAdvertised, NotStrict, Refused
 from .jsonrpc import JSON, ErrorObject, ErrorResponse, Notification, Request, Response
 from .markers import Bounds, Exact, MultipleOf, Number, Open, Positional, Shapes, Tagged, UniqueItems
-from .model import MISSING, Excluding, Model, Unknown
+from .model import MISSING, Excluding, Model, Unknown, UnknownTag
 from .published import Defined
 from .sending import encode_strictly
 from .strict import MissingExtra, Strict, Violation
@@ -45,6 +45,7 @@ __all__ = [
     "Tagged",
     "UniqueItems",
     "Unknown",
+    "UnknownTag",
     "Violation",
     "encode_strictly",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import InitVar
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
 from pydantic_core import MISSING, core_schema
@@ -14,7 +14,15 @@ from .described import ConstructorSignature, Fields
 from .json_types import Scalar, comparable, is_array, is_object, is_sequence
 from .published import record_schema
 
-__all__ = ["MISSING", "Excluding", "Model", "Reading", "Unknown"]
+__all__ = ["MISSING", "Excluding", "Model", "Reading", "Unknown", "UnknownTag"]
+
+if TYPE_CHECKING:
+    UnknownTag: TypeAlias = Literal["(unknown)"]
+else:
+    UnknownTag = str
+"""The tag of an unknown variant. For a type checker it is a constant that no known tag is, so that `update.session_update == "tool_call"`
+leaves one variant. It is text, which `Unknown.tag` has.
+"""
 
 
 class Model(BaseModel):

@@ -30,6 +30,9 @@ _PLACEHOLDER: Final = "\0"
 """A property that keeps the emitter from reading a record without fields as a map. The template leaves it out."""
 
 
+_IN_TEMPLATE: Final = ("TYPE_CHECKING", "Annotated", "Any", "ClassVar", "MISSING", "Mapping")
+"""What the template of a record names."""
+
 _WIDEST: Final = 100
 """Characters of an import that stands on one line."""
 
@@ -244,12 +247,18 @@ def _view(
     is_spelled: bool,
 ) -> dict[str, Any]:
     fields = {}
+    unknown = _unknown_tag(record, union)
     for index, field in enumerate(_own_fields(record, protocol)):
         python = names.fields[record.name][field.name]
         alias = f"{names.ours('Field')}(alias={literal(field.name)})" if python != field.name else None
         fields[f"f{index}" if is_spelled else field.name] = {
             "docstring": docstring(field_notes(field), 4),
-            "hint": annotation(field.type, names) if is_spelled or beyond_emitter(field.type) else None,
+            "hint": names.ours("UnknownTag")
+            if field.name == unknown
+            else annotation(field.type, names)
+            if is_spelled or beyond_emitter(field.type)
+            else None,
+            "is_unknown_tag": field.name == unknown,
             "default": _default(field, names, protocol),
             "optional": not field.required and _default(field, names, protocol) is None,
             "field": alias if is_spelled else None,
@@ -264,7 +273,8 @@ def _view(
         "excluded": _excluded(record) if union is None else None,
         "own_name": names.classes[record.name] if is_spelled else None,
         "own_base": names.classes[record.base] if is_spelled and record.base is not None else None,
-        "ours": {name: names.ours(name) for name in ("Annotated", "Any", "ClassVar", "MISSING", "Mapping")},
+        "is_checked": unknown is None,
+        "ours": {name: names.ours(name) for name in _IN_TEMPLATE},
     }
     if is_spelled and record.base is None:
         base = "Model" if not record.excluded else "Excluding"
@@ -277,6 +287,12 @@ def _view(
         texts = [tag for tag in tags if isinstance(tag, str)]  # the unknown tag is text: it can be no other one
         view["known_tags"] = f"{{{', '.join(map(literal, texts))}}}"
     return view
+
+
+def _unknown_tag(record: ir.Record, union: ir.TaggedUnion | None) -> str | None:
+    """The field of a fallback that holds the unknown tag, if any text may be one."""
+    found = union is not None and any(field.name == union.tag and field.type == ir.String() for field in record.fields)
+    return union.tag if found and union is not None and record.base is None else None
 
 
 def _excluded(record: ir.Record) -> str | None:
@@ -412,7 +428,10 @@ def _imports(
     excluding = [name for name in _excluding(records) if name not in fallbacks]
     if fallbacks or excluding:
         needed += ["typing.ClassVar"]
-    if excluding:
+    told = [record for record in records if _unknown_tag(record, fallbacks.get(record.name)) is not None]
+    if told:
+        needed += ["typing.TYPE_CHECKING", f"{modules.runtime}.UnknownTag"]
+    if excluding or told:
         needed += ["collections.abc.Mapping", "typing.Any"]
     if any(record.extra == ir.Nothing() for record in records):
         needed.append("pydantic.ConfigDict")

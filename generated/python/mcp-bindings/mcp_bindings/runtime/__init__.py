@@ -16,7 +16,7 @@ from .markers import (
     Tagged,
     UniqueItems,
 )
-from .model import MISSING, Excluding, Model, Unknown
+from .model import MISSING, Excluding, Model, Unknown, UnknownTag
 from .published import Defined
 from .sending import encode_strictly
 from .strict import MissingExtra, Strict, Violation
@@ -55,6 +55,7 @@ __all__ = [
     "Tagged",
     "UniqueItems",
     "Unknown",
+    "UnknownTag",
     "Violation",
     "encode_strictly",
 ]

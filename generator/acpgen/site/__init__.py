@@ -16,17 +16,20 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from acpgen import material, resources
-from acpgen.config import Config
+from acpgen import material, resources, stamp
+from acpgen.config import Config, Published
 from acpgen.errors import Faults, SiteNotBuilt, Unwritable, visible
 from acpgen.kept import NOTHING, Kept, user_cache
-from acpgen.schema.load import parse, place, read
+from acpgen.schema.load import Source, parse, place, read
+from acpgen.site import heads, searching
 from acpgen.write import Change, Files, Tree, write
 
 if TYPE_CHECKING:
@@ -42,6 +45,7 @@ WHOLE: Final = "single-file.md"
 
 _SITE: Final = {
     "acpgen.css": "docs/assets/acpgen.css",
+    "actions.html": "theme/partials/actions.html",
     "acpgen.js": "docs/assets/acpgen.js",
     "favicon.svg": "docs/assets/favicon.svg",
     "iframe-worker.js": "docs/assets/iframe-worker.js",
@@ -55,53 +59,106 @@ _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 _UNSEARCHED: Final = re.compile(r"(?<=\S) \{ data-search-exclude \}$", re.MULTILINE)
 """The mark at the end of a heading. No text of a schema makes one: a brace in it is a character reference."""
 
+_NOWHERE: Final = Published()
+
 _UNUSED: Final = frozenset({"assets/images/favicon.png"})
 
 
 def build(config: Config, out: Path, kept: Kept = NOTHING) -> Change:
-    """Build the site of a project into a folder, with results that are `kept`. Raises `Faults`; then nothing was changed."""
+    """Build the site of a project into a folder, with results that are `kept`; a folder that is as it was built of the same inputs
+    stays. Raises `Faults`; then nothing was changed.
+    """
+    require_generator()
+    sources = _sources(config)
+    beside = material.read(config.root / config.schema, list(sources))
+    inputs, stamps = _inputs(config, sources, beside), stamp.Stamps(kept)
+    if kept is not NOTHING and stamps.is_fresh(out, inputs):
+        return Change(out, written=(), unchanged=_paths(out), removed=(), strays=())
+    tree = Tree(out, _files(config, sources, material.parsed(beside), kept))
+    (change,) = write([tree])
+    stamps.record(tree, inputs, {})
+    return change
+
+
+def _files(config: Config, sources: Mapping[str, Source], beside: material.Material, kept: Kept) -> Files:
+    """The files of the site of a project. Raises `Faults`."""
     from acpgen import publish
 
-    found = versions(config)
-    beside = material.parsed(material.read(config.root / config.schema, [each.protocol.name for each in found]))
-    documents, navigation = (
-        publish.documents(found, beside, for_site=True, kept=kept),
-        publish.navigation(found, beside),
-    )
-    return write([Tree(out, made(documents, navigation))])[0]
+    found = _versions(config, sources)
+    documents = publish.documents(found, beside, for_site=True, kept=kept)
+    edited = publish.sources(found, beside)
+    return made(documents, publish.navigation(found, beside), config.site, edited)
 
 
 def versions(config: Config) -> list[Version]:
     """Every protocol of which an output of the project has the docs. Raises `Faults`."""
-    from acpgen.generate import understand
-    from acpgen.publish import Version
-    from acpgen.targets import Settings
+    return _versions(config, _sources(config))
 
+
+def _sources(config: Config) -> Mapping[str, Source]:
+    """The schema files of those protocols. Raises `Faults`."""
     chosen = dict.fromkeys(m.protocol for output in config.outputs if output.target == "docs" for m in output.members)
     if not chosen:
         reason, remedy = "no output has the target docs", "Add one with protocols to [tool.acpgen.outputs]"
         raise Faults([SiteNotBuilt(at=place(config.file), reason=reason, remedy=remedy)])
-    found: list[Version] = []
-    for name in chosen:
-        source = read(config.root / config.schema / name, name=name, references=config.references)
-        found.append(
-            Version(*understand(parse(source)), Settings(package=config.package(name), prefix=name), source.at)
+    folder = config.root / config.schema
+    return {name: read(folder / name, name=name, references=config.references) for name in chosen}
+
+
+def _versions(config: Config, sources: Mapping[str, Source]) -> list[Version]:
+    from acpgen.generate import understand
+    from acpgen.publish import Version
+    from acpgen.targets import Settings
+
+    return [
+        Version(
+            *understand(
+                parse(source),
+                names={**config.names, **config.names_of.get(name, {})},
+                shared=frozenset(config.names),
+                methods=config.profile(name) if config.methods else None,
+            ),
+            Settings(package=config.package(name), prefix=name),
+            source.at,
         )
-    return found
+        for name, source in sources.items()
+    ]
 
 
-def made(documents: Files, navigation: Sequence[Entry]) -> Files:
-    """The files of the site. Raises `Faults` where the generator fails, warns, or makes a page that is too large."""
+def _inputs(config: Config, sources: Mapping[str, Source], beside: material.Files) -> str:
+    """A hash of all that goes into the site."""
+    files = [(f"{name}/{path}", content) for name, source in sources.items() for path, content in source.files]
+    files += [
+        (f"references/{name} {known} {path}", content)
+        for name, source in sources.items()
+        for known, path, content in source.references
+    ]
+    files += [(f"material/{path}", content) for path, content in beside.files]
+    return stamp.inputs(stamp.generator(), files, {"config": repr(replace(config, root=Path())), "zensical": ZENSICAL})
+
+
+def made(
+    documents: Files,
+    navigation: Sequence[Entry],
+    address: Published = _NOWHERE,
+    edited: Mapping[str, str] = MappingProxyType({}),
+) -> Files:
+    """The files of the site. `edited` has the file of the project that each page is made from. Raises `Faults` where the generator
+    fails, warns, or makes a page that is too large.
+    """
     require_generator()
     with TemporaryDirectory(prefix="acpgen-site-") as temporary:
         folder = Path(temporary)
         try:
-            _lay_out(folder, documents, navigation)
+            _lay_out(folder, documents, navigation, address, edited)
             _run(folder)
             files = dict(_read(folder / "site"))
         except OSError as error:
             raise Faults([Unwritable(at=place(folder), reason=str(error.strerror))]) from None
     files.update({path: _as_text(text) for path, text in documents.items()})
+    files |= searching.improved(files)
+    if not address.url:
+        files.pop("sitemap.xml", None)  # it holds absolute addresses, and none is known
     large = [(path, len(text.encode())) for path, text in files.items() if path.endswith(".html")]
     faults = [_too_large(path, size) for path, size in large if size > LARGEST_PAGE]
     if faults:
@@ -186,13 +243,17 @@ def _as_text(page: str) -> str:
     return _UNSEARCHED.sub("", page)
 
 
-def _lay_out(folder: Path, documents: Files, navigation: Sequence[Entry]) -> None:
+def _lay_out(
+    folder: Path, documents: Files, navigation: Sequence[Entry], address: Published, edited: Mapping[str, str]
+) -> None:
     """Write what the site generator reads."""
     source = resources.templates() / "docs" / "site"
-    pages = {f"docs/{path}": text for path, text in documents.items() if not _is_for_machines(path)}
+    above = heads.heads({path: text for path, text in documents.items() if not _is_for_machines(path)}, address, edited)
+    laid = {f"docs/{path}": head + documents[path] for path, head in above.items()}
     given = {to: (source / name).read_text("utf-8") for name, to in _SITE.items()}
     told = {"INHERIT": "base.yml", "site_name": _name(documents), "nav": _nested(navigation)}
-    for path, text in {**pages, **given, "mkdocs.yml": json.dumps(told, indent=1)}.items():
+    told |= {"site_url": address.url} if address.url else {}
+    for path, text in {**laid, **given, "mkdocs.yml": json.dumps(told, indent=1)}.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, "utf-8")
 
@@ -232,14 +293,21 @@ def _run(folder: Path) -> None:
             [SiteNotBuilt(at="zensical", reason=reason, remedy="Try again when the machine has time")]
         ) from None
     if done.returncode != 0 or not (folder / "site" / "index.html").is_file():
-        said = _COLOUR.sub("", done.stdout + done.stderr).replace(f"{folder}{os.sep}", "").partition("Traceback")[0]
-        reason = " ".join(said.split()) or f"exit code {done.returncode}"
+        said, _, trace = (
+            _COLOUR.sub("", done.stdout + done.stderr).replace(f"{folder}{os.sep}", "").partition("Traceback")
+        )
+        last = trace.strip().rpartition("\n")[2]
+        reason = " ".join(f"{said} {last}".split()) or f"exit code {done.returncode}"
         raise Faults([SiteNotBuilt(at="zensical", reason=reason, remedy="Correct the page that it names")])
 
 
 def _too_large(path: str, size: int) -> SiteNotBuilt:
     reason = f"this page has {size} bytes, and the limit is {LARGEST_PAGE}"
     return SiteNotBuilt(at=path, reason=reason, remedy="Split the type or the protocol that it shows")
+
+
+def _paths(folder: Path) -> tuple[str, ...]:
+    return tuple(sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()))
 
 
 def _read(folder: Path) -> Iterator[tuple[str, str]]:

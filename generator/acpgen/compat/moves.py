@@ -1,0 +1,95 @@
+"""What the new version says of things of the old one: what became of each, what takes its place, why, and who does what about it.
+
+It is the part of a migration guide that no comparison of schemas can find. The schema says it by `x-migration`, with messages of both
+versions, which are checked here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from acpgen import ir
+from acpgen.compat.protocol.messages import Route, message_schema
+from acpgen.compat.protocol.revision import Revised
+from acpgen.errors import Fault, Faults, InvalidExample
+from acpgen.markup import code, plain, prose
+from acpgen.pointers import plain_pointer
+
+_BECAME: Final = {
+    "changed": "Changed",
+    "moved": "Moved",
+    "removed": "Removed",
+    "renamed": "Renamed",
+    "replaced": "Replaced",
+}
+
+
+def lines(old: Revised, new: Revised) -> Iterator[str]:
+    """The sections about what moved, and a checklist for each kind of reader. Raises `Faults` for a message that its version refuses."""
+    require_valid(old, new)
+    moves = new.bundle.moves
+    if not moves:
+        return
+    yield "\n## What moved, and why"
+    for of, move in moves.items():
+        yield f"\n### {plain(move.title)}\n"
+        there = f" → {', '.join(map(code, move.to))}" if move.to else ""
+        yield f"{_BECAME[move.change]}: {code(of)}{there}. {prose(move.says)}\n"
+        yield f"Why: {prose(move.why)}\n"
+        for side, shown in ((old, move.before), (new, move.after)):
+            if shown:
+                yield f"In {code(side.protocol.name)}:\n"
+                yield from (f"```json\n{json.dumps(each, indent=2, ensure_ascii=False)}\n```\n" for each in shown)
+    for reader in dict.fromkeys(reader for move in moves.values() for reader in move.does):
+        yield f"\n## Checklist for {plain(reader)}\n"
+        told = [(move.title, move.does[reader]) for move in moves.values() if reader in move.does]
+        yield from (f"{number}. **{plain(title)}**: {prose(does)}" for number, (title, does) in enumerate(told, 1))
+
+
+def about(method: str, new: Revised) -> list[str]:
+    """The titles of the sections in which a method is named: as what moved, or as what takes its place."""
+    return [move.title for of, move in new.bundle.moves.items() if method in (of, *move.to)]
+
+
+def require_valid(old: Revised, new: Revised) -> None:
+    """Raise `Faults` for each message that its version refuses, with the place where the new version says it."""
+    faults: list[Fault] = []
+    for move in new.bundle.moves.values():
+        for part, side, shown in (("before", old, move.before), ("after", new, move.after)):
+            asked: dict[Any, ir.Method] = {}
+            for index, message in enumerate(shown):
+                reason = _refusal(message, side, asked)
+                if reason is not None:
+                    at = f"{move.at}{plain_pointer(part, index)}"
+                    faults.append(InvalidExample(at=at, reason=f"{side.protocol.name}: {reason}"))
+    if faults:
+        raise Faults(faults)
+
+
+def _refusal(message: Mapping[str, Any], side: Revised, asked: dict[Any, ir.Method]) -> str | None:
+    """Why a version refuses a message; `None` if it does not. `asked` holds the requests so far, by id."""
+    import jsonschema_rs  # the command starts without it
+
+    name = message.get("method")
+    if name is not None:
+        kind = "request" if "id" in message else "notification"
+        method = next((each for each in side.methods if (each.name, each.kind) == (name, kind)), None)
+        if method is None:
+            return f"it has no {kind} '{name}'"
+        if kind == "request":
+            asked[message["id"]] = method
+        route, type_ = Route("params", method), method.params
+    else:
+        method = asked.get(message.get("id"))
+        if method is None:
+            return "no message before it has this id, so nothing says what it answers"
+        route, type_ = Route("result", method), method.result
+    schema = message_schema(side, route, type_)
+    try:
+        jsonschema_rs.Draft202012Validator({**schema["anyOf"][0], "$defs": schema["$defs"]}).validate(message)
+    except jsonschema_rs.ValidationError as error:
+        place = plain_pointer(*error.instance_path)
+        return f"{place or 'the message'}: {error.message}"
+    return None

@@ -1,0 +1,31 @@
+"""The search of the site: the index that the site generator makes, with what ranks it, and a worker of our own that reads both.
+
+The generator's worker wants every word of a query and ranks by where they stand. Ours knows synonyms, parts of names, words that say
+nothing, and that some pages are asked for more than others. `search.json` of the templates holds those.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from acpgen import resources
+from acpgen.write import Files
+
+_INDEX: Final = "search.json"
+_SCRIPT: Final = "search.js"
+_WORKER: Final = re.compile(r"assets/javascripts/workers/search\.[0-9a-f]+\.min\.js")
+
+
+def improved(files: Files) -> Mapping[str, str]:
+    """The files of a site's search, as they stand in place of those that the site generator made."""
+    source = resources.templates() / "docs" / "site"
+    index = json.loads(files[_INDEX])
+    index["config"].update(json.loads((source / "search.json").read_text("utf-8")))
+    text = json.dumps(index, ensure_ascii=False, separators=(",", ":"))
+    worker = (source / "search.js").read_text("utf-8")
+    found = {path: worker for path in files if _WORKER.fullmatch(path)}
+    assert len(found) == 1, "the site generator keeps its worker elsewhere"
+    return {**found, _INDEX: text, _SCRIPT: f"var __index = {text}"}

@@ -1,0 +1,107 @@
+"""The guides: every block of code is run, and what a command prints is what the guide shows.
+
+A block with `title="…"` is written to a file of that name. Python without a title is run block after block, in one program. A shell
+block is run where the files lie, and a block of text after it shows its output, with `...` for what is left out.
+"""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pytest
+import yaml
+
+from acp_session.containment import guarantees
+
+ROOT: Final = Path(__file__).parents[1]
+GUIDES: Final = ROOT / "schema" / "pages" / "guides"
+PYTHON: Final = [
+    ROOT / part
+    for part in ("generated/python/acp-bindings", "generated/python/mcp-bindings", "generator/acp-session", "generator")
+]
+FENCE: Final = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+FIRST: Final = (
+    *("install", "write-an-agent", "write-a-client", "answer-a-permission-request", "files"),
+    *("additional-directories", "cancel", "mcp-roots", "your-own-protocol", "gate-a-schema", "probe-an-agent"),
+    "write-a-target",
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    language: str
+    title: str
+    text: str
+
+
+def blocks(guide: str) -> list[Block]:
+    text = (GUIDES / f"{guide}.md").read_text("utf-8")
+    found = [Block(*each.groups("")) for each in FENCE.finditer(text)]
+    assert text.count("\n```") == 2 * len(found), "a block that is not understood"
+    return found
+
+
+def environment() -> dict[str, str]:
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
+    return {**os.environ, "PATH": path, "PYTHONPATH": os.pathsep.join((".", *map(str, PYTHON)))}
+
+
+def run(command: list[str], folder: Path) -> str:
+    done = subprocess.run(
+        command, cwd=folder, env=environment(), capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_all_guides_are_there_and_the_first_page_links_each() -> None:
+    assert {path.stem for path in GUIDES.glob("*.md")} == {*FIRST, "index"}
+    linked = re.findall(r"\]\(([\w-]+)\.md\)", (GUIDES / "index.md").read_text("utf-8"))
+    assert tuple(linked) == FIRST
+    assert "(schema/pages/guides/index.md)" in (ROOT / "README.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("guide", FIRST)
+def test_a_guide_does_what_it_says(guide: str, tmp_path: Path) -> None:
+    found = blocks(guide)
+    assert found
+    if not guarantees().enforced and "acp_session" in (GUIDES / f"{guide}.md").read_text("utf-8"):
+        pytest.skip("this platform cannot keep an access in a root")
+    loose: list[str] = []
+    shown = ""
+    for block in found:
+        match block.language:
+            case "text":
+                flags = doctest.ELLIPSIS
+                assert doctest.OutputChecker().check_output(block.text, shown, flags), f"{block.text}\n---\n{shown}"
+            case "sh":
+                shown = run(["bash", "-euo", "pipefail", "-c", block.text], tmp_path)
+            case "pycon":
+                (tmp_path / "session.txt").write_text(block.text, "utf-8")
+                run([sys.executable, "-m", "doctest", "session.txt"], tmp_path)
+            case "python":
+                ast.parse(block.text)
+                loose += [] if block.title else [block.text]
+            case "json":
+                json.loads(block.text)
+            case "toml":
+                tomllib.loads(block.text)
+            case "yaml":
+                yaml.safe_load(block.text)
+            case other:
+                pytest.fail(f"nothing runs a block of {other}")
+        if block.title:
+            (tmp_path / block.title).write_text(block.text, "utf-8")
+    if loose:
+        (tmp_path / "guide.py").write_text("\n\n".join(loose), "utf-8")
+        run([sys.executable, "-W", "error", "guide.py"], tmp_path)
