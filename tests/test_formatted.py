@@ -13,7 +13,7 @@ from acpgen.targets.python.formatted import formatted, relative
 ROOT = Path(__file__).parents[1]
 MADE = [
     *sorted((ROOT / "generated" / "python").iterdir()),
-    *sorted(path for path in (ROOT / "tests" / "golden").glob("*/out/python")),
+    *sorted(path for path in (ROOT / "tests" / "golden" / "targets").glob("*/out/python")),
 ]
 CHECKS = (
     ["format", "--check"],

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
 from acpgen import Faults, lint
+from acpgen.compat.language import definitions, gone
 from acpgen.errors import TooDeep, TooLongChain, TooMuchWork
 from acpgen.generate import understand
+from acpgen.markup import sentences
+from acpgen.meaning.values import Unmakeable, Values
 from acpgen.schema import effort
+from acpgen.schema.labels import labels
 from acpgen.schema.load import Source, parse
 from acpgen.schema.ways import LONGEST_CHAIN, require_short_chains
+from acpgen.targets import TARGETS, Settings
 from hostile_schemas import SHAPES, level, levels, text
 from test_doubling import ending
 
@@ -101,3 +107,47 @@ def test_lint_of_what_is_nested_too_deep_is_a_fault() -> None:
     with pytest.raises(Faults) as caught:
         lint.lint(source("deep in not", 200))
     assert {type(fault) for fault in caught.value.faults} == {TooDeep}
+
+
+@pytest.mark.parametrize("target", ["docs", "vectors"])
+def test_targets_count_the_values_that_they_make_and_judge(target: str) -> None:
+    meaning, bundled = understand(parse(source("wide oneOf by tag", 100)))
+    with effort.bounded("p.json", 0):
+        effort.spend(effort.STEPS - 50)
+        with pytest.raises(Faults) as caught:
+            TARGETS[target](meaning, bundled, Settings())
+    assert {type(fault) for fault in caught.value.faults} == {TooMuchWork}
+
+
+@pytest.mark.parametrize("target", ["docs", "vectors"])
+def test_records_that_need_one_another_on_and_on_have_no_example_and_end_no_target(target: str) -> None:
+    meaning, bundled = understand(parse(source("fields in a row", 400)))
+    with ending():
+        assert TARGETS[target](meaning, bundled, Settings())
+    with pytest.raises(Unmakeable):
+        Values(meaning.definitions).small("L0")
+    assert Values(meaning.definitions).small("L390")
+
+
+def test_definitions_that_lead_to_a_change_however_far_are_compared_in_one_walk() -> None:
+    old: Any = {
+        "$defs": {f"L{number}": level(number + 1) for number in range(3_000)} | {"L3000": {}, "Other": {}, "Gone": {}}
+    }
+    new: Any = {"$defs": {**{name: each for name, each in old["$defs"].items() if name != "Gone"}, "L3000": False}}
+    with ending():
+        assert set(definitions(old, new)) == {f"#/$defs/L{number}" for number in range(3_001)}
+        assert gone(old, new) == ("#/$defs/Gone",)
+
+
+def test_branches_that_are_alike_are_counted_on_from_one_another() -> None:
+    with ending():
+        found = labels([{"required": [f"a{number % 2}"]} for number in range(6_000)], {})
+    assert len(set(found)) == 6_000
+    assert found[:6] == ["WithA0", "WithA1", "Any", "AnyAny", "WithA0Variant2", "WithA1Variant2"]
+
+
+def test_sentences_are_told_apart_in_one_walk() -> None:
+    with ending():
+        assert list(sentences("word " * 100_000)) == [("word " * 100_000).strip()]
+        assert len(list(sentences("[`*<" * 100_000))) == 1
+    assert list(sentences("A `b. c` d. An open ` e. F.g")) == ["A `b. c` d.", "An open ` e.", "F.g"]

@@ -71,6 +71,8 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
         *("constructing", "contract", "errors", "json_types", "markers", "model", "pointers", "published"),
     },
     "stdio": {"framing", "pipes"},
+    "omitting": set(),
+    "texts": {"markers", "published"},
     "strict": {"contract", "dap", "errors", "json_types", "parse", "pieces", "pointers"},
     "trace": {"contract", "errors", "json_types", "markers", "model", "pointers"},
     "transport": {"failures"},

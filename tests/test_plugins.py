@@ -268,7 +268,8 @@ def test_a_target_that_cannot_be_loaded_is_told_also_in_the_list(project: Path, 
     assert ran.returncode == 1
     assert "the target 'mine' failed: " in ran.stderr
     assert len(ran.stderr.splitlines()) == 1
-    assert [line.partition(":")[0] for line in ran.stdout.splitlines()] == ["bundle", "docs", "ir", "python", "vectors"]
+    listed = [line.partition(":")[0] for line in ran.stdout.splitlines() if not line.startswith(" ")]
+    assert listed == ["bundle", "docs", "ir", "python", "vectors"]
 
 
 def test_a_target_that_refuses_a_protocol_is_quoted(project: Path) -> None:

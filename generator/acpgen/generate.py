@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
-from acpgen.errors import Faults, PathClash, TooDeep, UnknownName, did_you_mean
-from acpgen.schema.positions import DEEPEST
+from acpgen.errors import Faults, PathClash, UnknownName, did_you_mean
 
 if TYPE_CHECKING:
     from acpgen import ir
@@ -69,12 +68,9 @@ def understand(
     from acpgen.schema.bundle import bundle
     from acpgen.schema.effort import bounded
 
-    try:
-        with bounded(protocol.documents[0].path, protocol.size):
-            bundled = bundle(protocol, names=names, shared=shared, methods=methods, is_apart=is_apart)
-            return lower(bundled, keep_unknown=keep_unknown), bundled
-    except RecursionError:
-        raise Faults([TooDeep(at=protocol.documents[0].path, limit=DEEPEST)]) from None
+    with bounded(protocol.documents[0].path, protocol.size):
+        bundled = bundle(protocol, names=names, shared=shared, methods=methods, is_apart=is_apart)
+        return lower(bundled, keep_unknown=keep_unknown), bundled
 
 
 def require_targets(names: Iterable[str], known: Iterable[str], at: str = "targets") -> None:

@@ -67,12 +67,17 @@ def first_sentence(text: str) -> Markdown:
     return prose(next(sentences(text), ""))
 
 
+_SPAN_OR_STOP: Final = re.compile(r"`[^`]*`|\.(?=\s|$)")
+
+
 def sentences(text: str) -> Iterator[str]:
     """The sentences of a description on one line each. A full stop in a code span, or with no space after it, ends none."""
-    line = " ".join(text.split())
-    found = re.findall(r"(?:[^`.]|`[^`]*`|\.(?!\s|$))*\.(?=\s|$)", line)
-    yield from (sentence.strip() for sentence in found)
-    rest = line[sum(map(len, found)) :].strip()
+    line, start = " ".join(text.split()), 0
+    for found in _SPAN_OR_STOP.finditer(line):
+        if found[0] == ".":
+            yield line[start : found.end()].strip()
+            start = found.end()
+    rest = line[start:].strip()
     if rest:
         yield rest
 

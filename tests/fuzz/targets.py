@@ -24,6 +24,7 @@ from acpgen.generate import understand
 from acpgen.schema import effort
 from acpgen.schema.load import Source, parse
 from acpgen.schema.walk import is_object
+from fuzz.connecting import connect
 
 CORPORA: Final = Path(__file__).parent / "corpus"
 SECRET: Final = b"OUTSIDE"
@@ -133,6 +134,7 @@ TARGETS: Final[Mapping[str, tuple[Callable[[bytes], None], str]]] = {
     "load": (load, "schema"),
     "diff": (diff, "schema"),
     "contain": (contain, "path"),
+    "connect": (connect, "stream"),
 }
 """Each target with the corpus that it begins with."""
 
@@ -153,6 +155,12 @@ TOKENS: Final[Mapping[str, tuple[bytes, ...]]] = {
         *(b'"$ref":"#",', b'"$ref":"#/$defs/A",', b'{"$ref":"#/$defs/B"},', b'"allOf":[{}],', b'"oneOf":[{},{}],'),
         *(b'"not":{},', b'"unevaluatedProperties":false,', b'"pattern":"^(a+)+$",', b'"enum":[1,1.0,true],'),
         *(b'"x-method":"m",', b'"x-side":"agent",', b'"$id":"x",', b'"$dynamicRef":"#a",', b'"const":{},', b'"if":{},'),
+    ),
+    "stream": (
+        *(b"\n", b"\r\n\r\n", b"\xff", b"\0", b"[", b"[" * 3_000, b"{" * 200, b"[]\n", b"5\n", b"null\n", b" \n"),
+        *(b"Content-Length: 2\r\n\r\n{}", b"Content-Length: 999999999999\r\n\r\n", b"Content-Length: -1\r\n\r\n"),
+        *(b'"id":1,', b'"id":1,"id":2,', b'"id":1e400,', b'"method":"session/prompt",', b'"result":{},', b'"error":5,'),
+        *(b'{"jsonrpc":"2.0","id":1,"result":{}}\n', b'"' + b"a" * 5_000 + b'"', b'{"jsonrpc":"2.0","method":"x"}\n'),
     ),
     "path": (b"/", b"..", b".", b"//", b"\0", b"out/", b"up/", b"a/in/", b"a/loop", b"\xff", b"a" * 300, b"\\", b"~"),
 }

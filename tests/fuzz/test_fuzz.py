@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from fuzz.targets import CORPORA, TARGETS, TOKENS, corpus, mutated
 
 MORE = int(os.environ.get("ACPGEN_EXAMPLES", "1"))
-EXAMPLES = {"decode": 300, "validate": 200, "monitor": 60, "load": 60, "diff": 25, "contain": 400}
+EXAMPLES = {"decode": 300, "validate": 200, "monitor": 60, "load": 60, "diff": 25, "contain": 400, "connect": 60}
 EDITS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 1 << 16), st.integers(0, 1 << 16)), max_size=8)
 
 

@@ -28,11 +28,11 @@ from acpgen.compat.findings import (
 from acpgen.compat.fingerprints import asked, fingerprint
 from acpgen.compat.sources import Comparable, Input, opened
 from acpgen.compat.spots import Spots
-from acpgen.errors import Fault, Faults, NameCollision, TooDeep, Unsupported
+from acpgen.errors import Fault, Faults, NameCollision, Unsupported
 from acpgen.pointers import pointer, pointer_parts
+from acpgen.schema.effort import bounded
 from acpgen.schema.load import NO_REFERENCES, Documents, References
 from acpgen.schema.names import class_name
-from acpgen.schema.positions import DEEPEST
 from acpgen.schema.profile import choose
 from acpgen.schema.walk import ASSERTIONS, Schema, asserts, is_object
 
@@ -242,11 +242,9 @@ def revised(side: Input, *, unstable: bool, roots: Mapping[str, _Root] | None = 
     from acpgen.meaning.lower import lower
 
     wanted = roots or {}
-    try:
+    with bounded(side.at(side.documents.documents[0].path), side.documents.size):
         bundled = _bundled(_with_roots(side.documents, wanted), side.methods)
         protocol = lower(bundled)
-    except RecursionError:
-        raise Faults([TooDeep(at=side.at(side.documents.documents[0].path), limit=DEEPEST)]) from None
     found = _roots(side.documents, frozenset(bundled.origins.values()), bundled.unread)
     labels = {each.name: each.label for each in wanted.values()}
     return Revised(protocol, bundled, unstable, replace(found, named=labels))

@@ -25,11 +25,8 @@ def definitions(old: JSON, new: JSON) -> tuple[str, ...]:
     reached = _closure(before, _of_root(old)) & _closure(after, _of_root(new))
     differing = {place for place in shared if _text(before[place]) != _text(after[place])}
     differing |= before.keys() ^ after.keys()
-    return tuple(
-        place
-        for place in shared
-        if place not in reached and not differing.isdisjoint(_closure(before, [place]) | _closure(after, [place]))
-    )
+    touched = _leading_to(before, differing) | _leading_to(after, differing)
+    return tuple(place for place in shared if place not in reached and place in touched)
 
 
 def judged(comparison: Comparison, old: JSON, new: JSON, place: str = "") -> Comparison:
@@ -64,9 +61,9 @@ def _reached(schema: JSON, place: str) -> list[JSON]:
 
 def gone(old: JSON, new: JSON) -> tuple[str, ...]:
     """The places of the definitions that only the old schema has, and that its root does not refer to."""
-    before = _places(old)
+    before, after = _places(old), _places(new)
     reached = _closure(before, _of_root(old))
-    return tuple(place for place in before if place not in _places(new) and place not in reached)
+    return tuple(place for place in before if place not in after and place not in reached)
 
 
 def together(comparisons: Sequence[Comparison], *, is_open: bool) -> Inclusion:
@@ -118,6 +115,22 @@ def _closure(places: Mapping[str, JSON], start: Iterable[str]) -> set[str]:
         if place in places and place not in found:
             found.add(place)
             pending.extend(unquote(reference) for reference in refs_anywhere(places[place]))
+    return found
+
+
+def _leading_to(places: Mapping[str, JSON], ends: Iterable[str]) -> set[str]:
+    """Places that are among the ends, and the definitions whose references lead to one, however far."""
+    by: dict[str, list[str]] = {}
+    for place, schema in places.items():
+        for reference in refs_anywhere(schema):
+            by.setdefault(unquote(reference), []).append(place)
+    found: set[str] = set()
+    pending = [end for end in ends if end in places]
+    while pending:
+        place = pending.pop()
+        if place not in found:
+            found.add(place)
+            pending.extend(by.get(place, ()))
     return found
 
 

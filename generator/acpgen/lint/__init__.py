@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from acpgen.config import Level
-from acpgen.errors import Fault, Faults, TooDeep, UnknownName, did_you_mean, printable
+from acpgen.errors import Fault, Faults, UnknownName, did_you_mean, printable
 from acpgen.lint import dialect, meaning, structure, words
 from acpgen.lint.subject import Remark, Subject
 from acpgen.material import schemas
@@ -21,7 +21,7 @@ from acpgen.pointers import pointer_parts
 from acpgen.schema.dialect import dialect_file
 from acpgen.schema.effort import bounded
 from acpgen.schema.load import NO_REFERENCES, References, Source, parse_unchecked, place, read
-from acpgen.schema.positions import DEEPEST, positions
+from acpgen.schema.positions import positions
 
 Rule: TypeAlias = Callable[[Subject], Iterable[Remark]]
 
@@ -145,11 +145,8 @@ def lint(source: Source) -> tuple[Finding, ...]:
     broken = tuple(dialect.schema_malformed(subject))
     rules = (dialect.schema_malformed,) if broken else RULES
     first = source.at(found.documents[0].path)
-    try:
-        with bounded(first, found.size):
-            return tuple(sorted({_finding(subject, rule, remark) for rule in rules for remark in rule(subject)}))
-    except RecursionError:
-        raise Faults([TooDeep(at=first, limit=DEEPEST)]) from None
+    with bounded(first, found.size):
+        return tuple(sorted({_finding(subject, rule, remark) for rule in rules for remark in rule(subject)}))
 
 
 def lint_paths(

@@ -12,6 +12,8 @@ from typing import Any, Final, TypeAlias, assert_never
 from acpgen import ir
 from acpgen.meaning import texts
 from acpgen.meaning.limits import is_length_within, is_number_within, limits_of
+from acpgen.schema.effort import spend
+from acpgen.schema.positions import DEEPEST
 from acpgen.schema.walk import is_array, is_object
 
 Path: TypeAlias = "tuple[str | int, ...]"
@@ -57,6 +59,7 @@ class Values:
         self.definitions: Final = definitions
         self._small: dict[str, Any] = {}
         self._sizes: dict[int, int] = {}
+        self._heights: dict[int, int] = {}
         self._under_way: set[str] = set()
         self._tried = 0
         self._depth = 0
@@ -68,6 +71,8 @@ class Values:
         if name not in self._small:
             if name in self._under_way:
                 raise Unmakeable(f"{name} holds itself")
+            if len(self._under_way) >= DEEPEST:
+                raise Unmakeable(f"{name} is needed more than {DEEPEST} levels deep")
             self._under_way.add(name)
             try:
                 made = self._made(self.definitions[name])
@@ -75,8 +80,11 @@ class Values:
                 self._under_way.discard(name)
             self._small[name] = made
             self._sizes[id(made)] = self._size(made)
+            self._heights[id(made)] = self._height(made)
         if self._sizes[id(self._small[name])] > LARGEST:
             raise Unmakeable(f"the smallest {name} that is made holds more than {LARGEST} values")
+        if self._heights[id(self._small[name])] > DEEPEST:
+            raise Unmakeable(f"the smallest {name} that is made is nested more than {DEEPEST} levels deep")
         return self._small[name]
 
     def _size(self, value: Any) -> int:
@@ -84,8 +92,13 @@ class Values:
         known = self._sizes.get(id(value))
         if known is not None:
             return known
-        inner: Iterable[Any] = value.values() if is_object(value) else value if is_array(value) else ()
-        return 1 + sum(map(self._size, inner))
+        spend()
+        return 1 + sum(map(self._size, _inside(value)))
+
+    def _height(self, value: Any) -> int:
+        """How deep a value is nested."""
+        known = self._heights.get(id(value))
+        return known if known is not None else 1 + max(map(self._height, _inside(value)), default=0)
 
     def _made(self, definition: ir.Definition) -> Any:
         match definition:
@@ -111,6 +124,7 @@ class Values:
         self._tried = self._tried + 1 if self._depth else 0
         if self._tried > MOST:
             raise Unmakeable(f"more than {MOST} types were tried")
+        spend()
         self._depth += 1
         try:
             return self._of(type_, filled=filled)
@@ -294,6 +308,10 @@ class Values:
                 continue
             if isinstance(one, dict) and isinstance(other, dict):
                 yield (), {**one, **other}
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    return value.values() if is_object(value) else value if is_array(value) else ()
 
 
 def array_of(type_: ir.Type, definitions: Mapping[str, ir.Definition]) -> ir.Array | None:

@@ -115,7 +115,8 @@ class Bundle:
     `gaps` are what it leaves open.
     `places` lead from a place of what was made of a document to the place in the document itself; `unread` has for each foreign document
     what it says of messages that is not read, by a phrase that names it. `former` are the names that definitions had before a variant
-    and its body were one, with those that they have now.
+    and its body were one, with those that they have now. `size` are the characters of
+    what was read.
     """
 
     name: str
@@ -134,6 +135,7 @@ class Bundle:
     gaps: Gaps = field(default_factory=Gaps, repr=False)
     places: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     unread: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, "Mapping[str, Any]"], repr=False)
+    size: int = field(default=0, repr=False)
     former: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
     @property
@@ -231,6 +233,7 @@ def _bundle(
         gaps=calls.gaps,
         places={**foreign.places, **work.moved},
         unread=foreign.made,
+        size=documents.size,
         former=work.former,
     )
 

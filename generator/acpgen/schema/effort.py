@@ -1,7 +1,7 @@
 """Steps that the work on one protocol may take: what would go on for too long ends with a fault, at the same step on each machine.
 
-A step is one look at a schema. The functions that every stage looks through count them, so that no stage is left out, and neither is one
-that is written tomorrow; outside of `bounded` nothing is counted.
+A step is one look at a schema, at a value that is made from one, or at a page of text. The functions that every stage looks through count
+them, so that no stage is left out, and neither is one that is written tomorrow; outside of `bounded` nothing is counted.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final
 
-from acpgen.errors import Faults, TooMuchWork
+from acpgen.errors import Faults, TooDeep, TooMuchWork
+from acpgen.schema.positions import DEEPEST
 
 STEPS: Final = 2_000_000
 """For a protocol of up to one MiB, and once more for each further MiB. The largest at hand takes a tenth."""
@@ -36,7 +37,7 @@ _UNDER_WAY: Final[ContextVar[Effort | None]] = ContextVar("effort", default=None
 def bounded(at: str, size: int) -> Generator[None]:
     """Count the steps of what is done inside, for a protocol of `size` characters in the file `at`.
 
-    Work inside of such work counts with it. What takes too many raises `Faults`.
+    Work inside of such work counts with it. What takes too many steps, or nests too deep, raises `Faults`.
     """
     if _UNDER_WAY.get() is not None:
         yield
@@ -45,6 +46,8 @@ def bounded(at: str, size: int) -> Generator[None]:
     token = _UNDER_WAY.set(Effort(steps, steps, at))
     try:
         yield
+    except RecursionError:
+        raise Faults([TooDeep(at=at, limit=DEEPEST)]) from None
     finally:
         _UNDER_WAY.reset(token)
 

@@ -40,9 +40,11 @@ def labels(
     ladders = [list(_ladder(branch, tags.get(index), keys.get(index))) for index, branch in enumerate(branches)]
     found: dict[int, str] = {}
     used: set[str] = set()
+    numbered: dict[str, Iterator[str]] = {}  # each goes on where it was left: what it has told is used
     for index in sorted(range(len(branches)), key=lambda index: (ladders[index][0][0], index)):
         words = [word for _, word in ladders[index]]
-        word = next(word for word in chain(words, counted(words[0])) if word not in used) if words[0] else ""
+        more = numbered.setdefault(words[0], counted(words[0]))
+        word = next(word for word in chain(words, more) if word not in used) if words[0] else ""
         used.add(word)
         found[index] = word
     return [found[index] for index in range(len(branches))]

@@ -27,6 +27,7 @@ RESERVED_FIELDS = frozenset(
             "model_validate_strings",
             "payload",
             "tag",
+            "drops_unknown",
             "excluded_constants",
             "extra",
             "is_extension",
@@ -81,13 +82,16 @@ def class_names(definitions: Collection[str]) -> Mapping[str, str]:
     return assign({name: (python_class(name), python_class(spelled_out(name))) for name in definitions})
 
 
-def field_names(properties: Collection[str], inherited: Mapping[str, str] | None = None) -> Mapping[str, str]:
+def field_names(
+    properties: Collection[str], inherited: Mapping[str, str] | None = None, *, as_on_wire: bool = False
+) -> Mapping[str, str]:
     """The attribute of each property of one record, no two alike, by the rule of `class_names`.
 
-    `inherited` are the attributes that a base class has given already.
+    `inherited` are the attributes that a base class has given already. `as_on_wire` keeps the spelling of those that can be attributes.
     """
     given = inherited or {}
-    own = {name: (field_name(name), _spelled_field(name)) for name in properties if name not in given}
+    plain = _wire_attribute if as_on_wire else field_name
+    own = {name: (plain(name), _spelled_field(name)) for name in properties if name not in given}
     names = {**given, **assign(own, taken=given.values())}
     return {name: names[name] for name in properties}
 
@@ -117,6 +121,30 @@ def _coroutine(parts: Sequence[str]) -> str:
         return "empty"
     name = name if name[0].isidentifier() else f"n{name}"
     return f"{name}_" if keyword.iskeyword(name) or name.startswith("_") else name
+
+
+def member_names(values: Collection[str]) -> Mapping[str, str]:
+    """The member of an enumeration for each of its texts, no two alike: `in_progress` becomes `IN_PROGRESS`."""
+    return assign({value: (_member(words(value), value), _member(_spelled_parts(value), value)) for value in values})
+
+
+def _member(parts: Sequence[str], text: str) -> str:
+    name = "_".join(part.upper() for part in parts if part)
+    if not name:
+        return "_".join(f"U{ord(character):04X}" for character in text) or "EMPTY"
+    return name if name[0].isalpha() else f"N{name}"
+
+
+def is_attribute(name: str) -> bool:
+    """Whether `name` can be an attribute of a record."""
+    plain = name.isascii() and name.isidentifier() and not name.startswith("_")
+    return plain and not keyword.iskeyword(name) and name not in RESERVED_FIELDS
+
+
+def _wire_attribute(text: str) -> str:
+    """A wire name as it is, without underscores in front, where that can be an attribute; else as `field_name` has it."""
+    plain = text.lstrip("_")
+    return _attribute(plain, text) if plain.isidentifier() else field_name(text)
 
 
 def is_class_name(name: str) -> bool:

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 from acpgen import ir
 from acpgen.schema.bundle import Bundle
+from acpgen.schema.effort import bounded
 from acpgen.targets.options import Option, Value
 
 
@@ -52,6 +53,10 @@ class Target:
     at: str = ""
 
     def __call__(self, protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
-        """What `render` makes, with the default of every option that the settings leave out."""
+        """What `render` makes, with the default of every option that the settings leave out, within the steps that a protocol is given.
+
+        Raises `Faults`.
+        """
         options = {**{option.name: option.default for option in self.options}, **settings.options}
-        return self.render(protocol, bundle, replace(settings, options=options))
+        with bounded(next(iter(bundle.files), bundle.name), bundle.size):
+            return self.render(protocol, bundle, replace(settings, options=options))

@@ -18,14 +18,18 @@ DOOR: Final = "extra"
 
 
 class Taken:
-    """The names that a class takes: `names` are Python and wire names, `near` the Python names by both. `anything`: it takes all others."""
+    """The names that a class takes: `names` are Python and wire names, `near` the Python names by both. `anything`: it takes all others.
 
-    __slots__ = ("anything", "names", "near")
+    `drops`: it keeps no other, so that one which is given would be lost.
+    """
 
-    def __init__(self, wire: Mapping[str, str], *, anything: bool) -> None:
+    __slots__ = ("anything", "drops", "names", "near")
+
+    def __init__(self, wire: Mapping[str, str], *, anything: bool, drops: bool = False) -> None:
         self.names: Final = frozenset({*wire, *wire.values()} - {DOOR})
         self.near: Final = {**{other: name for name, other in wire.items()}, **{name: name for name in wire}}
         self.anything: Final = anything
+        self.drops: Final = drops
 
     def arguments(self, model: type[BaseModel], data: dict[str, Any]) -> dict[str, Any]:
         """The arguments of a constructor as pydantic takes them. Raises `ValidationError` for names that the record does not have."""
@@ -39,6 +43,8 @@ class Taken:
         known = extra.keys() & self.names
         if known:
             raise _error(model, [((DOOR, name), extra[name], _KNOWN) for name in sorted(known)])
+        if self.drops and extra:
+            raise _error(model, [((DOOR, name), extra[name], _DROPPED) for name in sorted(extra)])
         return {**data, **extra}
 
     def refuse(self, model: type[BaseModel], data: Mapping[str, Any]) -> None:
@@ -49,10 +55,14 @@ class Taken:
 
     def _hint(self, name: str) -> str:
         found = no_such_field(name, self.near)
-        return found if found.endswith("?") else f"{found}; what the schema does not know goes into '{DOOR}'"
+        return (
+            found if found.endswith("?") or self.drops else f"{found}; what the schema does not know goes into '{DOOR}'"
+        )
 
 
 _KNOWN: Final = f"this is a field of the record: pass it by its name, not in '{DOOR}'"
+
+_DROPPED: Final = "this class drops what the schema does not name"
 
 
 def no_such_field(name: str, near: Mapping[str, str]) -> str:

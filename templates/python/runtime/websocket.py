@@ -250,7 +250,7 @@ async def serve(
             return socket.respond(503, "too many connections\n")
         return None
 
-    def identify(socket: ServerConnection, request: Request, response: Response) -> None:  # noqa: ARG001
+    def identify(socket: ServerConnection, request: Request, response: Response) -> None:
         if identity is not None:
             response.headers[identity] = str(uuid.uuid4())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import assert_never
+from typing import Any, assert_never
 
 from acpgen import ir
 from acpgen.meaning.keys import keys_of
@@ -12,10 +12,12 @@ from acpgen.targets.python.naming import Names
 from acpgen.targets.python.types import annotation, imported, references
 
 
-def alias_views(protocol: ir.Protocol, names: Names, beyond: Beyond) -> list[dict[str, str]]:
-    """Name, value and docstring of each alias, in the order of the schema."""
+def alias_views(protocol: ir.Protocol, names: Names, beyond: Beyond) -> list[dict[str, Any]]:
+    """Name, value and docstring of each type that is no record, in the order of the schema; of those that are classes, base and members."""
     return [
-        {
+        _class(definition, names)
+        if isinstance(definition, ir.Enum) and definition.name in names.members
+        else {
             "name": names.classes[definition.name],
             "arguments": _arguments(
                 names.classes[definition.name],
@@ -26,6 +28,24 @@ def alias_views(protocol: ir.Protocol, names: Names, beyond: Beyond) -> list[dic
         for definition in protocol.definitions.values()
         if not isinstance(definition, ir.Record)
     ]
+
+
+def _class(enum: ir.Enum, names: Names) -> dict[str, Any]:
+    """A set of texts as a class."""
+    members = names.members[enum.name]
+    return {
+        "name": names.classes[enum.name],
+        "base": names.ours("OpenTexts" if _is_open(enum) else "Texts"),
+        "docstring": docstring(_doc(enum) or f"The texts of `{enum.name}`.", 4),
+        "members": [
+            {
+                "name": members[str(one.value)],
+                "value": literal(one.value),
+                "docstring": docstring(one.doc, 4),
+            }
+            for one in enum.values
+        ],
+    }
 
 
 def _markers(name: str, names: Names, beyond: Beyond) -> str:
@@ -59,10 +79,13 @@ def named_records(protocol: ir.Protocol) -> set[str]:
     return {name for name in found if isinstance(protocol.definitions[name], ir.Record)}
 
 
-def imports(protocol: ir.Protocol, beyond: Beyond) -> set[str]:
+def imports(protocol: ir.Protocol, beyond: Beyond, names: Names) -> set[str]:
     """What the aliases use of `typing`, pydantic and the run-time package."""
     found: set[str] = set()
     for definition in protocol.definitions.values():
+        if isinstance(definition, ir.Enum) and definition.name in names.members:
+            found.add("OpenTexts" if _is_open(definition) else "Texts")
+            continue
         if not isinstance(definition, ir.Record):
             found |= {"Annotated", "Defined"} | ({"CHECKS"} if beyond.of(definition.name) else set())
         match definition:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from acpgen import ir
 from acpgen.meaning.checks import Checks, checks
@@ -15,10 +15,11 @@ from acpgen.targets.python.literals import json_literal, literal
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
-    """The checks of a package, and what is not enforced even so."""
+    """The checks of a package, and what is not enforced even so. `of_more` are the definitions that speak of fields they do not name."""
 
     checks: Checks
     gaps: Gaps
+    of_more: frozenset[str]
 
     def of(self, name: str, table: str = "CHECKS") -> str:
         """The check of a definition as source; empty where it has none. `table` is what the module calls the checks."""
@@ -37,7 +38,15 @@ class Beyond:
 def beyond(protocol: ir.Protocol, bundle: Bundle) -> Beyond:
     """What a protocol needs beyond types."""
     found = checks(protocol, bundle)
-    return Beyond(found, gaps_of(found, bundle))
+    of_more = {
+        name
+        for name, schema in bundle.definitions.items()
+        if any(schema.get(keyword) not in (None, False) for keyword in _OF_MORE)
+    }
+    return Beyond(found, gaps_of(found, bundle), frozenset(of_more))
+
+
+_OF_MORE: Final = ("additionalProperties", "patternProperties", "unevaluatedProperties", "propertyNames")
 
 
 def check_view(found: Checks) -> dict[str, Any]:

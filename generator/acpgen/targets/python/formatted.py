@@ -11,11 +11,10 @@ from pathlib import Path
 
 from ruff import find_ruff_bin  # type: ignore[import-untyped]  # pyright: ignore[reportMissingTypeStubs]
 
-LINE = 88
-"""The length of a line where nobody says otherwise, as formatters have it."""
+from acpgen.targets.python.dials import LINE, PYTHONS
 
 
-def formatted(files: Mapping[str, str], line_length: int = LINE, python: str = "3.11") -> dict[str, str]:
+def formatted(files: Mapping[str, str], line_length: int = LINE, python: str = PYTHONS[0]) -> dict[str, str]:
     """The same files with their Python modules as `ruff format` and `ruff check` want them; others are left as they are.
 
     No settings of the folder or the user count.

@@ -27,7 +27,18 @@ _MODULE: Final = (
 """What functions of the module call something else than a side."""
 
 _OWN: Final = frozenset(
-    {"AbstractAsyncContextManager", "Any", "Final", "Mapping", "Sequence", "Strict", "TYPE_CHECKING", "Unpack", "WIRE"}
+    {
+        "AbstractAsyncContextManager",
+        "Any",
+        "ClassVar",
+        "Final",
+        "Mapping",
+        "Sequence",
+        "Strict",
+        "TYPE_CHECKING",
+        "Unpack",
+        "WIRE",
+    }
 )
 """What the module binds beside the classes of its sides and lower-case names."""
 

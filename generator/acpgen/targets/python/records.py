@@ -14,11 +14,20 @@ from acpgen.resources import templates
 from acpgen.schema.equality import whole
 from acpgen.schema.walk import is_array, is_object
 from acpgen.targets.python.beyond import Beyond
+from acpgen.targets.python.dials import Dials
 from acpgen.targets.python.joined import import_of, joined
 from acpgen.targets.python.literals import docstring, json_literal, literal
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.notes import field_notes
-from acpgen.targets.python.types import NUMBER, annotation, beyond_emitter, imported, plain_schema, references
+from acpgen.targets.python.types import (
+    NUMBER,
+    annotation,
+    beyond_emitter,
+    imported,
+    plain_schema,
+    references,
+    takes_null,
+)
 
 _STAND_IN: Final = {"type": "boolean"}
 """What the emitter is shown where the type comes from elsewhere; of all types this one imports nothing."""
@@ -39,10 +48,16 @@ _WIDEST: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Modules:
-    """Where generated code finds things: the run-time package and this protocol's package, dotted."""
+    """Where generated code finds things: the run-time package and this protocol's package, dotted; and what is chosen for it."""
 
     runtime: str
     package: str
+    dials: Dials
+
+    @property
+    def bases(self) -> str:
+        """What has the bases of records."""
+        return f"{self.package}._base" if self.dials.has_base else self.runtime
 
 
 def render_records(protocol: ir.Protocol, names: Names, modules: Modules, notice: str, beyond: Beyond) -> str:
@@ -113,7 +128,9 @@ def _emitted(
     else:
         schema, overrides = _input(protocol, records, names, modules)
     views = {
-        f"#/$defs/{keys[r.name]}": _view(r, names, fallbacks.get(r.name), protocol, beyond, is_spelled=is_spelled)
+        f"#/$defs/{keys[r.name]}": _view(
+            r, names, fallbacks.get(r.name), protocol, beyond, modules.dials, is_spelled=is_spelled
+        )
         for r in records
     }
     aliases = {
@@ -125,13 +142,14 @@ def _emitted(
     bases: dict[str, Any]
     if is_spelled:
         header = f"{header}\n\n{_written_imports(records, fallbacks, protocol, names, modules, beyond)}"
-        bases = {"base_class": f"{modules.runtime}.model", "disable_future_imports": True}
+        base = modules.bases if modules.dials.has_base else f"{modules.runtime}.model"
+        bases = {"base_class": base, "disable_future_imports": True}
     else:
         bases = {
-            "base_class": f"{modules.runtime}.Model",
+            "base_class": f"{modules.bases}.Model",
             "base_class_map": {
-                **{keys[name]: f"{modules.runtime}.Excluding" for name in _excluding(records)},
-                **{keys[name]: f"{modules.runtime}.Unknown" for name in fallbacks if _is_root(name, protocol)},
+                **{keys[name]: f"{modules.bases}.Excluding" for name in _excluding(records)},
+                **{keys[name]: f"{modules.bases}.Unknown" for name in fallbacks if _is_root(name, protocol)},
             },
             "aliases": aliases,
             "additional_imports": _imports(records, fallbacks, protocol, names, modules, beyond),
@@ -243,6 +261,7 @@ def _view(
     union: ir.TaggedUnion | None,
     protocol: ir.Protocol,
     beyond: Beyond,
+    dials: Dials,
     *,
     is_spelled: bool,
 ) -> dict[str, Any]:
@@ -260,7 +279,7 @@ def _view(
             else None,
             "is_unknown_tag": field.name == unknown,
             "default": _default(field, names, protocol),
-            "optional": not field.required and _default(field, names, protocol) is None,
+            "absent": _absent(field, names, protocol, dials),
             "field": alias if is_spelled else None,
             "name": python if is_spelled else None,
         }
@@ -269,7 +288,7 @@ def _view(
         "views": fields,
         "check": beyond.of(record.name, names.ours("CHECKS")),
         "tag_field": None,
-        "extra": _extra(record, names),
+        "extra": _extra(record, names, beyond, dials),
         "excluded": _excluded(record) if union is None else None,
         "own_name": names.classes[record.name] if is_spelled else None,
         "own_base": names.classes[record.base] if is_spelled and record.base is not None else None,
@@ -278,7 +297,8 @@ def _view(
     }
     if is_spelled and record.base is None:
         base = "Model" if not record.excluded else "Excluding"
-        view["own_base"] = f"model.{'Unknown' if union is not None else base}"
+        module = "_base" if dials.has_base else "model"
+        view["own_base"] = f"{module}.{'Unknown' if union is not None else base}"
     if union is not None:
         view["tag_field"] = literal(union.tag)
         own = [union.default_tag] if union.default_tag is not None else []
@@ -305,8 +325,21 @@ def _excluded(record: ir.Record) -> str | None:
     return "{" + ", ".join(rows) + "}"
 
 
-def _extra(record: ir.Record, names: Names) -> str | None:
+def _absent(field: ir.Field, names: Names, protocol: ir.Protocol, dials: Dials) -> dict[str, str] | None:
+    """How a field without a default is omitted: what stands beside its type, its marker, its value. `None` for other fields."""
+    if field.required or _default(field, names, protocol) is not None:
+        return None
+    if dials.omitted == "missing":
+        return {"beside": f" | {names.ours('MISSING')}", "marker": "", "value": names.ours("MISSING")}
+    if takes_null(field.type, protocol):  # what was set tells null from nothing
+        return {"beside": "", "marker": "", "value": "None"}
+    return {"beside": " | None", "marker": names.ours("OMITTED"), "value": "None"}
+
+
+def _extra(record: ir.Record, names: Names, beyond: Beyond, dials: Dials) -> str | None:
     match record.extra:
+        case ir.Anything() if dials.unknown != "keep" and record.name in beyond.of_more:
+            return f'model_config = {names.ours("ConfigDict")}(extra="allow")'
         case ir.Anything():
             return None
         case ir.Nothing():
@@ -314,7 +347,9 @@ def _extra(record: ir.Record, names: Names) -> str | None:
         case typed:
             values = annotation(typed, names)
             unchecked = "  # pyright: ignore[reportIncompatibleVariableOverride]"  # as pydantic wants it
-            return f"__pydantic_extra__: dict[str, {values}] = {names.ours('Field')}(init=False){unchecked}"
+            typed_extra = f"__pydantic_extra__: dict[str, {values}] = {names.ours('Field')}(init=False){unchecked}"
+            config = f'model_config = {names.ours("ConfigDict")}(extra="allow")\n    '
+            return typed_extra if dials.unknown == "keep" else config + typed_extra
 
 
 def _default(field: ir.Field, names: Names, protocol: ir.Protocol) -> str | None:
@@ -422,7 +457,7 @@ def _imports(
     is_spelled: bool = False,
 ) -> list[str]:
     """What the template uses and the emitter does not know of."""
-    needed = [f"{modules.runtime}.MISSING"]
+    needed = [_absence(records, protocol, names, modules)]
     if any(beyond.of(record.name) for record in records):
         needed.append(f"{modules.package}._checks.CHECKS")
     excluding = [name for name in _excluding(records) if name not in fallbacks]
@@ -433,7 +468,7 @@ def _imports(
         needed += ["typing.TYPE_CHECKING", f"{modules.runtime}.UnknownTag"]
     if excluding or told:
         needed += ["collections.abc.Mapping", "typing.Any"]
-    if any(record.extra == ir.Nothing() for record in records):
+    if any("ConfigDict" in (_extra(record, names, beyond, modules.dials) or "") for record in records):
         needed.append("pydantic.ConfigDict")
     typed = [record.extra for record in records if not isinstance(record.extra, ir.Anything | ir.Nothing)]
     made = f"{names.ours('Field')}("
@@ -443,7 +478,15 @@ def _imports(
     for type_ in (*typed, *written):
         needed += [_SOURCES[name].format(modules.runtime) for name in sorted(imported(type_))]
         needed += [f"{modules.package}.unions.{names.classes[name]}" for name in sorted(_aliases(type_, protocol))]
-    return list(dict.fromkeys(needed))
+    return list(dict.fromkeys(filter(None, needed)))
+
+
+def _absence(records: list[ir.Record], protocol: ir.Protocol, names: Names, modules: Modules) -> str:
+    """What omitted fields are written with; empty where nothing is to be imported for it."""
+    if modules.dials.omitted == "missing":
+        return f"{modules.runtime}.MISSING"
+    absent = [_absent(field, names, protocol, modules.dials) for record in records for field in record.fields]
+    return f"{modules.runtime}.omitting.OMITTED" if any(one and one["marker"] for one in absent) else ""
 
 
 def _written_imports(

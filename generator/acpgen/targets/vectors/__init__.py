@@ -20,6 +20,7 @@ from acpgen.errors import Faults, NotASchema, Unsupported
 from acpgen.meaning.values import Values
 from acpgen.resources import templates
 from acpgen.schema.bundle import Bundle
+from acpgen.schema.effort import working_on
 from acpgen.targets import Settings
 from acpgen.targets.vectors.definition_rows import Maker
 from acpgen.targets.vectors.method_rows import Messages
@@ -59,6 +60,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     for name, definition in protocol.definitions.items():
         if name not in bundle.definitions:
             continue  # made up for the receiver: what its union keeps is shown by the union
+        working_on(definition.at)
         rows = maker.rows(name)
         add(f"types/{_area(definition)}.jsonl", RowSubject(protocol.name, name, unstable=definition.unstable), rows)
         missing += [] if rows else [name]

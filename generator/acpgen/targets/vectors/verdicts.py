@@ -16,8 +16,15 @@ from acpgen import ir
 from acpgen.meaning.values import Path
 from acpgen.pointers import pointer, reference_to
 from acpgen.schema.bundle import Bundle, tolerant
+from acpgen.schema.effort import spend
 from acpgen.schema.walk import Schema, is_array
-from acpgen.schema.ways import require_few_ways
+from acpgen.schema.ways import require_few_ways, ways
+
+_WAYS: Final = 50
+"""Ways along which the judge goes while others look at one schema."""
+
+_ERROR: Final = 4
+"""Looks at a schema for each error that the judge tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,20 +48,28 @@ class Judge:
     def __init__(self, bundle: Bundle, protocol: ir.Protocol) -> None:
         require_few_ways(bundle.definitions, bundle.origins)
         self.root: Final = bundle.schema
+        self._ways: Final = ways(bundle.definitions)
         self._strict = _all_together(bundle.schema)
         self._tolerant = _all_together(_tolerated(bundle.schema, protocol))
 
     def is_valid(self, name: str, value: Any) -> bool:
         """Whether a value is one of the definition `name`."""
+        self._count(name)
         return self._strict.is_valid({name: value})
 
     def is_tolerated(self, name: str, value: Any) -> bool:
         """Whether a receiver that keeps what it does not know takes the value, leniency aside."""
+        self._count(name)
         return self._tolerant.is_valid({name: value})
 
     def breaks(self, name: str, value: Any) -> tuple[Break, ...]:
         """What the value breaks, each rule at each place once; nothing, if it is valid."""
+        self._count(name)
         return tuple(replace(one, path=one.path[1:]) for one in _breaks(self._strict.iter_errors({name: value})))
+
+    def _count(self, name: str) -> None:
+        """Count what it takes to judge a value."""
+        spend(1 + self._ways.get(name, 1) // _WAYS)
 
     def only_break(self, name: str, value: Any) -> Break | None:
         """The one thing that the value breaks; `None` if it is valid, or breaks more."""
@@ -81,6 +96,7 @@ def _tolerated(schema: Schema, protocol: ir.Protocol) -> Schema:
 def _breaks(errors: Iterable[jsonschema_rs.ValidationError]) -> tuple[Break, ...]:
     found: dict[tuple[Path, str, str | None], Break] = {}
     for error in errors:
+        spend(_ERROR)
         for one in _of_union(error) if error.kind.name in ("anyOf", "oneOf") else (_single(error),):
             found.setdefault((one.path, one.rule, one.missing), one)
     return tuple(found.values())

@@ -304,10 +304,16 @@ def taken(model: type[BaseModel]) -> Taken:
     found = _TAKEN.get(model)
     if found is None:
         wire = wire_names(model)
-        found = _TAKEN[model] = Taken(
-            wire, anything=issubclass(model, Unknown) or model in _OF_MORE
-        )
+        anything = issubclass(model, Unknown) or model in _OF_MORE
+        found = _TAKEN[model] = Taken(wire, anything=anything, drops=_drops(model))
     return found
+
+
+def _drops(model: type[BaseModel]) -> bool:
+    """Whether a record drops fields that the schema does not name."""
+    return model.model_config.get("extra") == "ignore" or (
+        issubclass(model, Excluding) and model.drops_unknown
+    )
 
 
 _OF_MORE: set[type[BaseModel]] = set()
@@ -380,8 +386,12 @@ class Unknown(Model):
 
 
 class Excluding(Model):
-    """A record that refuses some constants: with them, its object would be another variant."""
+    """A record that refuses some constants: with them, its object would be another variant.
 
+    The constants may be of fields that it does not declare. `drops_unknown`: such fields are dropped once they were looked at.
+    """
+
+    drops_unknown: ClassVar[bool] = False
     excluded_constants: ClassVar[
         Mapping[str, tuple[str | int | float | bool, ...]]
     ] = {}
@@ -397,6 +407,10 @@ class Excluding(Model):
                 raise ValueError(
                     f"the value {value!r} of {wire!r} belongs to another variant"
                 )
+        extra = self.__pydantic_extra__
+        if extra and self.drops_unknown:
+            self.__pydantic_fields_set__.difference_update(extra)
+            extra.clear()
         return self
 
 
@@ -415,10 +429,13 @@ def holds_constant(record: BaseModel, wire: str) -> bool:
 def value_of(record: BaseModel, wire: str) -> Any:
     """What a record holds under a wire name; `MISSING` where it holds nothing."""
     name = _python_name(record, wire)
+    if not name:
+        return (record.model_extra or {}).get(wire, MISSING)
+    found = record.__dict__.get(name, MISSING)
     return (
-        record.__dict__.get(name, MISSING)
-        if name
-        else (record.model_extra or {}).get(wire, MISSING)
+        MISSING
+        if found is None and name not in record.__pydantic_fields_set__
+        else found
     )
 
 

@@ -260,7 +260,7 @@ async def serve(
 
     def identify(
         socket: ServerConnection, request: Request, response: Response
-    ) -> None:  # noqa: ARG001
+    ) -> None:
         if identity is not None:
             response.headers[identity] = str(uuid.uuid4())
 

@@ -1,0 +1,328 @@
+"""The options of the Python target: what each promises, in every pair with another, on ACP and on schemas of others."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+import evidence
+from acpgen.errors import Faults
+from acpgen.meaning.lower import lower
+from acpgen.schema.bundle import bundle
+from acpgen.schema.load import load
+from acpgen.schema.walk import is_array, is_object
+from acpgen.targets import TARGETS, Settings, with_options
+
+ROOT: Final = Path(__file__).parents[2]
+
+OWN: Final = {
+    "acp/v1": ["SessionId=ConversationId", "NewSessionRequest.cwd=folder", "ToolKind=KindOfTool"],
+    "mcp": ["Tool=ToolCard", "Tool.inputSchema=takes", "LoggingLevel=Loudness"],
+}
+BASE: Final = """
+from pydantic import BaseModel
+
+
+class Base(BaseModel):
+    def house(self) -> str:
+        return type(self).__name__
+"""
+DIALS: Final[Mapping[str, tuple[Any, ...]]] = {
+    "omitted": ("missing", "none"),
+    "unknown-fields": ("keep", "ignore", "refuse"),
+    "enums": ("literal", "str-enum"),
+    "field-names": ("snake-case", "wire"),
+    "own-names": (False, True),
+    "base-class": ("", "house_of_tests.Base"),
+    "minimum-python": ("3.11", "3.12" if sys.version_info >= (3, 12) else "3.11"),
+    "line-length": (88, 120),
+}
+"""The values that are tried of each option."""
+
+
+def pairwise() -> list[dict[str, Any]]:
+    """Combinations in which every value of an option meets every value of every other one."""
+    every = [dict(zip(DIALS, values, strict=True)) for values in itertools.product(*DIALS.values())]
+    left = {pair for one in every for pair in itertools.combinations(sorted(one.items()), 2)}
+    chosen: list[dict[str, Any]] = []
+    while left:
+        best = max(every, key=lambda one: len(left & set(itertools.combinations(sorted(one.items()), 2))))
+        chosen.append(best)
+        left -= set(itertools.combinations(sorted(best.items()), 2))
+    return chosen
+
+
+COMBINATIONS: Final = pairwise()
+
+
+def _evidence(name: str) -> Path:
+    evidence.need(name)
+    return evidence.path(name)
+
+
+class Subject:
+    """One protocol with a package for each combination of options, and one that has none chosen."""
+
+    def __init__(self, name: str, protocol: Any, bundled: Any, folder: Path) -> None:
+        self.name = name
+        self.protocol, self.bundle = protocol, bundled
+        top = f"dials_{name.replace('/', '_')}"
+        for index, chosen in enumerate([{}, *COMBINATIONS]):
+            given = dict(chosen)
+            if given.pop("own-names", False):
+                given["own-names"] = OWN[name]
+            settings = with_options("python", Settings(package=f"{top}_{index}"), given, "here", "options")
+            for path, text in TARGETS["python"](protocol, bundled, settings).items():
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                (folder / path).write_text(text, "utf-8")
+        self.top = top
+        rows = TARGETS["vectors"](protocol, bundled, Settings())
+        self.rows = [
+            json.loads(line)
+            for path, text in rows.items()
+            if path.endswith(".jsonl") and "types/" in path
+            for line in text.splitlines()
+        ]
+
+    def package(self, index: int) -> Any:
+        return importlib.import_module(f"{self.top}_{index}")
+
+
+@pytest.fixture(scope="module")
+def subjects(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list[Subject]]]:
+    folder = tmp_path_factory.mktemp("dials")
+    (folder / "house_of_tests.py").write_text(BASE, "utf-8")
+    acp = bundle(load(ROOT / "schema" / "acp" / "v1", name="acp/v1"))
+    mcp = bundle(load(_evidence("upstream/mcp-2025-11-25/schema.json"), name="mcp"))
+    sys.path.insert(0, str(folder))
+    yield folder, [Subject("acp/v1", lower(acp), acp, folder), Subject("mcp", lower(mcp), mcp, folder)]
+    sys.path.remove(str(folder))
+
+
+def loosened(record: Any, package: Any, spoken: frozenset[str]) -> bool:
+    """Whether a record of the package without options holds fields that the schema does not speak of. They are taken away."""
+    runtime = importlib.import_module(f"{package.__name__}.runtime")
+    inner: list[Any] = []
+    found = False
+    if isinstance(record, runtime.Model):
+        if (
+            record.__pydantic_extra__
+            and not isinstance(record, runtime.Unknown)
+            and spoken.isdisjoint(one.__name__ for one in type(record).__mro__)
+        ):
+            record.__pydantic_extra__.clear()
+            found = True
+        inner += [*record.__dict__.values(), *(record.__pydantic_extra__ or {}).values()]
+    elif is_object(record):
+        inner += record.values()
+    elif is_array(record):
+        inner += record
+    for one in inner:
+        found = loosened(one, package, spoken) or found
+    return found
+
+
+def refusal(package: Any) -> type[Exception]:
+    error: type[Exception] = importlib.import_module(f"{package.__name__}.runtime").DecodeError
+    return error
+
+
+def is_refused(package: Any, row: Any) -> bool:
+    try:
+        package.decode_as(row["type"], row["message"])
+    except refusal(package):
+        return True
+    return False
+
+
+def test_pairs_are_all_there() -> None:
+    met = {pair for one in COMBINATIONS for pair in itertools.combinations(sorted(one.items()), 2)}
+    every = [dict(zip(DIALS, values, strict=True)) for values in itertools.product(*DIALS.values())]
+    assert met == {pair for one in every for pair in itertools.combinations(sorted(one.items()), 2)}
+
+
+def test_every_option_is_tried() -> None:
+    assert {option.name for option in TARGETS["python"].options} == {*DIALS, "minimum-pydantic"}
+
+
+def test_each_combination_judges_and_writes_as_it_promises(subjects: tuple[Path, list[Subject]]) -> None:
+    for subject in subjects[1]:
+        plain = subject.package(0)
+        spoken = frozenset(
+            name
+            for name, schema in subject.bundle.definitions.items()
+            if any(
+                schema.get(key) not in (None, False)
+                for key in ("additionalProperties", "patternProperties", "unevaluatedProperties", "propertyNames")
+            )
+        )
+        assert len(subject.rows) > 300
+        for index, chosen in enumerate(COMBINATIONS, 1):
+            package, lost, refused = subject.package(index), 0, 0
+            for row in subject.rows:
+                try:
+                    known = plain.decode_as(row["type"], row["message"])
+                except refusal(plain):
+                    assert is_refused(package, row), (subject.name, chosen, row)
+                    continue
+                whole = json.loads(plain.encode(known))
+                is_loose = loosened(known, plain, spoken)
+                bare = json.loads(plain.encode(known))
+                if is_loose and chosen["unknown-fields"] == "refuse":
+                    if is_refused(package, row):
+                        refused += 1
+                        continue
+                    bare = whole  # another branch of a union without a tag names those fields
+                found = package.decode_as(row["type"], row["message"])
+                expected = whole if chosen["unknown-fields"] == "keep" else bare
+                assert json.loads(package.encode(found)) == expected, (subject.name, chosen, row["id"])
+                lost += whole != expected
+            assert bool(lost) == (chosen["unknown-fields"] == "ignore")
+            assert bool(refused) == (chosen["unknown-fields"] == "refuse")
+
+
+def test_each_combination_is_typed_strictly_and_formatted(subjects: tuple[Path, list[Subject]]) -> None:
+    folder, found = subjects
+    for subject in found:
+        for index in range(2, len(COMBINATIONS) + 1):  # one run-time package is like another
+            (folder / f"{subject.top}_{index}" / "runtime" / "peers.py").stat()
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(folder / ".cache"), str(folder)]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
+    assert run.returncode == 0, run.stdout
+    for length in DIALS["line-length"]:
+        those = [n for n, one in enumerate([{"line-length": 88}, *COMBINATIONS]) if one["line-length"] == length]
+        paths = [f"{subject.top}_{n}" for subject in found for n in those]
+        for check in (["format", "--check"], ["check"]):
+            options = ["--isolated", "--no-cache", "--config", f"line-length = {length}"]
+            command = [sys.executable, "-m", "ruff", *check, *options, *paths]
+            run = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
+            assert run.returncode == 0, run.stdout
+
+
+def chosen_by(option: str, value: Any) -> int:
+    return next(index for index, one in enumerate(COMBINATIONS, 1) if one[option] == value)
+
+
+def test_omitted_fields_are_none_and_null_stays_what_came(subjects: tuple[Path, list[Subject]]) -> None:
+    acp = subjects[1][0]
+    index = next(
+        n for n, one in enumerate(COMBINATIONS, 1) if one["omitted"] == "none" and one["field-names"] == "snake-case"
+    )
+    v1 = acp.package(index)
+    call = v1.ReadTextFileRequest(session_id="s", path="/a", line=None)
+    assert call.line is None and json.loads(v1.encode(call)) == {"sessionId": "s", "path": "/a", "line": None}
+    call = v1.ReadTextFileRequest(session_id="s", path="/a")
+    assert call.line is None and json.loads(v1.encode(call)) == {"sessionId": "s", "path": "/a"}
+    info = v1.Implementation(name="n", version="1", title=None)
+    assert json.loads(v1.encode(info)) in ({"name": "n", "version": "1"}, {"name": "n", "version": "1", "title": None})
+
+
+def test_where_the_schema_has_no_null_none_is_omitted_and_null_is_refused(subjects: tuple[Path, list[Subject]]) -> None:
+    mcp = subjects[1][1]
+    index = next(
+        n for n, one in enumerate(COMBINATIONS, 1) if one["omitted"] == "none" and one["field-names"] == "snake-case"
+    )
+    package = mcp.package(index)
+    tool = package.Implementation(name="n", version="1", title=None)
+    assert tool.title is None and json.loads(package.encode(tool)) == {"name": "n", "version": "1"}
+    tool.title = "T"
+    assert json.loads(package.encode(tool)) == {"name": "n", "version": "1", "title": "T"}
+    tool.title = None
+    assert json.loads(package.encode(tool)) == {"name": "n", "version": "1"}
+    with pytest.raises(ValueError, match="/title"):
+        package.decode_as("Implementation", {"name": "n", "version": "1", "title": None})
+
+
+def test_sets_of_texts_are_classes_and_open_ones_keep_what_they_do_not_know(
+    subjects: tuple[Path, list[Subject]],
+) -> None:
+    acp = subjects[1][0]
+    index = next(
+        n
+        for n, one in enumerate(COMBINATIONS, 1)
+        if one["enums"] == "str-enum" and not one["own-names"] and one["unknown-fields"] == "keep"
+    )
+    v1 = acp.package(index)
+    kinds: Any = v1.ToolKind
+    assert issubclass(kinds, StrEnum)
+    assert [one for one in kinds if one == "read"] == ["read"]
+    call = v1.decode_as("PermissionOption", {"optionId": "y", "name": "Yes", "kind": "allow_once"})
+    assert call.kind is v1.PermissionOptionKind.ALLOW_ONCE
+    assert json.loads(v1.encode(call))["kind"] == "allow_once"
+    kept = v1.decode_as(v1.ToolKind, "hum")
+    assert isinstance(kept, v1.ToolKind) and kept == "hum" and kept not in list(v1.ToolKind)
+    assert {kept, "hum"} == {"hum"} and v1.ToolKind("hum") == kept
+    with pytest.raises(ValueError, match="allow_once"):
+        v1.decode_as(v1.PermissionOptionKind, "hum")
+    with pytest.raises(ValueError, match="known values"):
+        v1.encode(
+            v1.decode_as("ToolCall", {"sessionUpdate": "tool_call", "toolCallId": "1", "title": "t", "kind": "hum"}),
+            strict=True,
+        )
+    assert v1.PermissionOption.model_json_schema()["properties"]["kind"]
+
+
+def test_names_are_those_of_the_wire_and_ones_own(subjects: tuple[Path, list[Subject]]) -> None:
+    acp, mcp = subjects[1]
+    index = next(n for n, one in enumerate(COMBINATIONS, 1) if one["own-names"] and one["field-names"] == "wire")
+    request = acp.package(index).NewSessionRequest(folder="/a", mcpServers=[])
+    assert json.loads(acp.package(index).encode(request)) == {"cwd": "/a", "mcpServers": []}
+    assert acp.package(index).ConversationId and acp.package(index).KindOfTool
+    assert mcp.package(index).ToolCard(name="t", takes={"type": "object"}).takes
+
+
+def test_records_derive_from_ones_own_class(subjects: tuple[Path, list[Subject]]) -> None:
+    acp = subjects[1][0]
+    v1 = acp.package(chosen_by("base-class", "house_of_tests.Base"))
+    assert v1.decode_as("ContentBlock", {"type": "text", "text": "a"}).house().startswith("TextContent")
+
+
+def test_what_is_dropped_or_refused_is_not_taken_by_a_constructor(subjects: tuple[Path, list[Subject]]) -> None:
+    for value in ("ignore", "refuse"):
+        v1 = subjects[1][0].package(chosen_by("unknown-fields", value))
+        with pytest.raises(ValueError, match="futureField"):
+            v1.TextContent(text="a", extra={"futureField": 1})
+        with pytest.raises(ValueError, match="no such field"):
+            v1.TextContent(text="a", futureField=1)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"omitted": "nothing"}, "one of 'missing', 'none'"),
+        ({"unknown-field": "keep"}, "Did you mean 'unknown-fields'?"),
+        ({"base-class": "Base"}, "a class with its module"),
+        ({"base-class": "a.class.Base"}, "a class with its module"),
+        ({"line-length": 7}, "from 20 to 320"),
+        ({"minimum-pydantic": "2.1"}, "from 2.14 on"),
+        ({"minimum-pydantic": "2.15"}, "no distribution"),
+        ({"own-names": ["Thing"]}, "a place, '=' and a name"),
+        ({"own-names": ["A.b=c", "A.b=d"]}, "the only entry"),
+        ({"own-names": ["NewSessionRequest.cwd=class"]}, "an attribute that records can have"),
+        ({"own-names": ["NewSessionRequest=x"]}, "the name of a Python class"),
+        ({"own-names": ["NewSessionRequst=X"]}, "Did you mean 'NewSessionRequest'?"),
+        ({"own-names": ["NewSessionRequest.cwd=mcp_servers"]}, "the name of one thing"),
+        ({"own-names": ["NewSessionRequest=NewSessionResponse"]}, "the name of one thing"),
+        ({"own-names": ["ToolKind[read]=Read"]}, "matches no"),
+        ({"own-names": ["ToolKind[read]=EDIT"], "enums": "str-enum"}, "the name of one thing"),
+    ],
+)
+def test_what_cannot_be_used_is_a_fault(given: dict[str, Any], said: str) -> None:
+    acp = bundle(load(ROOT / "schema" / "acp" / "v1", name="acp/v1"))
+
+    def render() -> None:
+        settings = with_options("python", Settings(package="p"), given, "here", "options")
+        TARGETS["python"](lower(acp), acp, settings)
+
+    with pytest.raises(Faults) as faults:
+        render()
+    assert said in str(faults.value)
