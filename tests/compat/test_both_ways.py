@@ -136,3 +136,16 @@ def test_names_of_a_renamed_field_are_judged_where_undeclared_members_have_a_typ
     assert report.verdict == "breaking"
     assert (report.wire.backward, report.wire.forward) == ("no", "no")
     assert found(report, "field-renamed")
+
+
+def test_a_member_that_no_field_declares_and_another_keyword_demands_is_sent() -> None:
+    """Only an object that names no member in any keyword is free to hold anything."""
+    untyped: Schema = {"properties": {}}
+    demand: Schema = {"if": {"properties": {"a": {"type": "number"}}}, "then": {"required": ["a"]}}
+    typed: Schema = {"properties": {"a": {"type": "object"}}}
+    report = params(typed | demand, untyped | demand)
+    assert (report.wire.backward, report.wire.forward) == ("yes", "no")
+    mirrored = params(untyped | demand, typed | demand)
+    assert (mirrored.wire.backward, mirrored.wire.forward) == ("no", "yes")
+    free = params(typed, untyped)
+    assert (free.wire.backward, free.wire.forward) == ("yes", "yes")

@@ -24,7 +24,7 @@ from acpgen.compat.protocol.covered import (
     message_of,
     unread,
 )
-from acpgen.compat.protocol.declared import schema_of
+from acpgen.compat.protocol.declared import declares_nothing, schema_of
 from acpgen.compat.protocol.envelopes import as_declared, carries, envelopes
 from acpgen.compat.protocol.facts import (
     OTHER,
@@ -541,7 +541,7 @@ class _Check:
                 continue
             for told in self._each_told(found, joined):
                 yield told
-                answered.update((*_tolerated(found.fact), *told.refuses, *told.doubtful))
+                answered.update((*self._tolerated(found.fact), *told.refuses, *told.doubtful))
                 if told.witness is not None and told.witness.accepted_by is not None:
                     explained.append((found.steps, told.witness.accepted_by))
                     answered.add(opposite(told.witness.accepted_by))
@@ -551,6 +551,20 @@ class _Check:
                 answered.update((*told.refuses, *told.doubtful))
         if not any(child in elsewhere for child in self._inside(pair)):
             yield from self._unexplained(joined, pair, answered)
+
+    def _tolerated(self, fact: Fact) -> tuple[Revision, ...]:
+        """The revision that refuses what a fact tells, where that is no break: receivers keep what they do not know, extensions are free
+        to have any form, and so is everything in an object that declares nothing.
+        """
+        if isinstance(fact, ValueAdded | VariantAdded):
+            return ("old",) if fact.old.openness == "tolerated" else ()
+        if isinstance(fact, FieldAdded) and declares_nothing(fact.old, self.old.written):
+            return ("new",)
+        if isinstance(fact, FieldRemoved) and declares_nothing(fact.new, self.new.written):
+            return ("old",)
+        if isinstance(fact, FieldAdded | FieldRemoved) and fact.field.name.startswith("_"):
+            return ("new",) if isinstance(fact, FieldAdded) else ("old",)
+        return ()
 
     def _inside(self, pair: Pair) -> Iterator[Pair]:
         """The pairs below a pair in which something has changed."""
@@ -861,21 +875,6 @@ class _Cause:
     declaration: str
     key: tuple[str | None, ...]
     said: str
-
-
-def _tolerated(fact: Fact) -> tuple[Revision, ...]:
-    """The revision that refuses what a fact tells, where that is no break: receivers keep what they do not know, extensions are free to
-    have any form, and so is everything in an object that declares nothing.
-    """
-    if isinstance(fact, ValueAdded | VariantAdded):
-        return ("old",) if fact.old.openness == "tolerated" else ()
-    if isinstance(fact, FieldAdded) and all(field.unstable for field in fact.old.fields):
-        return ("new",)
-    if isinstance(fact, FieldRemoved) and all(field.unstable for field in fact.new.fields):
-        return ("old",)
-    if isinstance(fact, FieldAdded | FieldRemoved) and fact.field.name.startswith("_"):
-        return ("new",) if isinstance(fact, FieldAdded) else ("old",)
-    return ()
 
 
 def _only_read(judgement: Judgement, fact: Fact) -> Judgement:

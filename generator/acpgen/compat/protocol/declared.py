@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias, assert_never
 
 from acpgen import ir
+from acpgen.compat.protocol.shapes import Objects
 from acpgen.meaning.limits import limits_of
 from acpgen.pointers import reference_to
 from acpgen.schema.walk import Schema, is_object, references
@@ -102,6 +103,13 @@ def _sent(definition: ir.Definition, written: Mapping[str, Schema]) -> Written:
             return schema_of(type_, SENT)
         case _:
             assert_never(definition)
+
+
+def declares_nothing(objects: Objects, written: Mapping[str, Schema]) -> bool:
+    """Whether objects name no member, in whatever keyword, but unstable fields: all that is in them is free."""
+    names, patterns = _named(objects.name, written) if objects.name is not None else ({}, {})
+    others = names.keys() - {field.name for field in objects.fields}
+    return all(field.unstable for field in objects.fields) and not (others or patterns)
 
 
 _IN_PLACE: Final = ("allOf", "anyOf", "oneOf", "if", "then", "else", "not")
