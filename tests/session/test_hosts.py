@@ -413,6 +413,32 @@ def test_cancelling_a_turn_answers_and_ends_what_is_open(tmp_path: Path, wait: s
     play(tmp_path, work, run, permission=forever, approve=forever)
 
 
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_turn_that_is_cancelled_once_its_work_has_ended_is_cancelled_all_the_same(
+    tmp_path: Path, *, fails: bool
+) -> None:
+    async def main() -> None:
+        sent: list[object] = []
+        host = AgentHost(lambda method, params: sent.append(method))
+        session = (await host.new(v1.NewSessionRequest(cwd=str(tmp_path), mcp_servers=[]))).session_id
+
+        async def run(turn: Turn) -> v1.StopReason:
+            asyncio.get_running_loop().call_soon(host.cancel, v1.CancelNotification(session_id=session))
+            if fails:
+                raise ValueError("no more")
+            return "end_turn"
+
+        request = v1.PromptRequest(session_id=session, prompt=[])
+        assert (await host.prompt(request, run)).stop_reason == "cancelled"
+
+        async def rest(turn: Turn) -> v1.StopReason:
+            return "end_turn"
+
+        assert (await host.prompt(request, rest)).stop_reason == "end_turn"
+
+    asyncio.run(main())
+
+
 def test_no_command_starts_between_the_cancellation_of_a_turn_and_its_end(tmp_path: Path) -> None:
     found: list[Any] = []
 

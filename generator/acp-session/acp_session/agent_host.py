@@ -119,17 +119,22 @@ class AgentHost(AgentSessions[Session]):
         if session.turn is not None:
             raise invalid_params("the session is in a turn", pointer="/sessionId")
         turn = Turn(session, tuple(request.prompt), self._call)
+        session.is_stopped = False
         session.turn = work = asyncio.ensure_future(_run(run, turn))
         try:
             whole = await settled(work)
         finally:
             session.turn = None
+        if whole and session.is_stopped:  # the work had ended, but nobody was told of that before the turn was cancelled
+            work.exception()  # looked at, so that nobody complains
+            whole = False
         return v1.PromptResponse(stop_reason=work.result() if whole else "cancelled")
 
     def cancel(self, params: v1.CancelNotification) -> None:
         """Handle `session/cancel`: cancel the turn. Where none is under way, nothing happens."""
         session = self.sessions.get(params.session_id)
         if session is not None and session.turn is not None:
+            session.is_stopped = True
             session.turn.cancel()
 
 

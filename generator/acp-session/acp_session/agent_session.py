@@ -13,9 +13,10 @@ from .hooks import awaited
 @dataclass(slots=True, eq=False)
 class Session(HeldSession):
     """A session of v1: its roots while it is open, and what was sent of it. `state` is the agent's own; `bound`, `turn` and
-    `notify` are the host's; `calls` counts the tool calls.
+    `notify` are the host's, and so is `is_stopped`: whether the turn was cancelled; `calls` counts the tool calls.
     """
 
+    is_stopped: bool = False
     modes: v1.SessionModeState | None = None
 
     async def update(self, update: v1.SessionUpdate) -> None:
