@@ -149,3 +149,17 @@ def test_a_member_that_no_field_declares_and_another_keyword_demands_is_sent() -
     assert (mirrored.wire.backward, mirrored.wire.forward) == ("no", "yes")
     free = params(typed, untyped)
     assert (free.wire.backward, free.wire.forward) == ("yes", "yes")
+
+
+def test_a_definition_that_one_revision_alone_has_is_named_also_where_a_variant_says_the_same() -> None:
+    def note(*, kind: str = "") -> Schema:
+        tag: Schema = {"kind": {"const": kind}} if kind else {}
+        return go({**tag, "text": STRING}, ("text", *tag))
+
+    message = {"GoRequest": go({"note": {"anyOf": [note(kind="a"), go({"kind": {"const": "b"}}, ("kind",))]}})}
+    sides = protocol({**message, "Note": note()}), protocol(message)
+    for old, new in (sides, sides[::-1]):
+        report = compared(old, new)
+        assert report.verdict == "editorial"
+        (finding,) = found(report, "schema-restructured")
+        assert finding.message.startswith("One revision alone defines 'Note'.")

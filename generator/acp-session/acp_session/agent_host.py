@@ -125,7 +125,9 @@ class AgentHost(AgentSessions[Session]):
             whole = await settled(work)
         finally:
             session.turn = None
-        if whole and session.is_stopped:  # the work had ended, but nobody was told of that before the turn was cancelled
+        if (
+            whole and session.is_stopped
+        ):  # the work had ended, but nobody was told of that before the turn was cancelled
             work.exception()  # looked at, so that nobody complains
             whole = False
         return v1.PromptResponse(stop_reason=work.result() if whole else "cancelled")

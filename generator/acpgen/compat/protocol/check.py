@@ -478,6 +478,12 @@ class _Check:
             yield self._of_definition(DefinitionRemoved(name, old_at=self.old.definitions[name].at), name)
         for name in self.cover.added:
             yield self._of_definition(DefinitionAdded(name, new_at=self.new.definitions[name].at), name)
+        for revision, name in self.cover.copied:
+            old_at, new_at = (
+                side.definitions[name].at if revision == named else ""
+                for named, side in (("old", self.old), ("new", self.new))
+            )
+            yield self.on_paper(Restructured(name, but="copied", old_at=old_at, new_at=new_at))
         for name, reason in unread(self.old, self.new).items():
             at: FactPlaces = {
                 "old_at": self.old.bundle.origins.get(name, ""),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from acpgen import ir
+from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.revision import REFERENCE, Revised, wordless
 from acpgen.pointers import plain_pointer, reference_to, target
 from acpgen.schema.unions import branches_of, constant, lone_reference
@@ -23,20 +24,26 @@ class Cover:
     """How the definitions of two revisions are compared where no message does it.
 
     `alone` are pairs of definitions that are compared as documents, `gone` and `added` those that have no counterpart. A definition
-    inside another one goes with that.
+    inside another one goes with that. `copied` are those that one revision alone has, where a variant in its messages says the same.
     """
 
     alone: tuple[tuple[str, str], ...]
     gone: tuple[str, ...]
     added: tuple[str, ...]
+    copied: tuple[tuple[Revision, str], ...] = ()
 
 
 def cover(old: Revised, new: Revised, paired: Iterable[tuple[str, str]]) -> Cover:
     """What is left to compare; `paired` are the definitions that messages lead to on both sides at once."""
     pairs = list(paired)
-    mine = _reached(old, [name for name, _ in pairs])
-    theirs = _reached(new, [name for _, name in pairs])
+    mine, ours = _reached(old, [name for name, _ in pairs])
+    theirs, others = _reached(new, [name for _, name in pairs])
     heirs = _heirs(old, new)
+    copied: list[tuple[Revision, str]] = [
+        *(("old", name) for name in sorted(ours - heirs.keys())),
+        *(("new", name) for name in sorted(others - set(heirs.values()))),
+    ]
+    mine, theirs = mine | ours, theirs | others
     gone, added = _own(old) - mine - heirs.keys(), _own(new) - theirs - set(heirs.values())
     known = {one: other for one, other in pairs if one not in new.definitions}
     heirs |= _renamed(old, new, sorted(gone), sorted(added), known)
@@ -47,14 +54,15 @@ def cover(old: Revised, new: Revised, paired: Iterable[tuple[str, str]]) -> Cove
         alone=tuple(alone),
         gone=_outermost(old, _own(old) - mine),
         added=_outermost(new, _own(new) - theirs),
+        copied=tuple(copied),
     )
 
 
-def _reached(revised: Revised, routes: Iterable[str]) -> set[str]:
-    """The definitions that messages hold, and those that say what a variant in them says, its tag aside."""
+def _reached(revised: Revised, routes: Iterable[str]) -> tuple[set[str], set[str]]:
+    """The definitions that messages hold, and others that say what a variant in them says, its tag aside."""
     found = closure(revised, {*routes, *messages(revised)})
     bodies = {_body(revised, name, tagged=True) for name in found} - {""}
-    return found | {name for name in _own(revised) - found if _body(revised, name, tagged=False) in bodies}
+    return found, {name for name in _own(revised) - found if _body(revised, name, tagged=False) in bodies}
 
 
 def _body(revised: Revised, name: str, *, tagged: bool) -> str:

@@ -1029,7 +1029,9 @@ def schema_restructured(fact: f.Restructured) -> Judgement:
     definition that is written differently and accepts the same is named. Generated code may differ all the same.
     """
     message = "The files differ only in what no message can show."
-    if fact.name:
+    if fact.but == "copied":
+        message = f"One revision alone defines {fact.name!r}. No message refers to it, and a variant in messages says the same."
+    elif fact.name:
         message = (
             f"The definition {fact.name!r} is written differently, in a way that no message can show{_BUT[fact.but]}."
         )
