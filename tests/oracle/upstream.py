@@ -170,7 +170,7 @@ def _key(node: object, part: str) -> Any:
 @cache
 def canonical(protocol: str) -> Bundle:
     """The bundle of the canonical files."""
-    return bundle(load(ROOT / "schema" / protocol, name=protocol))
+    return bundle(load(ROOT / "schema" / protocol, name=protocol), is_apart=True)
 
 
 @cache

@@ -48,7 +48,7 @@ def test_both_judges_agree_on_the_corpus(version: int, upstream: bool) -> None:
         else:
             continue
         verdicts[valid] += 1
-        if upstream:
+        if upstream and row["type"] not in judged.bundle.former.values():  # a variant's body has the tag of it here
             assert valid == row["valid_newest"], message
     assert verdicts[True] > 100
     assert verdicts[False] > 10
