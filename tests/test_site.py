@@ -439,7 +439,7 @@ def test_search_finds_a_method(window: Window) -> None:
         ("authentication required", "acp/v1/errors.html#-32000-authentication-required"),
         ("allow_once", "acp/v1/types/PermissionOptionKind.html"),
         ("unknown update", "acp/v1/types/UnknownSessionUpdate.html"),
-        ("roots", "mcp/2025-06-18/methods/roots_list.html"),
+        ("roots", "mcp/2025-06-18/areas/roots.html"),
         ("migration guide", "acp/migration-v1-v2.html"),
         ("capabilities", "acp/v2/capabilities.html"),
     ],

@@ -30,8 +30,8 @@
   // A page that is called just as the query, or as a word of it, is meant before pages whose names only hold it.
   const exact = (name, whole, words) => (!name ? 1 : name === whole ? 3 : words.includes(name) ? 1.5 : 1);
 
-  // Whoever types the name of a field wants the tables that have it.
-  const TABLE = /#(?:fields|params|result)$/;
+  // Whoever types the name of a field or a value wants the tables that have it.
+  const TABLE = /#(?:fields|values|params|result)$/;
   const isName = (input) => /^[a-z]\w*$/.test(input) && parts(input).length > 1 && postings.has(input.toLowerCase());
 
   const weightOf = (location) => {
