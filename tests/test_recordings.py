@@ -24,6 +24,7 @@ from acpgen.recordings.stores import File, is_one
 from acpgen.recordings.told import as_json, as_text, run
 from acpgen.recordings.verdict import RuleKey
 from acpgen.tape import Tape
+from fragile_judge import fragile
 from monitor.cases import CASES
 from test_validate_command import acpgen, recorded, recorded_case
 
@@ -319,13 +320,6 @@ def run_over(folder: Path, jobs: int = 1, results: Path | None = None) -> tuple[
 def test_any_number_of_processes_says_the_same_in_the_same_order(tmp_path: Path) -> None:
     folder = corpus(tmp_path)
     assert run_over(folder, 1) == run_over(folder, 2)
-
-
-def fragile(recording: Recording, standard: Standard) -> Verdict:
-    """Judges, but for recordings that end the process."""
-    if "deadly" in recording.name:
-        os._exit(9)
-    return Verdict(recording.name, right=1)
 
 
 def test_a_process_that_is_ended_costs_one_verdict(tmp_path: Path) -> None:
