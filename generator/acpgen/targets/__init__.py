@@ -27,7 +27,9 @@ class _Targets(Mapping[str, Target]):
     def __getitem__(self, name: str) -> Target:
         if name in BUILT_IN:
             module = import_module(f"acpgen.targets.{name}")
-            return Target(module.render, BUILT_IN[name], getattr(module, "OPTIONS", ()), getattr(module, "IS_APART", False))
+            return Target(
+                module.render, BUILT_IN[name], getattr(module, "OPTIONS", ()), getattr(module, "IS_APART", False)
+            )
         for entry in entry_points(group=GROUP, name=name):
             return of_package(entry)
         found = programs()
