@@ -32,7 +32,7 @@
 
   // Whoever types the name of a field or a value wants the tables that have it.
   const TABLE = /#(?:fields|values|params|result)$/;
-  const isName = (input) => /^[a-z]\w*$/.test(input) && parts(input).length > 1 && postings.has(input.toLowerCase());
+  const isName = (input) => /^[a-z]\w*$/.test(input) && parts(input).length > 1 && postings.has(stem(input.toLowerCase()));
 
   const weightOf = (location) => {
     const found = config.weights.find(([pattern]) => new RegExp(pattern).test(location));
@@ -104,7 +104,7 @@
   const asked = (input) => {
     const words = [...input.matchAll(WORD)].flatMap(([word]) => {
       const all = parts(word);
-      return all.length > 1 && postings.has(all[0]) ? [all[0]] : all.length > 1 ? all.slice(1) : all;
+      return all.length > 1 && postings.has(stem(all[0])) ? [all[0]] : all.length > 1 ? all.slice(1) : all;
     });
     const kept = words.filter((word) => !config.ignored.includes(word));
     return kept.length ? kept : words;
