@@ -46,7 +46,7 @@ class Client(HostedClient):
 
 
 async def outcome(work: Callable[[], Awaitable[object]]) -> str:
-    """What became of a step, in few words."""
+    """The result of a step, in few words."""
     try:
         found = await work()
     except Failed as failed:

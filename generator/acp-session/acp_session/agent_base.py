@@ -153,16 +153,15 @@ class AgentSessions(Generic[S]):
         }
 
 
-async def settled(task: asyncio.Task[Any]) -> bool:
-    """Wait until work has ended; whether it came to an end by itself. Cancelled meanwhile, the work is ended first."""
+async def settled(task: asyncio.Task[Any]) -> None:
+    """Wait until work has ended, however it does. Cancelled meanwhile, the work is ended first."""
     try:
         await asyncio.wait([task])
     except asyncio.CancelledError:
         await ended(task)
         raise
-    if not task.cancelled() and task.cancelling():
-        task.exception()  # looked at, so that nobody complains
-    return not (task.cancelled() or task.cancelling())
+    if not task.cancelled():
+        task.exception()  # looked at, so that nobody complains where its result is not asked for
 
 
 async def ended(task: asyncio.Task[Any]) -> None:

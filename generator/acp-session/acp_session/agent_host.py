@@ -122,15 +122,13 @@ class AgentHost(AgentSessions[Session]):
         session.is_stopped = False
         session.turn = work = asyncio.ensure_future(_run(run, turn))
         try:
-            whole = await settled(work)
+            await settled(work)
         finally:
             session.turn = None
-        if (
-            whole and session.is_stopped
-        ):  # the work had ended, but nobody was told of that before the turn was cancelled
-            work.exception()  # looked at, so that nobody complains
-            whole = False
-        return v1.PromptResponse(stop_reason=work.result() if whole else "cancelled")
+        # a turn that ended by itself is cancelled too, where it was cancelled before anybody was told of its end
+        if work.cancelled() or work.cancelling() or session.is_stopped:
+            return v1.PromptResponse(stop_reason="cancelled")
+        return v1.PromptResponse(stop_reason=work.result())
 
     def cancel(self, params: v1.CancelNotification) -> None:
         """Handle `session/cancel`: cancel the turn. Where none is under way, nothing happens."""

@@ -1,4 +1,4 @@
-"""What the new version says of things of the old one: what became of each, what takes its place, why, and who does what about it.
+"""What the new version says of things of the old one: how each changed, what takes its place, why, and who does what about it.
 
 It is the part of a migration guide that no comparison of schemas can find. The schema says it by `x-migration`, with messages of both
 versions, which are checked here.

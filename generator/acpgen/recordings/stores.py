@@ -72,7 +72,9 @@ class Found:
 
 def is_one(name: str) -> bool:
     """Whether a name means one file or standard input: no URL, no pattern, no folder."""
-    return name == "-" or not (_URL.match(name) or _is_folder(name) or (_PATTERN.search(name) and not _exists(name)))
+    return name == "-" or not (
+        _URL.match(name) or os.path.isdir(name) or (_PATTERN.search(name) and not os.path.lexists(name))
+    )
 
 
 def find(names: Iterable[str]) -> Found:
@@ -227,11 +229,3 @@ def _system(name: str) -> tuple[Any, str]:
     if _URL.match(name):
         return cast("tuple[Any, str]", url_to_fs(name))
     return LocalFileSystem(), os.path.abspath(name)
-
-
-def _is_folder(name: str) -> bool:
-    return os.path.isdir(name)
-
-
-def _exists(name: str) -> bool:
-    return os.path.lexists(name)

@@ -84,7 +84,7 @@ SPELLINGS: Final = {"$defs": "definitions", "definitions": "$defs"}
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What became of a thing of the version before, as `x-migration` tells it at length, `at` its place.
+    """How a thing of the previous version changed, as `x-migration` tells it at length, `at` its place.
 
     `to` names what takes its place, `does` says by reader what to do, `before` and `after` are messages of the two versions.
     """

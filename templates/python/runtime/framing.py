@@ -13,7 +13,7 @@ _LENGTH: Final = re.compile(rb"content-length:[ \t]*([0-9]{1,15})[ \t]*", re.IGN
 
 
 class Unreadable(ValueError):
-    """What stands in the stream is no message. What follows it may be; after `is_last` nothing can be told apart any more. It is answered
+    """What stands in the stream is no message. What follows it may be; after `is_last` no further message can be found. It is answered
     with an error where `is_answered`, or else passed over.
     """
 
