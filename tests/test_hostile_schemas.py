@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -82,6 +82,25 @@ def test_steps_are_counted_where_something_is_bounded_and_work_inside_of_it_shar
         effort.spend(3 * effort.STEPS)
 
 
+def test_all_stages_of_a_command_share_the_steps_of_a_protocol() -> None:
+    given = source("alternatives below alternatives", 8)
+    with effort.account():
+        meaning, bundled = understand(parse(given))
+        with effort.bounded("p.json", bundled.size):
+            understood = effort.spent()
+        TARGETS["vectors"](meaning, bundled, Settings())
+        lint.lint(given)
+        with effort.bounded("p.json", bundled.size):
+            assert effort.spent() > understood > 1000
+            effort.spend(effort.STEPS - effort.spent())
+        with effort.bounded("other.json", 0):
+            assert effort.spent() == 0
+        with pytest.raises(Faults) as caught:
+            TARGETS["vectors"](meaning, bundled, Settings())
+    assert {type(fault) for fault in caught.value.faults} == {TooMuchWork}
+    TARGETS["vectors"](meaning, bundled, Settings())
+
+
 @pytest.mark.parametrize("length", [LONGEST_CHAIN, LONGEST_CHAIN + 1])
 def test_a_chain_is_as_long_as_the_schemas_that_judge_one_value(length: int) -> None:
     definitions = levels(length - 1, lambda number: level(number + 1))["$defs"]
@@ -130,13 +149,27 @@ def test_records_that_need_one_another_on_and_on_have_no_example_and_end_no_targ
 
 
 def test_definitions_that_lead_to_a_change_however_far_are_compared_in_one_walk() -> None:
-    old: Any = {
-        "$defs": {f"L{number}": level(number + 1) for number in range(3_000)} | {"L3000": {}, "Other": {}, "Gone": {}}
-    }
-    new: Any = {"$defs": {**{name: each for name, each in old["$defs"].items() if name != "Gone"}, "L3000": False}}
+    before: dict[str, Any] = {f"L{number}": level(number + 1) for number in range(3_000)}
+    before |= {"L3000": {}, "Other": {}, "Gone": {}}
+    after: dict[str, Any] = {**{name: each for name, each in before.items() if name != "Gone"}, "L3000": False}
+    old, new = cast("Any", {"$defs": before}), cast("Any", {"$defs": after})
     with ending():
         assert set(definitions(old, new)) == {f"#/$defs/L{number}" for number in range(3_001)}
         assert gone(old, new) == ("#/$defs/Gone",)
+
+
+def test_a_union_of_thousands_is_python_that_python_and_ruff_read() -> None:
+    meaning, bundled = understand(parse(source("wide oneOf by tag", 2_500)))
+    with ending():
+        files = TARGETS["python"](meaning, bundled, Settings(package="p.q"))
+    (unions,) = (content for path, content in files.items() if path.endswith("unions.py"))
+    assert "T2499" in str(unions)
+
+
+def test_fields_whose_names_are_long_take_time_in_proportion() -> None:
+    meaning, bundled = understand(parse(source("names that collide", 700)))
+    with ending():
+        assert TARGETS["python"](meaning, bundled, Settings(package="p.q"))
 
 
 def test_branches_that_are_alike_are_counted_on_from_one_another() -> None:

@@ -19,6 +19,7 @@ from typer.core import TyperCommand
 from acpgen import __version__, config, resources, terminal
 from acpgen.built_in import BUILT_IN
 from acpgen.errors import Faults, NotFound, UnknownName, Unwritable, did_you_mean, visible
+from acpgen.schema.effort import account
 from acpgen.schema.keywords import DRAFTS
 from acpgen.schema.load import References, place
 
@@ -74,7 +75,8 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
-        app(prog_name="acpgen")
+        with account():
+            app(prog_name="acpgen")
     except Exception as error:  # noqa: BLE001 - 1 would say that something was found
         terminal.show_defect(error)
         sys.exit(2)
@@ -1216,7 +1218,8 @@ def _watch(work: Callable[[], Work], inputs: Callable[[], list[Path]]) -> None:
     with contextlib.suppress(KeyboardInterrupt):
         for _ in rounds(inputs):
             try:
-                _run(work())
+                with account():
+                    _run(work())
             except Faults as faults:
                 terminal.show_faults(faults)
             terminal.say("Watching for changes. Ctrl-C ends this.")

@@ -30,7 +30,7 @@ from acpgen.compat.sources import Comparable, Input, opened
 from acpgen.compat.spots import Spots
 from acpgen.errors import Fault, Faults, NameCollision, Unsupported
 from acpgen.pointers import pointer, pointer_parts
-from acpgen.schema.effort import bounded
+from acpgen.schema.effort import account, bounded
 from acpgen.schema.load import NO_REFERENCES, Documents, References
 from acpgen.schema.names import class_name
 from acpgen.schema.profile import choose
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from schema_inclusion import Comparison, Relation
 
 
+@account()
 def compare(
     old: Comparable,
     new: Comparable,
@@ -92,6 +93,7 @@ def both(
     return sides[0], sides[1]
 
 
+@account()
 def compared(
     old: Input,
     new: Input,

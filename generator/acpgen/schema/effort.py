@@ -1,7 +1,8 @@
 """Steps that the work on one protocol may take: what would go on for too long ends with a fault, at the same step on each machine.
 
 A step is one look at a schema, at a value that is made from one, or at a page of text. The functions that every stage looks through count
-them, so that no stage is left out, and neither is one that is written tomorrow; outside of `bounded` nothing is counted.
+them, so that no stage is left out, and neither is one that is written tomorrow; outside of `bounded` nothing is counted. Within `account`
+all stages that work on one protocol share its steps: reading, every target, lint, and each side of a comparison.
 """
 
 from __future__ import annotations
@@ -31,19 +32,34 @@ class Effort:
 
 
 _UNDER_WAY: Final[ContextVar[Effort | None]] = ContextVar("effort", default=None)
+_ACCOUNT: Final[ContextVar[dict[tuple[str, int], Effort] | None]] = ContextVar("account", default=None)
+
+
+@contextmanager
+def account() -> Generator[None]:
+    """Count the steps of all work inside on one protocol together: a command, or one round of it."""
+    token = _ACCOUNT.set({})
+    try:
+        yield
+    finally:
+        _ACCOUNT.reset(token)
 
 
 @contextmanager
 def bounded(at: str, size: int) -> Generator[None]:
     """Count the steps of what is done inside, for a protocol of `size` characters in the file `at`.
 
-    Work inside of such work counts with it. What takes too many steps, or nests too deep, raises `Faults`.
+    Work inside of such work counts with it; so does earlier work on that protocol within an `account`. What takes too many steps, or
+    nests too deep, raises `Faults`.
     """
     if _UNDER_WAY.get() is not None:
         yield
         return
     steps = STEPS * (1 + size // _MIB)
-    token = _UNDER_WAY.set(Effort(steps, steps, at))
+    opened = _ACCOUNT.get()
+    effort = Effort(steps, steps, at) if opened is None else opened.setdefault((at, size), Effort(steps, steps, at))
+    effort.at = at
+    token = _UNDER_WAY.set(effort)
     try:
         yield
     except RecursionError:

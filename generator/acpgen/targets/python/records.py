@@ -117,7 +117,7 @@ def _emitted(
     """
     from datamodel_code_generator import LiteralType, generate
     from datamodel_code_generator.enums import DataModelType, InputFileType
-    from datamodel_code_generator.format import Formatter, PythonVersion
+    from datamodel_code_generator.format import PythonVersion
 
     lot = frozenset(record.name for record in records)
     fallbacks = {name: union for name, union in _fallbacks(protocol).items() if name in lot}
@@ -159,7 +159,7 @@ def _emitted(
         input_file_type=InputFileType.JsonSchema,
         output_model_type=DataModelType.PydanticV2BaseModel,
         target_python_version=PythonVersion.PY_311,
-        formatters=[Formatter.BUILTIN],
+        formatters=[],
         custom_file_header=header,
         disable_timestamp=True,
         custom_template_dir=Path(templates() / "python" / "dcg"),
