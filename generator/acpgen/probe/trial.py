@@ -16,6 +16,9 @@ from acpgen.probe.connection import Connection, Heard, id_text
 from acpgen.probe.registry import ProbeCase
 from acpgen.schema.walk import is_array, is_object
 
+KNOWN: Final = (1, 2)
+"""The versions of the protocol."""
+
 AUTH_REQUIRED: Final = -32000
 PING: Final = "_acpgen.dev/ping"
 SLOW: Final = 4.0
@@ -112,8 +115,19 @@ class Trial:
 
     def _clause(self) -> Clause:
         """What the case is about, with the first row of the table of requirements that it tries."""
-        rows = self.case.requirements(self.version)
+        rows = self.case.requirements(self.spoken)
         return replace(self.case.clause, number=rows[0]) if rows else self.case.clause
+
+    @property
+    def spoken(self) -> int:
+        """The version of the protocol that a finding is about. Of a case of the handshake it is the one that was agreed on or asked for,
+        or else the newest that the program speaks.
+        """
+        if self.case.start != "program" or self.greeting is None:
+            return self.version
+        wanted = 1 if isinstance(self.greeting.wanted, str) else self.greeting.wanted
+        named = [one for one in (self.greeting.version, wanted) if one in KNOWN]
+        return int(named[0]) if named else max((one for one in KNOWN if self.greet(one).version == one), default=1)
 
     def skip(self, reason: str) -> Unreachable:
         """What a case raises where it cannot be judged."""

@@ -40,6 +40,10 @@ class Connection:
         self.began: int | None = None
         """The first request of the client that is no part of the handshake."""
         self.refused: int | None = None
+        self.ready: int | None = None
+        """The notification by which a client of MCP ends the handshake."""
+        self.worked: int | None = None
+        """The first message of the client after the handshake was answered that is neither this nor about a ping."""
         self.advertised: dict[str, frozenset[str]] = {}
         self.unclear: dict[str, frozenset[str]] = {}
         self.advertised_at: dict[str, int] = {}
