@@ -94,19 +94,21 @@ class Client:
 
 def talk(client: Client, folder: Path) -> None:
     """What is said to each agent: the life of two sessions, as far as it offers that, and a prompt."""
-    opening = {"cwd": str(folder), "mcpServers": []}
+    opening: dict[str, Any] = {"cwd": str(folder), "mcpServers": []}
     told = client.ask("initialize", {"protocolVersion": 1, "clientCapabilities": CAPABILITIES})
-    able = told.get("agentCapabilities") or {}
-    sessions = able.get("sessionCapabilities") or {}
+    able: Any = told.get("agentCapabilities") or {}
+    sessions: Any = able.get("sessionCapabilities") or {}
     client.ask("_acme.example/ping", {})
     client.say({"method": "_acme.example/tick", "params": {}})
     new = client.ask("session/new", opening)
     name = new.get("sessionId")
     if isinstance(name, str):
-        current = (new.get("modes") or {}).get("currentModeId")
+        modes: Any = new.get("modes") or {}
+        options: Any = new.get("configOptions") or []
+        current = modes.get("currentModeId")
         if current is not None:
             client.ask("session/set_mode", {"sessionId": name, "modeId": current})
-        for option in (new.get("configOptions") or [])[:1]:
+        for option in options[:1]:
             wanted = {"sessionId": name, "configId": option["id"], "value": option["currentValue"]}
             client.ask("session/set_config_option", wanted)
         hello = {"sessionId": name, "prompt": [{"type": "text", "text": "Say hello."}]}

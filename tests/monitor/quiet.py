@@ -33,6 +33,7 @@ from monitor.scripts import (
 from monitor.shape_cases import QUIET_MCP_SHAPES, QUIET_SHAPES
 from monitor.turn_cases import QUIET_TURNS
 from monitor.value_cases import QUIET_VALUES
+from monitor.work_cases import QUIET_WORK
 
 ROOTS: Final = [EXTRA]
 LISTED: Final = info(additionalDirectories=ROOTS)

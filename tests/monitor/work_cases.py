@@ -79,6 +79,22 @@ WORK_CASES: Final = (
         name="with a meaning of the peers' own",
     ),
     Case(
+        "elicitation-refused-otherwise",
+        [
+            *OPEN,
+            agent(
+                "elicitation/create",
+                {"sessionId": "s", "mode": "url", "message": "?", "url": "https://a.example/1", "elicitationId": "e"},
+                id_=1,
+            ),
+            error("client", 1, -32603),
+        ],
+        "/error/code",
+        earlier=-2,
+        others=frozenset({"variant-used-without-capability"}),
+        name="in version 1",
+    ),
+    Case(
         "repeated-delete-refused",
         [*OPEN, *deleted("s", 1), deleted("s", 2)[0], error("agent", 2, -32602)],
         "/error",

@@ -67,6 +67,8 @@ class Trial:
     report: Callable[[Proven], None]
     another: Callable[[], Greeting]
     """Another run of the program, greeted with the same version."""
+    bare: Callable[[], Greeting]
+    """Another run, greeted by a client that advertises nothing."""
     end: Callable[[Greeting], None]
     greeting: Greeting | None = None
     memory: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -191,16 +193,26 @@ class Trial:
         connection = self.connection
         if connection.is_over:
             return False
-        method = self.memory.get("ping")
-        if method is None:
-            for method in (PING, "acpgen/ping"):
-                if connection.ask(method) is not None:
-                    self.memory["ping"] = method
-                    return True
+        known = self.memory.get("ping")
+        if known is not None:
+            return connection.ask(*self.sign()) is not None if known else self._deaf()
+        for method in (PING, "acpgen/ping", *(["session/new"] if connection.own == "client" else [])):
+            self.memory["ping"] = method
+            if connection.ask(*self.sign(), self.slow if method == "session/new" else None) is not None:
+                return True
             if connection.is_over:
+                del self.memory["ping"]
                 return False
-            raise self.skip("the program answers no request for an unknown method, so that no sign of life can be had")
-        return connection.ask(method) is not None
+        self.memory["ping"] = ""
+        return self._deaf()
+
+    def sign(self) -> tuple[str, Any]:
+        """A request, method and params, that the program answers as long as it lives, as far as that is known."""
+        method = self.memory.get("ping") or PING
+        return method, self.new_params() if method == "session/new" else None
+
+    def _deaf(self) -> bool:
+        raise self.skip("the program answers no request for an unknown method, so that no sign of life can be had")
 
     # --- sessions ---
 

@@ -14,10 +14,7 @@ from .kept import LONGEST_FORM, LONGEST_PATH, MOST_PARTS, Recent, brief, key
 from .offers import Options, is_offer, offered_options, tags
 from .records import Listed, Pending, Question, Session, Terminal
 from .rootpaths import Misfit, are_too_many, distinct, listed_roots, misfit, strangers
-from .state import Connection
-
-READY: Final = "notifications/initialized"
-"""By which a client of MCP says that it has read the answer to `initialize`."""
+from .state import READY, Connection
 
 LIFECYCLE: Final = ("session/new", "session/load", "session/resume", "session/fork", "session/list")
 """Methods whose requests may carry roots."""

@@ -7,10 +7,9 @@ from typing import Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from .events import Event, Found, error_code, items, shown, text
-from .intake import READY
 from .records import Pending
 from .rule import rule
-from .state import Connection
+from .state import READY, Connection
 
 _LOCAL: Final = ("", "localhost")
 _HIDDEN: Final = ("/", "\\", "\0")

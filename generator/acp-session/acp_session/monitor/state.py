@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from .kept import MOST_MARKS, MOST_REQUESTS, MOST_SESSIONS, Recent, Room, brief, key, size_of
 from .offers import Options, all_gates, size_of_options
@@ -14,6 +14,10 @@ from .versions import is_named, is_unknown, spoken
 
 if TYPE_CHECKING:
     from acp_bindings.runtime.strict import Strict
+
+
+READY: Final = "notifications/initialized"
+"""By which a client of MCP says that it has read the answer to `initialize`."""
 
 
 class Connection:
