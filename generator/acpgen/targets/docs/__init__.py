@@ -30,7 +30,7 @@ from acpgen.targets.docs.places import (
     joined,
     places,
 )
-from acpgen.targets.docs.plans import plans
+from acpgen.targets.docs.planned import plans
 from acpgen.targets.docs.rule_notes import NO_RULES, RuleNotes
 from acpgen.targets.docs.templates import lay_out, relative
 

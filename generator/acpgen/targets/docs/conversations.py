@@ -15,7 +15,7 @@ from acpgen.meaning import framing
 from acpgen.pointers import reference_to
 from acpgen.schema.bundle import Bundle
 from acpgen.targets.docs.examples import ExampleJudge, Examples
-from acpgen.targets.docs.plans import PlannedConversation, PlannedMessage, plans, sides
+from acpgen.targets.docs.planned import PlannedConversation, PlannedMessage, plans, sides
 
 SHARED: Final = ("sessionId", "terminalId", "toolCallId")
 """Members that name the same thing in all messages of a conversation."""

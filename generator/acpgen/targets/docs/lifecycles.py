@@ -9,7 +9,7 @@ from acpgen.markup import Markdown
 from acpgen.targets.docs import pictures
 from acpgen.targets.docs.conversations import Conversation, Spoken
 from acpgen.targets.docs.places import Linker
-from acpgen.targets.docs.plans import sides
+from acpgen.targets.docs.planned import sides
 
 
 def picture(protocol: ir.Protocol, conversation: Conversation, linker: Linker) -> Markdown:

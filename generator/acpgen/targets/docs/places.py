@@ -11,7 +11,7 @@ from typing import Final
 from acpgen import ir
 from acpgen.markup import Markdown, code, identifier
 from acpgen.schema.names import assign, method_key, spelled_out
-from acpgen.targets.docs.plans import plans
+from acpgen.targets.docs.planned import plans
 
 INDEX: Final = "index.md"
 METHODS: Final = "methods.md"
