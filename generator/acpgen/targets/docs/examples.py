@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from itertools import islice
-from typing import Any, Final, assert_never
+from typing import Final, assert_never
 
 import jsonschema_rs
 
@@ -16,7 +16,7 @@ from acpgen.errors import Fault, Faults, InvalidExample, NotASchema
 from acpgen.meaning.values import Unmakeable, Values
 from acpgen.pointers import plain_pointer, reference_to
 from acpgen.schema.bundle import Bundle
-from acpgen.schema.walk import Schema, children, is_array, is_object
+from acpgen.schema.walk import inside, is_array
 from acpgen.schema.ways import require_few_ways
 
 LONGEST_REASON: Final = 200
@@ -32,11 +32,12 @@ Examples = Mapping[str, tuple[ir.JSON, ...]]
 
 
 def check(bundle: Bundle) -> None:
-    """ExampleJudge every example of a bundle by the schema beside it. Raises `Faults` of those that fail."""
+    """Judge every example of a bundle by the schema beside it. Raises `Faults` of those that fail."""
     given = [
-        (keys, schema)
+        ((name, *keys), schema)
         for name, definition in bundle.definitions.items()
-        for keys, schema in _with_examples((name,), definition)
+        for keys, schema in inside(definition)
+        if is_array(schema.get("examples"))
     ]
     judge = ExampleJudge(bundle, [reference_to(*keys) for keys, _ in given])
     faults: list[Fault] = []
@@ -101,15 +102,6 @@ def made(protocol: ir.Protocol, bundle: Bundle, found: Examples) -> Examples:
             1,
         )
     }
-
-
-def _with_examples(keys: tuple[str, ...], schema: Any) -> Iterator[tuple[tuple[str, ...], Schema]]:
-    if not is_object(schema):
-        return
-    if is_array(schema.get("examples")):
-        yield keys, schema
-    for below, inner in children(schema):
-        yield from _with_examples((*keys, *below), inner)
 
 
 class ExampleJudge:
