@@ -797,6 +797,14 @@ MCP_CASES = (
         level="should",
         name="in MCP while it waits for its answer",
     ),
+    Case(
+        "message-before-initialize",
+        [mcp({})[0], mcp({})[3]],
+        "/method",
+        earlier=-2,
+        level="should",
+        name="by a server of MCP",
+    ),
     Case("version-differs", mcp({}, "2025-11-25")[:2], "/result/protocolVersion"),
     Case("message-before-initialize", [client("tools/list", {}, id_=1)], "/method", name="in MCP"),
     Case(

@@ -101,6 +101,20 @@ WORK_CASES: Final = (
         earlier=-3,
     ),
     Case(
+        "repeated-delete-refused",
+        [*OPEN_2, *deleted("s", 1), deleted("s", 2)[0], error("agent", 2, -32602)],
+        "/error",
+        earlier=-3,
+        name="in version 2",
+    ),
+    Case(
+        "withdrawn-request-failed-otherwise",
+        [*OPEN_2, *withdrawn(error("agent", 1, -32603))],
+        "/error/code",
+        earlier=-4,
+        name="in version 2",
+    ),
+    Case(
         "withdrawn-request-failed-otherwise",
         [*OPEN, *withdrawn(error("agent", 1, -32603))],
         "/error/code",
