@@ -39,7 +39,7 @@ def check(bundle: Bundle) -> None:
         for keys, schema in inside(definition)
         if is_array(schema.get("examples"))
     ]
-    judge = _Judge(bundle, [reference_to(*keys) for keys, _ in given])
+    judge = ExampleJudge(bundle, [reference_to(*keys) for keys, _ in given])
     faults: list[Fault] = []
     for keys, schema in given:
         place = bundle.origins[keys[0]] + plain_pointer(*keys[1:])
@@ -54,7 +54,7 @@ def check(bundle: Bundle) -> None:
 def collect(protocol: ir.Protocol, bundle: Bundle) -> Examples:
     """The examples of each definition: its own, else the first few that stand inside those of others."""
     gathered: dict[str, dict[str, ir.JSON]] = {name: {} for name in protocol.definitions}
-    judge = _Judge(bundle, [reference_to(name) for name in bundle.definitions])
+    judge = ExampleJudge(bundle, [reference_to(name) for name in bundle.definitions])
 
     def admits(name: str, value: ir.JSON) -> bool:
         # What the schema does not define is the fallback of a tolerated union, and takes whatever reaches it.
@@ -81,7 +81,7 @@ def collect(protocol: ir.Protocol, bundle: Bundle) -> Examples:
 
 def made(protocol: ir.Protocol, bundle: Bundle, found: Examples) -> Examples:
     """For each definition without an example one value made from the schema: with all fields if that holds, else as small as may be."""
-    judge = _Judge(bundle, [reference_to(name) for name in bundle.definitions])
+    judge = ExampleJudge(bundle, [reference_to(name) for name in bundle.definitions])
     values = Values(protocol.definitions)
 
     def tries(name: str) -> Iterator[ir.JSON]:
@@ -104,7 +104,7 @@ def made(protocol: ir.Protocol, bundle: Bundle, found: Examples) -> Examples:
     }
 
 
-class _Judge:
+class ExampleJudge:
     """Judges values by many places of one schema, compiled once: each place is a property of an object made for this.
 
     Raises `Faults` where the schema is one that no judge can read, or walk to its end.
