@@ -172,8 +172,8 @@ class Redactor:
             return value
         if all_goes or key in CONTENTS or (SECRET_KEYS.search(key) and key not in NOT_SECRET):
             return REDACTED
-        for named in _NAMED:
-            value = named.sub(rf"\g<1>{REDACTED}", value)
+        for said in _NAMED:
+            value = said.sub(rf"\g<1>{REDACTED}", value)
         return self._shapes.sub(REDACTED, value)
 
     def _setting(self, value: Any) -> Any:
