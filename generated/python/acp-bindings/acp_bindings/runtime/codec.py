@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
@@ -24,13 +24,18 @@ from .errors import (
 )
 from .json_types import is_array, is_object
 from .jsonrpc import ErrorObject, ErrorResponse, Form, Notification, Request, Response
+from .judging import Judge
 from .leniency import Edits, Leniency, explained, placed, repair, without_repeats
-from .markers import strict_adapter
 from .model import Reading, changed_defaults, forget_namesakes
 from .parse import Duplicates, copied, parse
 from .pointers import json_pointer
 from .sending import STRICTLY, Sent, below, faults, faults_of_value, refuse
 from .trace import chosen, find, with_strays
+
+ROUNDS: Final = 16
+"""So often a message is judged again without what was dropped from it; each round drops what may be, up to a limit."""
+
+_TOO_MUCH: Final = "more is wrong here than is looked for and dropped"
 
 Hook: TypeAlias = Callable[[Dropped], object]
 Message: TypeAlias = (
@@ -55,9 +60,7 @@ class Codec:
     batch: bool = False
     sides: tuple[str, ...] = ()
     versioned: bool = True
-    _adapters: dict[Any, TypeAdapter[Any]] = field(
-        default_factory=dict[Any, TypeAdapter[Any]], repr=False
-    )
+    _judges: dict[Any, Judge] = field(default_factory=dict[Any, Judge], repr=False)
     _routes: dict[tuple[str, bool], Method[Any, Any]] = field(
         default_factory=dict[tuple[str, bool], Method[Any, Any]], repr=False
     )
@@ -259,32 +262,29 @@ class Codec:
         on_drop: Hook | None,
         lenient: bool,
     ) -> Any:
-        adapter = self.adapter(type_)
+        judge = self.judge(type_)
         reading = Reading()
         try:
-            result = adapter.validator.validate_python(
-                value, context=reading, by_alias=True, by_name=False
-            )
-        except ValidationError as error:
+            result = judge.decoded(value, reading)
+        except ValidationError:
             return self._repaired(
-                adapter, value, error, at, code, message, on_drop, lenient, reading
+                judge, value, at, code, message, on_drop, lenient, reading
             )
         if reading:
             forget_namesakes(result, value)
         return result
 
-    def adapter(self, type_: Any) -> TypeAdapter[Any]:
-        """The validator of a type."""
-        adapter = self._adapters.get(type_)
-        if adapter is None:
-            adapter = self._adapters[type_] = strict_adapter(type_)
-        return adapter
+    def judge(self, type_: Any) -> Judge:
+        """What judges values of a type."""
+        judge = self._judges.get(type_)
+        if judge is None:
+            judge = self._judges[type_] = Judge(type_)
+        return judge
 
     def _repaired(
         self,
-        adapter: TypeAdapter[Any],
+        judge: Judge,
         value: Any,
-        error: ValidationError,
         at: Path,
         code: int,
         message: dict[str, Any],
@@ -292,13 +292,16 @@ class Codec:
         lenient: bool,
         reading: Reading,
     ) -> Any:
+        """What is left of a refused value without what may be dropped. Raises `DecodeError` where nothing is."""
         edits, current, drops = Edits(), value, list[Dropped]()
         kept: list[Any] = []  # what was found of a value is known by its identity
-        while True:
+        for _ in range(ROUNDS):
             found = [
-                find(details, adapter.core_schema, current)
-                for details in error.errors(include_url=False)
+                find(details, judge.core_schema, current)
+                for details in judge.errors(current)
             ]
+            if not found:
+                break
             if not edits.make_whole(found):
                 new, left = repair(
                     chosen(found),
@@ -323,17 +326,23 @@ class Codec:
             current = edits.apply(value)
             kept.append(current)
             try:
-                result = adapter.validator.validate_python(
-                    current, context=reading, by_alias=True, by_name=False
-                )
-            except ValidationError as again:
-                error = again
+                result = judge.decoded(current, reading)
+            except ValidationError:
                 continue
             forget_namesakes(result, current)
             if on_drop is not None:
                 for drop in without_repeats(drops):
                     on_drop(drop)
             return result
+        told_of = limited(
+            (
+                Problem(json_pointer(at), "", _TOO_MUCH),
+                *(drop.problem for drop in drops),
+            )
+        )
+        raise DecodeError(
+            code, told_of, id=message.get("id"), method=message.get("method")
+        )
 
     def _extra(self, value: dict[str, Any], named: frozenset[str]) -> dict[str, Any]:
         """The fields of an envelope that JSON-RPC does not name for its kind of message."""

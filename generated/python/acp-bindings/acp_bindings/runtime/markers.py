@@ -8,13 +8,7 @@ from fractions import Fraction
 from math import isfinite
 from typing import Annotated, Any, Final, Unpack, cast, get_args, get_origin
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    GetCoreSchemaHandler,
-    GetJsonSchemaHandler,
-    TypeAdapter,
-)
+from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import MISSING, PydanticCustomError, PydanticKnownError, core_schema
 
 from .json_types import (
@@ -26,6 +20,7 @@ from .json_types import (
     is_object,
     is_sequence,
 )
+from .judging import Judge
 from .model import holds_constant, value_of
 
 KNOWN: Final = "acpgen_known"
@@ -245,7 +240,7 @@ class _Exclusive:
 
     def __init__(self, branches: Sequence[Any]) -> None:
         self.branches = branches
-        self.adapters: list[TypeAdapter[Any]] = []
+        self.judges: list[Judge] = []
 
     def __call__(
         self, value: Any, handler: core_schema.ValidatorFunctionWrapHandler
@@ -253,18 +248,14 @@ class _Exclusive:
         result = handler(value)
         if isinstance(value, BaseModel):
             return result
-        if not self.adapters:  # now, when all classes are complete
-            self.adapters = [strict_adapter(branch) for branch in self.branches]
-        accepting = sum(_accepts(adapter, whole(value)) for adapter in self.adapters)
+        if not self.judges:  # now, when all classes are complete
+            self.judges = [Judge(branch) for branch in self.branches]
+        accepting = sum(judge.takes(whole(value)) for judge in self.judges)
         if accepting > 1:
             raise PydanticCustomError(
                 "one_of", "more than one of the alternatives fits, and only one may"
             )
         return result
-
-
-def _accepts(adapter: TypeAdapter[Any], value: Any) -> bool:
-    return adapter.validator.isinstance_python(value, by_alias=True, by_name=False)
 
 
 def whole(value: Any) -> Any:
@@ -276,20 +267,6 @@ def whole(value: Any) -> Any:
     return (
         integer_of(value) if isinstance(value, float) and value.is_integer() else value
     )
-
-
-def strict_adapter(type_: Any) -> TypeAdapter[Any]:
-    """The validator of a type, as strict as records are. Other types than records need to be told."""
-    rebuild = getattr(type_, "model_rebuild", None)
-    if rebuild is not None:
-        rebuild()  # an adapter that builds the record itself forgets its configuration
-        return TypeAdapter(type_)
-    return TypeAdapter(type_, config=_STRICT)
-
-
-_STRICT: Final = ConfigDict(
-    strict=True, allow_inf_nan=False, ser_json_inf_nan="constants"
-)
 
 
 class Exact:

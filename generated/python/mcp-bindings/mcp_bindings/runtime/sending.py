@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final, Protocol
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel
 
 from .constructing import no_such_field
 from .contract import Method, Path
 from .errors import DecodeError, EncodeError, Problem, limited, shown
 from .json_types import is_object, is_sequence
+from .judging import Judge
 from .markers import KNOWN
 from .model import Unknown, taken, wire_names
 from .pointers import json_pointer
@@ -64,8 +65,8 @@ class Reads(Protocol):
     def decode_as(self, type_: Any, value: Any, *, lenient: bool = True) -> Any:
         """Read a value."""
 
-    def adapter(self, type_: Any) -> TypeAdapter[Any]:
-        """The validator of a type."""
+    def judge(self, type_: Any) -> Judge:
+        """What judges values of a type."""
         ...
 
 
@@ -142,7 +143,7 @@ def refuse(found: Iterable[Problem]) -> None:
 
 
 def _unnamed(codec: Reads, value: Any, type_: Any, at: Path) -> Iterator[Problem]:
-    schema = codec.adapter(type_).core_schema
+    schema = codec.judge(type_).core_schema
     yield from _look(value, _Reader(schema).read(schema), at)
 
 

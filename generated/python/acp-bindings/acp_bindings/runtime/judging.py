@@ -1,0 +1,165 @@
+"""Yes or no first, then what is wrong, up to a limit: a message that is wrong in each of its items costs no more than one that is right.
+
+pydantic keeps every error of a value, some hundred bytes each, and a wrong item takes three: `{},`. So the validators here are built from
+the schemas of its own with one change. The first ends at the first wrong item of an array, and says whether a value is taken. The
+second passes over what comes after so many errors, and says what is wrong with a value that the first has refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, cast
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic_core import CoreConfig, ErrorDetails, SchemaValidator, core_schema
+
+from .json_types import is_object
+from .model import Reading
+
+MOST: Final = 2_000
+"""After so many errors the rest of a value is not looked at. Errors of one item are told whole."""
+
+
+class Judge:
+    """Judges values by a type, as strictly as records do."""
+
+    __slots__ = ("_built", "_config", "_telling", "core_schema")
+
+    def __init__(self, type_: Any) -> None:
+        rebuild = getattr(type_, "model_rebuild", None)
+        if rebuild is not None:
+            rebuild()  # an adapter that builds the record itself forgets its configuration
+        self._config: CoreConfig | None = None if rebuild is not None else _STRICT
+        self.core_schema: Final[Mapping[str, Any]] = dict(
+            TypeAdapter(
+                type_, config=None if rebuild is not None else _TOLD
+            ).core_schema
+        )
+        self._built: Final = _validator(
+            _changed(self.core_schema, _ended_early), self._config
+        )
+        self._telling: SchemaValidator | None = None
+
+    def decoded(self, value: Any, reading: Reading | None = None) -> Any:
+        """The value as its type has it. Raises `ValidationError` with some of what is wrong."""
+        return self._built.validate_python(
+            value, context=reading, by_alias=True, by_name=False
+        )
+
+    def takes(self, value: Any) -> bool:
+        """Whether a value is one of the type."""
+        return self._built.isinstance_python(value, by_alias=True, by_name=False)
+
+    def errors(self, value: Any) -> list[ErrorDetails]:
+        """What is wrong with a value that is not taken, up to a limit. Empty where that cannot be told in so many steps."""
+        if self._telling is None:
+            self._telling = _validator(
+                _changed(self.core_schema, _counted), self._config
+            )
+        try:
+            self._telling.validate_python(
+                value, context=Counting(), by_alias=True, by_name=False
+            )
+        except ValidationError as error:
+            return error.errors(include_url=False)
+        except RecursionError:
+            return []
+        return []
+
+
+class Counting(Reading):
+    """A reading that counts errors."""
+
+    errors: int = 0
+
+
+_TOLD: Final = ConfigDict(
+    strict=True, allow_inf_nan=False, ser_json_inf_nan="constants"
+)
+_STRICT: Final = CoreConfig(
+    strict=True, allow_inf_nan=False, ser_json_inf_nan="constants"
+)
+
+Change = Callable[[dict[str, Any]], dict[str, Any]]
+
+_NO_SCHEMAS: Final = frozenset(
+    {
+        "metadata",
+        "serialization",
+        "config",
+        "default",
+        "default_factory",
+        "expected",
+        "cls",
+        "function",
+        "discriminator",
+    }
+)
+"""What a schema of pydantic has beside schemas."""
+
+
+def _validator(schema: Any, config: CoreConfig | None) -> SchemaValidator:
+    """A validator of a schema, which is not to use what the classes below were built with."""
+    return SchemaValidator(schema, config, _use_prebuilt=False)
+
+
+def _changed(schema: Any, change: Change) -> Any:
+    """The schema with a change in each schema that it holds."""
+    if isinstance(schema, list | tuple):
+        parts = [_changed(part, change) for part in cast("list[Any]", schema)]
+        return parts if isinstance(schema, list) else tuple(parts)
+    if not is_object(schema):
+        return schema
+    made = {
+        key: part if key in _NO_SCHEMAS else _changed(part, change)
+        for key, part in schema.items()
+    }
+    return change(made) if isinstance(made.get("type"), str) else made
+
+
+def _ended_early(schema: dict[str, Any]) -> dict[str, Any]:
+    return (
+        {**schema, "fail_fast": True}
+        if schema["type"] in ("list", "dict", "tuple")
+        else schema
+    )
+
+
+def _counted(schema: dict[str, Any]) -> dict[str, Any]:
+    match schema["type"]:
+        case "list" | "dict" | "model-fields":
+            named = {"list": "items_schema", "dict": "values_schema"}.get(
+                schema["type"], "extras_schema"
+            )
+            return (
+                {**schema, named: _with_count(schema[named])}
+                if named in schema
+                else schema
+            )
+        case "tuple":
+            return {
+                **schema,
+                "items_schema": [_with_count(item) for item in schema["items_schema"]],
+            }
+        case _:
+            return schema
+
+
+def _with_count(schema: Any) -> core_schema.CoreSchema:
+    return core_schema.with_info_wrap_validator_function(_count, schema)
+
+
+def _count(
+    value: Any,
+    handler: core_schema.ValidatorFunctionWrapHandler,
+    info: core_schema.ValidationInfo[Any],
+) -> Any:
+    counting: Counting = info.context
+    before = counting.errors
+    if before >= MOST:
+        return value
+    try:
+        return handler(value)
+    except ValidationError as error:
+        counting.errors = max(counting.errors, before + error.error_count())
+        raise
