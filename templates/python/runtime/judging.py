@@ -49,18 +49,12 @@ class Judge:
         if self._telling is None:
             self._telling = _validator(_changed(self.core_schema, _counted), self._config)
         try:
-            self._telling.validate_python(value, context=Counting(), by_alias=True, by_name=False)
+            self._telling.validate_python(value, context=Reading(), by_alias=True, by_name=False)
         except ValidationError as error:
             return error.errors(include_url=False)
         except RecursionError:
             return []
         return []
-
-
-class Counting(Reading):
-    """A reading that counts errors."""
-
-    errors: int = 0
 
 
 _TOLD: Final = ConfigDict(strict=True, allow_inf_nan=False, ser_json_inf_nan="constants")
@@ -120,12 +114,12 @@ def _with_count(schema: Any) -> core_schema.CoreSchema:
 
 
 def _count(value: Any, handler: core_schema.ValidatorFunctionWrapHandler, info: core_schema.ValidationInfo[Any]) -> Any:
-    counting: Counting = info.context
-    before = counting.errors
+    reading: Reading = info.context
+    before = reading.errors
     if before >= MOST:
         return value
     try:
         return handler(value)
     except ValidationError as error:
-        counting.errors = max(counting.errors, before + error.error_count())
+        reading.errors = max(reading.errors, before + error.error_count())
         raise

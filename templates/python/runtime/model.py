@@ -196,9 +196,13 @@ _FRESH: dict[type[BaseModel], tuple[tuple[str, Any], ...]] = {}
 
 
 class Reading(list[str]):
-    """What is noted while one message is decoded: names of unknown fields that are Python names, and by `trial` what was checked."""
+    """What is noted while one message is decoded: names of unknown fields that are Python names, and by `trial` what was checked.
+
+    `errors` counts what is wrong in items where that is to have a limit.
+    """
 
     trial: Any = None
+    errors: int = 0
 
 
 class _Namesakes:

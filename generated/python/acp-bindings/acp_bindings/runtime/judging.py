@@ -58,19 +58,13 @@ class Judge:
             )
         try:
             self._telling.validate_python(
-                value, context=Counting(), by_alias=True, by_name=False
+                value, context=Reading(), by_alias=True, by_name=False
             )
         except ValidationError as error:
             return error.errors(include_url=False)
         except RecursionError:
             return []
         return []
-
-
-class Counting(Reading):
-    """A reading that counts errors."""
-
-    errors: int = 0
 
 
 _TOLD: Final = ConfigDict(
@@ -154,12 +148,12 @@ def _count(
     handler: core_schema.ValidatorFunctionWrapHandler,
     info: core_schema.ValidationInfo[Any],
 ) -> Any:
-    counting: Counting = info.context
-    before = counting.errors
+    reading: Reading = info.context
+    before = reading.errors
     if before >= MOST:
         return value
     try:
         return handler(value)
     except ValidationError as error:
-        counting.errors = max(counting.errors, before + error.error_count())
+        reading.errors = max(reading.errors, before + error.error_count())
         raise
