@@ -56,6 +56,7 @@ const WORK = {
     const told = new judge.Conversation(protocol(name));
     return lines.map((line) => told.line(line));
   },
+  rules() { return judge.RULES; },
   version({ lines, known }) { return judge.versionOf(lines, known) ?? null; },
 };
 process.stdout.write(JSON.stringify(task.map((one) => WORK[one.work](one))));
@@ -145,8 +146,8 @@ def heard(name: str, said: Sequence[Said]) -> list[tuple[bool, bool]]:
     for who, message in said:
         line = message if isinstance(message, bytes) else json.dumps(message).encode()
         breaches = monitor.observe(who, line)
-        broken = {breach.rule for breach in breaches if breach.level != "note"} & {*in_browser.rules()}
-        excused = {breach.rule for breach in breaches} & {*in_browser.rules(), "roots-malformed", "only-unstable"}
+        broken = {breach.rule for breach in breaches if breach.level != "note"} & {*in_browser.RULES}
+        excused = {breach.rule for breach in breaches} & {*in_browser.RULES, "roots-malformed", "only-unstable"}
         found.append((bool(broken), bool(broken or excused)))
     return found
 
@@ -157,8 +158,9 @@ def spoken(said: Sequence[Said]) -> str:
     return "acp/v2" if '"protocolVersion": 2' in text else "acp/v1"
 
 
-def test_the_rules_of_the_page_are_rules_of_the_monitor() -> None:
-    assert set(in_browser.rules()) <= set(borrowed.monitor.RULES)
+def test_the_rules_of_the_page_are_rules_of_the_monitor(data: Path) -> None:
+    assert set(in_browser.RULES) <= set(borrowed.monitor.RULES)
+    assert judged(data, [{"work": "rules"}]) == [list(in_browser.RULES)]
 
 
 def test_conversations_that_break_a_rule_are_wrong_where_the_monitor_says_so_and_nowhere_else(data: Path) -> None:

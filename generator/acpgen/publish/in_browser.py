@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from acpgen import ir, resources
+from acpgen import ir
 from acpgen.markup import Markdown, html
 from acpgen.meaning import framing
 from acpgen.meaning.contract import rows
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
-from acpgen.write import Files
 
 PAGE: Final = "judge.md"
-_RULES: Final = re.compile(r"const RULES = (\[.*?\]);", re.DOTALL)
+RULES: Final = (
+    *(
+        "not-json",
+        "duplicate-key",
+        "envelope-malformed",
+        "batch-empty",
+        "batch-mixed",
+        "method-unknown",
+        "method-misdirected",
+    ),
+    *("params-malformed", "result-malformed", "error-malformed", "response-without-request", "id-in-use"),
+)
+"""The rules of the monitor that `judge.js` judges by."""
+
 _MOST: Final = 3
 """Requests of the example."""
 
@@ -37,13 +48,13 @@ def page(versions: Sequence[Version], monitored: int) -> str:
         "judge",
         path=PAGE,
         protocols=Markdown(html(json.dumps(known))),
-        rules=rules(),
+        rules=RULES,
         monitor=bool(monitored),
-        others=max(0, monitored - len(rules())),
+        others=max(0, monitored - len(RULES)),
     )
 
 
-def scripts(versions: Sequence[Version]) -> Files:
+def scripts(versions: Sequence[Version]) -> Mapping[str, str]:
     """What the page loads when a protocol is chosen, by its path below the assets of the site."""
     found: dict[str, str] = {}
     for version in judged(versions):
@@ -60,15 +71,6 @@ def scripts(versions: Sequence[Version]) -> Files:
             f"(globalThis.acpProtocols ??= {{}})[{json.dumps(protocol.name)}] = {json.dumps(data)};\n"
         )
     return found
-
-
-@cache
-def rules() -> tuple[str, ...]:
-    """The rules that `judge.js` judges by."""
-    source = (resources.templates() / "docs" / "site" / "judge.js").read_text("utf-8")
-    found = _RULES.search(source)
-    assert found is not None
-    return tuple(json.loads(found[1]))
 
 
 def _sides(version: Version) -> tuple[str, ...]:
