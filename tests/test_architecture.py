@@ -157,6 +157,7 @@ ARROWS: dict[str, frozenset[str]] = {
             *(
                 "schema.bundle",
                 "meaning.checks",
+                "meaning.order",
                 "meaning.contract",
                 "meaning.keys",
                 "meaning.framing",

@@ -194,7 +194,6 @@ from .models import (
     SessionModeState,
     SessionNotification,
     SessionResumeCapabilities,
-    SessionToolCallUpdate,
     SessionUnknownCreateElicitationRequest,
     SetSessionConfigOptionResponse,
     SetSessionModeRequest,
@@ -317,6 +316,9 @@ if _TYPE_CHECKING:
     )
     from ._former import (
         SessionInfoUpdateSessionUpdate as SessionInfoUpdateSessionUpdate,
+    )
+    from ._former import (
+        SessionToolCallUpdate as SessionToolCallUpdate,
     )
     from ._former import (
         SessionUrlCreateElicitationRequest as SessionUrlCreateElicitationRequest,
@@ -520,7 +522,6 @@ __all__ = [
     "SessionModeState",
     "SessionNotification",
     "SessionResumeCapabilities",
-    "SessionToolCallUpdate",
     "SessionUnknownCreateElicitationRequest",
     "SessionUpdate",
     "SetSessionConfigOptionRequest",

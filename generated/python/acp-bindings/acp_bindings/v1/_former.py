@@ -37,6 +37,7 @@ FORMER: Final[Mapping[str, str]] = {
     "SelectedRequestPermissionOutcome": "SelectedPermissionOutcome",
     "SessionFormCreateElicitationRequest": "SessionElicitationFormMode",
     "SessionInfoUpdateSessionUpdate": "SessionInfoUpdate",
+    "SessionToolCallUpdate": "ToolCallUpdate",
     "SessionUrlCreateElicitationRequest": "SessionElicitationUrlMode",
     "SseMcpServer": "McpServerSse",
     "StringElicitationPropertySchema": "StringPropertySchema",
@@ -44,7 +45,7 @@ FORMER: Final[Mapping[str, str]] = {
     "TerminalToolCallContent": "Terminal",
     "TextContentBlock": "TextContent",
     "ToolCallSessionUpdate": "ToolCall",
-    "ToolCallUpdateSessionUpdate": "SessionToolCallUpdate",
+    "ToolCallUpdateSessionUpdate": "ToolCallUpdate",
     "UrlCreateElicitationRequest": "ElicitationUrlMode",
     "UsageUpdateSessionUpdate": "UsageUpdate",
 }
@@ -82,12 +83,12 @@ if TYPE_CHECKING:
         SessionElicitationFormMode,
         SessionElicitationUrlMode,
         SessionInfoUpdate,
-        SessionToolCallUpdate,
         StringMultiSelectItems,
         StringPropertySchema,
         Terminal,
         TextContent,
         ToolCall,
+        ToolCallUpdate,
         UsageUpdate,
     )
     from .unions import (
@@ -123,6 +124,7 @@ if TYPE_CHECKING:
     SelectedRequestPermissionOutcome: TypeAlias = SelectedPermissionOutcome
     SessionFormCreateElicitationRequest: TypeAlias = SessionElicitationFormMode
     SessionInfoUpdateSessionUpdate: TypeAlias = SessionInfoUpdate
+    SessionToolCallUpdate: TypeAlias = ToolCallUpdate
     SessionUrlCreateElicitationRequest: TypeAlias = SessionElicitationUrlMode
     SseMcpServer: TypeAlias = McpServerSse
     StringElicitationPropertySchema: TypeAlias = StringPropertySchema
@@ -130,6 +132,6 @@ if TYPE_CHECKING:
     TerminalToolCallContent: TypeAlias = Terminal
     TextContentBlock: TypeAlias = TextContent
     ToolCallSessionUpdate: TypeAlias = ToolCall
-    ToolCallUpdateSessionUpdate: TypeAlias = SessionToolCallUpdate
+    ToolCallUpdateSessionUpdate: TypeAlias = ToolCallUpdate
     UrlCreateElicitationRequest: TypeAlias = ElicitationUrlMode
     UsageUpdateSessionUpdate: TypeAlias = UsageUpdate

@@ -671,7 +671,7 @@ SessionUpdate = TypeAliasType(
         | AgentMessageChunk
         | AgentThoughtChunk
         | ToolCall
-        | SessionToolCallUpdate
+        | ToolCallUpdate
         | Plan
         | AvailableCommandsUpdate
         | CurrentModeUpdate
@@ -759,7 +759,6 @@ if __name__ != "__main__":
         SessionElicitationFormMode,
         SessionElicitationUrlMode,
         SessionInfoUpdate,
-        SessionToolCallUpdate,
         SessionUnknownCreateElicitationRequest,
         StringMultiSelectItems,
         StringPropertySchema,
@@ -768,6 +767,7 @@ if __name__ != "__main__":
         TextResourceContents,
         TitledMultiSelectItems,
         ToolCall,
+        ToolCallUpdate,
         UnknownAuthMethod,
         UnknownContentBlock,
         UnknownCreateElicitationResponse,

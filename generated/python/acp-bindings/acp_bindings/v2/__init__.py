@@ -220,7 +220,6 @@ from .models import (
     SessionInfo,
     SessionInfoUpdate,
     SessionNotFoundErrorData,
-    SessionToolCallUpdate,
     SessionUnknownCreateElicitationRequest,
     SetSessionConfigOptionResponse,
     StringMultiSelectItems,
@@ -429,6 +428,9 @@ if _TYPE_CHECKING:
     )
     from ._former import (
         SessionInfoUpdateSessionUpdate as SessionInfoUpdateSessionUpdate,
+    )
+    from ._former import (
+        SessionToolCallUpdate as SessionToolCallUpdate,
     )
     from ._former import (
         SessionUrlCreateElicitationRequest as SessionUrlCreateElicitationRequest,
@@ -703,7 +705,6 @@ __all__ = [
     "SessionInfoUpdate",
     "SessionListCursor",
     "SessionNotFoundErrorData",
-    "SessionToolCallUpdate",
     "SessionUnknownCreateElicitationRequest",
     "SessionUpdate",
     "SetSessionConfigOptionRequest",

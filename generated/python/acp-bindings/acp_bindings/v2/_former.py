@@ -61,6 +61,7 @@ FORMER: Final[Mapping[str, str]] = {
     "SelectedRequestPermissionOutcome": "SelectedPermissionOutcome",
     "SessionFormCreateElicitationRequest": "SessionElicitationFormMode",
     "SessionInfoUpdateSessionUpdate": "SessionInfoUpdate",
+    "SessionToolCallUpdate": "ToolCallUpdate",
     "SessionUrlCreateElicitationRequest": "SessionElicitationUrlMode",
     "StartReplayFrom": "ReplayFromStart",
     "StateUpdateIdleVariant": "IdleStateUpdate",
@@ -79,7 +80,7 @@ FORMER: Final[Mapping[str, str]] = {
     "ToolCallBackgroundWork": "BackgroundToolCall",
     "ToolCallContentChunkSessionUpdate": "ToolCallContentChunk",
     "ToolCallRequestPermissionSubject": "ToolCallPermissionSubject",
-    "ToolCallUpdateSessionUpdate": "SessionToolCallUpdate",
+    "ToolCallUpdateSessionUpdate": "ToolCallUpdate",
     "UnknownIdleStateUpdateSessionUpdate": "UnknownIdleStateUpdate",
     "UnknownStateUpdateIdleVariant": "UnknownIdleStateUpdate",
     "UnknownStateUpdateSessionUpdate": "UnknownStateUpdate",
@@ -139,7 +140,6 @@ if TYPE_CHECKING:
         SessionElicitationFormMode,
         SessionElicitationUrlMode,
         SessionInfoUpdate,
-        SessionToolCallUpdate,
         StringMultiSelectItems,
         StringPropertySchema,
         Terminal,
@@ -149,6 +149,7 @@ if TYPE_CHECKING:
         TextContent,
         ToolCallContentChunk,
         ToolCallPermissionSubject,
+        ToolCallUpdate,
         UnknownIdleStateUpdate,
         UnknownStateUpdate,
         UsageUpdate,
@@ -213,6 +214,7 @@ if TYPE_CHECKING:
     SelectedRequestPermissionOutcome: TypeAlias = SelectedPermissionOutcome
     SessionFormCreateElicitationRequest: TypeAlias = SessionElicitationFormMode
     SessionInfoUpdateSessionUpdate: TypeAlias = SessionInfoUpdate
+    SessionToolCallUpdate: TypeAlias = ToolCallUpdate
     SessionUrlCreateElicitationRequest: TypeAlias = SessionElicitationUrlMode
     StartReplayFrom: TypeAlias = ReplayFromStart
     StateUpdateIdleVariant: TypeAlias = IdleStateUpdate
@@ -231,7 +233,7 @@ if TYPE_CHECKING:
     ToolCallBackgroundWork: TypeAlias = BackgroundToolCall
     ToolCallContentChunkSessionUpdate: TypeAlias = ToolCallContentChunk
     ToolCallRequestPermissionSubject: TypeAlias = ToolCallPermissionSubject
-    ToolCallUpdateSessionUpdate: TypeAlias = SessionToolCallUpdate
+    ToolCallUpdateSessionUpdate: TypeAlias = ToolCallUpdate
     UnknownIdleStateUpdateSessionUpdate: TypeAlias = UnknownIdleStateUpdate
     UnknownStateUpdateIdleVariant: TypeAlias = UnknownIdleStateUpdate
     UnknownStateUpdateSessionUpdate: TypeAlias = UnknownStateUpdate

@@ -891,7 +891,7 @@ SessionUpdate = TypeAliasType(
         | AgentThought
         | StateUpdate
         | ToolCallContentChunk
-        | SessionToolCallUpdate
+        | ToolCallUpdate
         | TerminalUpdate
         | TerminalOutputChunk
         | PlanUpdate
@@ -1003,7 +1003,6 @@ if __name__ != "__main__":
         SessionElicitationUrlMode,
         SessionInfoUpdate,
         SessionNotFoundErrorData,
-        SessionToolCallUpdate,
         SessionUnknownCreateElicitationRequest,
         StringMultiSelectItems,
         StringPropertySchema,
@@ -1016,6 +1015,7 @@ if __name__ != "__main__":
         TitledMultiSelectItems,
         ToolCallContentChunk,
         ToolCallPermissionSubject,
+        ToolCallUpdate,
         UnknownAuthMethod,
         UnknownAvailableCommand,
         UnknownAvailableCommandInput,

@@ -257,7 +257,6 @@ from .models import (
     SessionSystemPromptModeCapabilities,
     SessionSystemPromptOverrideCapabilities,
     SessionTitleCapabilities,
-    SessionToolCallUpdate,
     SessionUnknownCreateElicitationRequest,
     SetProviderRequest,
     SetProviderResponse,
@@ -445,6 +444,9 @@ if _TYPE_CHECKING:
     )
     from ._former import (
         SessionMessageSessionUpdate as SessionMessageSessionUpdate,
+    )
+    from ._former import (
+        SessionToolCallUpdate as SessionToolCallUpdate,
     )
     from ._former import (
         SessionUrlCreateElicitationRequest as SessionUrlCreateElicitationRequest,
@@ -730,7 +732,6 @@ __all__ = [
     "SessionSystemPromptModeCapabilities",
     "SessionSystemPromptOverrideCapabilities",
     "SessionTitleCapabilities",
-    "SessionToolCallUpdate",
     "SessionUnknownCreateElicitationRequest",
     "SessionUpdate",
     "SetProviderRequest",

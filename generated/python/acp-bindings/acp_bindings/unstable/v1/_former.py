@@ -54,6 +54,7 @@ FORMER: Final[Mapping[str, str]] = {
     "SessionInfoUpdateSessionUpdate": "SessionInfoUpdate",
     "SessionMessageChunkSessionUpdate": "SessionMessageChunk",
     "SessionMessageSessionUpdate": "SessionMessage",
+    "SessionToolCallUpdate": "ToolCallUpdate",
     "SessionUrlCreateElicitationRequest": "SessionElicitationUrlMode",
     "SseMcpServer": "McpServerSse",
     "StateUpdateIdleVariant": "IdleStateUpdate",
@@ -66,7 +67,7 @@ FORMER: Final[Mapping[str, str]] = {
     "TerminalToolCallContent": "Terminal",
     "TextContentBlock": "TextContent",
     "ToolCallSessionUpdate": "ToolCall",
-    "ToolCallUpdateSessionUpdate": "SessionToolCallUpdate",
+    "ToolCallUpdateSessionUpdate": "ToolCallUpdate",
     "UnknownStateUpdateIdleVariant": "UnknownIdleStateUpdate",
     "UrlCreateElicitationRequest": "ElicitationUrlMode",
     "UsageUpdateSessionUpdate": "UsageUpdate",
@@ -123,13 +124,13 @@ if TYPE_CHECKING:
         SessionInfoUpdate,
         SessionMessage,
         SessionMessageChunk,
-        SessionToolCallUpdate,
         StringMultiSelectItems,
         StringPropertySchema,
         SubagentUpdate,
         Terminal,
         TextContent,
         ToolCall,
+        ToolCallUpdate,
         UnknownIdleStateUpdate,
         UnknownStateUpdate,
         UsageUpdate,
@@ -185,6 +186,7 @@ if TYPE_CHECKING:
     SessionInfoUpdateSessionUpdate: TypeAlias = SessionInfoUpdate
     SessionMessageChunkSessionUpdate: TypeAlias = SessionMessageChunk
     SessionMessageSessionUpdate: TypeAlias = SessionMessage
+    SessionToolCallUpdate: TypeAlias = ToolCallUpdate
     SessionUrlCreateElicitationRequest: TypeAlias = SessionElicitationUrlMode
     SseMcpServer: TypeAlias = McpServerSse
     StateUpdateIdleVariant: TypeAlias = IdleStateUpdate
@@ -197,7 +199,7 @@ if TYPE_CHECKING:
     TerminalToolCallContent: TypeAlias = Terminal
     TextContentBlock: TypeAlias = TextContent
     ToolCallSessionUpdate: TypeAlias = ToolCall
-    ToolCallUpdateSessionUpdate: TypeAlias = SessionToolCallUpdate
+    ToolCallUpdateSessionUpdate: TypeAlias = ToolCallUpdate
     UnknownStateUpdateIdleVariant: TypeAlias = UnknownIdleStateUpdate
     UrlCreateElicitationRequest: TypeAlias = ElicitationUrlMode
     UsageUpdateSessionUpdate: TypeAlias = UsageUpdate

@@ -935,7 +935,7 @@ SessionUpdate = TypeAliasType(
         | AgentMessageChunk
         | AgentThoughtChunk
         | ToolCall
-        | SessionToolCallUpdate
+        | ToolCallUpdate
         | Plan
         | AvailableCommandsUpdate
         | CurrentModeUpdate
@@ -1055,7 +1055,6 @@ if __name__ != "__main__":
         SessionInfoUpdate,
         SessionMessage,
         SessionMessageChunk,
-        SessionToolCallUpdate,
         SessionUnknownCreateElicitationRequest,
         StateUpdateFallback,
         StringMultiSelectItems,
@@ -1066,6 +1065,7 @@ if __name__ != "__main__":
         TextResourceContents,
         TitledMultiSelectItems,
         ToolCall,
+        ToolCallUpdate,
         UnknownAuthMethod,
         UnknownContentBlock,
         UnknownCreateElicitationResponse,

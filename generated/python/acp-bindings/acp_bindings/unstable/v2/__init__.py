@@ -279,7 +279,6 @@ from .models import (
     SessionSystemPromptModeCapabilities,
     SessionSystemPromptOverrideCapabilities,
     SessionTitleCapabilities,
-    SessionToolCallUpdate,
     SessionUnknownCreateElicitationRequest,
     SetProviderRequest,
     SetProviderResponse,
@@ -519,6 +518,9 @@ if _TYPE_CHECKING:
     )
     from ._former import (
         SessionMessageSessionUpdate as SessionMessageSessionUpdate,
+    )
+    from ._former import (
+        SessionToolCallUpdate as SessionToolCallUpdate,
     )
     from ._former import (
         SessionUrlCreateElicitationRequest as SessionUrlCreateElicitationRequest,
@@ -866,7 +868,6 @@ __all__ = [
     "SessionSystemPromptModeCapabilities",
     "SessionSystemPromptOverrideCapabilities",
     "SessionTitleCapabilities",
-    "SessionToolCallUpdate",
     "SessionUnknownCreateElicitationRequest",
     "SessionUpdate",
     "SetProviderRequest",

@@ -67,6 +67,7 @@ FORMER: Final[Mapping[str, str]] = {
     "SessionInfoUpdateSessionUpdate": "SessionInfoUpdate",
     "SessionMessageChunkSessionUpdate": "SessionMessageChunk",
     "SessionMessageSessionUpdate": "SessionMessage",
+    "SessionToolCallUpdate": "ToolCallUpdate",
     "SessionUrlCreateElicitationRequest": "SessionElicitationUrlMode",
     "StartReplayFrom": "ReplayFromStart",
     "StateUpdateIdleVariant": "IdleStateUpdate",
@@ -89,7 +90,7 @@ FORMER: Final[Mapping[str, str]] = {
     "ToolCallBackgroundWork": "BackgroundToolCall",
     "ToolCallContentChunkSessionUpdate": "ToolCallContentChunk",
     "ToolCallRequestPermissionSubject": "ToolCallPermissionSubject",
-    "ToolCallUpdateSessionUpdate": "SessionToolCallUpdate",
+    "ToolCallUpdateSessionUpdate": "ToolCallUpdate",
     "UnknownIdleStateUpdateSessionUpdate": "UnknownIdleSessionStateUpdate",
     "UnknownStateUpdateIdleVariant": "UnknownIdleStateUpdate",
     "UnknownStateUpdateSessionUpdate": "UnknownSessionStateUpdate",
@@ -166,7 +167,6 @@ if TYPE_CHECKING:
         SessionMessage,
         SessionMessageChunk,
         SessionStateUpdateFallback,
-        SessionToolCallUpdate,
         StringMultiSelectItems,
         StringPropertySchema,
         SubagentUpdate,
@@ -177,6 +177,7 @@ if TYPE_CHECKING:
         TextContent,
         ToolCallContentChunk,
         ToolCallPermissionSubject,
+        ToolCallUpdate,
         UnknownIdleSessionStateUpdate,
         UnknownIdleStateUpdate,
         UnknownSessionStateUpdate,
@@ -252,6 +253,7 @@ if TYPE_CHECKING:
     SessionInfoUpdateSessionUpdate: TypeAlias = SessionInfoUpdate
     SessionMessageChunkSessionUpdate: TypeAlias = SessionMessageChunk
     SessionMessageSessionUpdate: TypeAlias = SessionMessage
+    SessionToolCallUpdate: TypeAlias = ToolCallUpdate
     SessionUrlCreateElicitationRequest: TypeAlias = SessionElicitationUrlMode
     StartReplayFrom: TypeAlias = ReplayFromStart
     StateUpdateIdleVariant: TypeAlias = IdleStateUpdate
@@ -274,7 +276,7 @@ if TYPE_CHECKING:
     ToolCallBackgroundWork: TypeAlias = BackgroundToolCall
     ToolCallContentChunkSessionUpdate: TypeAlias = ToolCallContentChunk
     ToolCallRequestPermissionSubject: TypeAlias = ToolCallPermissionSubject
-    ToolCallUpdateSessionUpdate: TypeAlias = SessionToolCallUpdate
+    ToolCallUpdateSessionUpdate: TypeAlias = ToolCallUpdate
     UnknownIdleStateUpdateSessionUpdate: TypeAlias = UnknownIdleSessionStateUpdate
     UnknownStateUpdateIdleVariant: TypeAlias = UnknownIdleStateUpdate
     UnknownStateUpdateSessionUpdate: TypeAlias = UnknownSessionStateUpdate

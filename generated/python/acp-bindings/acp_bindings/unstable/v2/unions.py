@@ -1074,7 +1074,7 @@ SessionUpdate = TypeAliasType(
         | AgentThought
         | SessionStateUpdate
         | ToolCallContentChunk
-        | SessionToolCallUpdate
+        | ToolCallUpdate
         | TerminalUpdate
         | TerminalOutputChunk
         | PlanUpdate
@@ -1262,7 +1262,6 @@ if __name__ != "__main__":
         SessionMessageChunk,
         SessionNotFoundErrorData,
         SessionStateUpdateFallback,
-        SessionToolCallUpdate,
         SessionUnknownCreateElicitationRequest,
         StateUpdateFallback,
         StringMultiSelectItems,
@@ -1277,6 +1276,7 @@ if __name__ != "__main__":
         TitledMultiSelectItems,
         ToolCallContentChunk,
         ToolCallPermissionSubject,
+        ToolCallUpdate,
         UnknownAuthMethod,
         UnknownAvailableCommand,
         UnknownAvailableCommandInput,
