@@ -11,7 +11,7 @@ from decimal import Decimal
 from functools import cached_property
 from importlib import import_module, invalidate_caches
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import pytest
 
@@ -93,16 +93,8 @@ class Subject:
         return tolerant(schema)
 
     def type(self, definition: str) -> Any:
-        """The class or alias of a definition.
-
-        Of a variant whose class stands alone as well, it is the union of it alone, which asks for the tag.
-        """
-        found = getattr(self.module, self.names.classes[definition])
-        shared = self.names.shared.get(definition)
-        if shared is None:
-            return found
-        assert isinstance(shared.tag.type, ir.Constant)
-        return Annotated[found, self.runtime.Tagged(shared.tag.name, shared.tag.type.values)]
+        """The class or alias of a definition."""
+        return getattr(self.module, self.names.classes[definition])
 
     def encoded(self, value: Any) -> Any:
         """What `encode` writes, parsed."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Final
 
 import pytest
@@ -97,10 +96,14 @@ def test_a_wrong_tag_cannot_be_constructed(subject: Subject) -> None:
         subject.module.ToolCallUpdate(tool_call_id="t", session_update="other")
 
 
-def test_its_former_name_is_the_same_class(subject: Subject) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        assert subject.module.SessionToolCallUpdate is subject.module.ToolCallUpdate
+def test_the_variant_is_a_type_that_asks_for_the_tag(subject: Subject) -> None:
+    module = subject.module
+    read = module.decode_as("SessionToolCallUpdate", {**TAG, **BODY})
+    assert type(read) is module.ToolCallUpdate
+    assert subject.encoded(read) == {**TAG, **BODY}
+    assert subject.problems("SessionToolCallUpdate", BODY)
+    with pytest.warns(DeprecationWarning, match="is now called ToolCallUpdate"):
+        assert module.ToolCallUpdateSessionUpdate is module.ToolCallUpdate
 
 
 def test_errors_have_their_places(subject: Subject) -> None:

@@ -112,9 +112,8 @@ def named(schema: Mapping[str, Any], tmp_path: Path) -> dict[str, tuple[str, obj
     file = tmp_path / "schema.json"
     file.write_text(json.dumps(schema), "utf-8")
     protocol = lower(bundle(load(file, name="changed")))
-    names = name_all(protocol)
-    found = {name: (one.at.partition("#")[2], content(one)) for name, one in protocol.definitions.items()}
-    return {names.classes[name]: one for name, one in found.items() if name not in names.shared}
+    classes = name_all(protocol).classes
+    return {classes[name]: (one.at.partition("#")[2], content(one)) for name, one in protocol.definitions.items()}
 
 
 def schema_of(folder: str) -> tuple[dict[str, Any], dict[str, Any]]:

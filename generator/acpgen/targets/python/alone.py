@@ -45,15 +45,15 @@ def shared_bodies(protocol: ir.Protocol) -> Mapping[str, Shared]:
 
 
 def with_shared_bodies(protocol: ir.Protocol, shared: Mapping[str, Shared]) -> ir.Protocol:
-    """The protocol as its classes have it: the bodies with their tags, in place of the variants."""
+    """The protocol as its classes have it: the bodies with their tags. The variants are unions of one, which ask for the tag."""
     if not shared:
         return protocol
     tags = {one.body: one.tag for one in shared.values()}
     definitions: dict[str, ir.Definition] = {}
     for name, one in protocol.definitions.items():
-        if name in shared:
-            continue
-        if isinstance(one, ir.Record) and name in tags:
+        if isinstance(one, ir.Record) and name in shared:
+            definitions[name] = _asking(one, shared[name])
+        elif isinstance(one, ir.Record) and name in tags:
             definitions[name] = replace(one, fields=(tags[name], *one.fields))
         elif isinstance(one, ir.TaggedUnion):
             variants = (replace(v, type=shared[v.type].body) if v.type in shared else v for v in one.variants)
@@ -61,6 +61,15 @@ def with_shared_bodies(protocol: ir.Protocol, shared: Mapping[str, Shared]) -> i
         else:
             definitions[name] = one
     return replace(protocol, definitions=definitions)
+
+
+def _asking(record: ir.Record, shared: Shared) -> ir.TaggedUnion:
+    """The type of a variant: its body, with the tag."""
+    (tag,) = shared.tag.type.values if isinstance(shared.tag.type, ir.Constant) else ("",)
+    variant = ir.Variant(tag=str(tag), type=shared.body)
+    return ir.TaggedUnion(
+        name=record.name, tag=shared.tag.name, variants=(variant,), openness="closed", doc=record.doc, at=record.at
+    )
 
 
 def _tag(union: ir.TaggedUnion, record: ir.Record, body: ir.Record) -> ir.Field | None:

@@ -19,13 +19,17 @@ from acpgen.targets.python.dials import Dials
 class Names:
     """`classes` by definition, `fields` by definition and wire name, `members` by enumeration that is a class, and value.
 
-    `shared` are the variants whose class is that of their body, by definition.
+    `shared` are the variants whose class is that of their body, by definition: their own name is that of a type.
     """
 
     classes: Mapping[str, str]
     fields: Mapping[str, Mapping[str, str]]
     members: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     shared: Mapping[str, Shared] = field(default_factory=dict[str, Shared])
+
+    def class_of(self, record: str) -> str:
+        """The class that makes a record."""
+        return self.classes[self.shared[record].body if record in self.shared else record]
 
     @cached_property
     def tags(self) -> Mapping[str, str]:
@@ -68,11 +72,8 @@ def name_all(protocol: ir.Protocol, dials: Dials | None = None, checked: Collect
     shared = shared_bodies(protocol)
     for one in shared.values():
         fields[one.body] = {one.tag.name: fields[one.variant][one.tag.name], **fields[one.body]}
-    classes = class_names([name for name in protocol.definitions if name not in shared])
-    names = Names(classes, fields, members, shared)
-    named = _with_own(names, protocol, dict(chosen.own)) if chosen.own else names
-    variants = {one.variant: named.classes[one.body] for one in shared.values()}
-    return replace(named, classes={**named.classes, **variants})
+    names = Names(class_names(protocol.definitions.keys()), fields, members, shared)
+    return _with_own(names, protocol, dict(chosen.own)) if chosen.own else names
 
 
 def is_of_texts(enum: ir.Enum) -> bool:
@@ -82,8 +83,7 @@ def is_of_texts(enum: ir.Enum) -> bool:
 
 def former_names(bundle: Bundle, names: Names) -> Mapping[str, str]:
     """The classes that definitions had before, each with that of now, by the alphabet; none that something else has now."""
-    found = {python_class(before): names.classes[now] for before, now in bundle.former.items() if now in names.classes}
-    found.update({python_class(one.variant): names.classes[one.body] for one in names.shared.values()})
+    found = {python_class(before): names.class_of(now) for before, now in bundle.former.items() if now in names.classes}
     return {before: found[before] for before in sorted(found) if before not in names.taken}
 
 

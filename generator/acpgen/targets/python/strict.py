@@ -30,11 +30,7 @@ def contract_view(protocol: ir.Protocol) -> dict[str, Any]:
 
 def renamed_definitions(names: Names) -> list[tuple[str, str]]:
     """The classes that are not called like their definitions, with these."""
-    return [
-        (literal(class_), literal(name))
-        for name, class_ in names.classes.items()
-        if class_ != name and name not in names.shared
-    ]
+    return [(literal(class_), literal(name)) for name, class_ in names.classes.items() if class_ != name]
 
 
 def schema_text(bundle: Bundle) -> str:

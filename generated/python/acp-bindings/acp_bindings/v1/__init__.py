@@ -54,6 +54,7 @@ from .unions import (  # isort: skip
     SessionConfigValueId,
     SessionId,
     SessionModeId,
+    SessionToolCallUpdate,
     SessionUpdate,
     SetSessionConfigOptionRequest,
     StopReason,
@@ -318,9 +319,6 @@ if _TYPE_CHECKING:
         SessionInfoUpdateSessionUpdate as SessionInfoUpdateSessionUpdate,
     )
     from ._former import (
-        SessionToolCallUpdate as SessionToolCallUpdate,
-    )
-    from ._former import (
         SessionUrlCreateElicitationRequest as SessionUrlCreateElicitationRequest,
     )
     from ._former import (
@@ -522,6 +520,7 @@ __all__ = [
     "SessionModeState",
     "SessionNotification",
     "SessionResumeCapabilities",
+    "SessionToolCallUpdate",
     "SessionUnknownCreateElicitationRequest",
     "SessionUpdate",
     "SetSessionConfigOptionRequest",

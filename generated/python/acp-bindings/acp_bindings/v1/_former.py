@@ -37,7 +37,6 @@ FORMER: Final[Mapping[str, str]] = {
     "SelectedRequestPermissionOutcome": "SelectedPermissionOutcome",
     "SessionFormCreateElicitationRequest": "SessionElicitationFormMode",
     "SessionInfoUpdateSessionUpdate": "SessionInfoUpdate",
-    "SessionToolCallUpdate": "ToolCallUpdate",
     "SessionUrlCreateElicitationRequest": "SessionElicitationUrlMode",
     "SseMcpServer": "McpServerSse",
     "StringElicitationPropertySchema": "StringPropertySchema",
@@ -124,7 +123,6 @@ if TYPE_CHECKING:
     SelectedRequestPermissionOutcome: TypeAlias = SelectedPermissionOutcome
     SessionFormCreateElicitationRequest: TypeAlias = SessionElicitationFormMode
     SessionInfoUpdateSessionUpdate: TypeAlias = SessionInfoUpdate
-    SessionToolCallUpdate: TypeAlias = ToolCallUpdate
     SessionUrlCreateElicitationRequest: TypeAlias = SessionElicitationUrlMode
     SseMcpServer: TypeAlias = McpServerSse
     StringElicitationPropertySchema: TypeAlias = StringPropertySchema

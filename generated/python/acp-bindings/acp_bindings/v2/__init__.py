@@ -67,6 +67,7 @@ from .unions import (  # isort: skip
     SessionConfigValueId,
     SessionId,
     SessionListCursor,
+    SessionToolCallUpdate,
     SessionUpdate,
     SetSessionConfigOptionRequest,
     StateUpdate,
@@ -430,9 +431,6 @@ if _TYPE_CHECKING:
         SessionInfoUpdateSessionUpdate as SessionInfoUpdateSessionUpdate,
     )
     from ._former import (
-        SessionToolCallUpdate as SessionToolCallUpdate,
-    )
-    from ._former import (
         SessionUrlCreateElicitationRequest as SessionUrlCreateElicitationRequest,
     )
     from ._former import (
@@ -705,6 +703,7 @@ __all__ = [
     "SessionInfoUpdate",
     "SessionListCursor",
     "SessionNotFoundErrorData",
+    "SessionToolCallUpdate",
     "SessionUnknownCreateElicitationRequest",
     "SessionUpdate",
     "SetSessionConfigOptionRequest",

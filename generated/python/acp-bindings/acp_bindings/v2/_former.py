@@ -61,7 +61,6 @@ FORMER: Final[Mapping[str, str]] = {
     "SelectedRequestPermissionOutcome": "SelectedPermissionOutcome",
     "SessionFormCreateElicitationRequest": "SessionElicitationFormMode",
     "SessionInfoUpdateSessionUpdate": "SessionInfoUpdate",
-    "SessionToolCallUpdate": "ToolCallUpdate",
     "SessionUrlCreateElicitationRequest": "SessionElicitationUrlMode",
     "StartReplayFrom": "ReplayFromStart",
     "StateUpdateIdleVariant": "IdleStateUpdate",
@@ -214,7 +213,6 @@ if TYPE_CHECKING:
     SelectedRequestPermissionOutcome: TypeAlias = SelectedPermissionOutcome
     SessionFormCreateElicitationRequest: TypeAlias = SessionElicitationFormMode
     SessionInfoUpdateSessionUpdate: TypeAlias = SessionInfoUpdate
-    SessionToolCallUpdate: TypeAlias = ToolCallUpdate
     SessionUrlCreateElicitationRequest: TypeAlias = SessionElicitationUrlMode
     StartReplayFrom: TypeAlias = ReplayFromStart
     StateUpdateIdleVariant: TypeAlias = IdleStateUpdate

@@ -65,6 +65,7 @@ from .unions import (  # isort: skip
     SessionId,
     SessionModeId,
     SessionStatus,
+    SessionToolCallUpdate,
     SessionUpdate,
     SetSessionConfigOptionRequest,
     StateUpdate,
@@ -446,9 +447,6 @@ if _TYPE_CHECKING:
         SessionMessageSessionUpdate as SessionMessageSessionUpdate,
     )
     from ._former import (
-        SessionToolCallUpdate as SessionToolCallUpdate,
-    )
-    from ._former import (
         SessionUrlCreateElicitationRequest as SessionUrlCreateElicitationRequest,
     )
     from ._former import (
@@ -732,6 +730,7 @@ __all__ = [
     "SessionSystemPromptModeCapabilities",
     "SessionSystemPromptOverrideCapabilities",
     "SessionTitleCapabilities",
+    "SessionToolCallUpdate",
     "SessionUnknownCreateElicitationRequest",
     "SessionUpdate",
     "SetProviderRequest",

@@ -54,7 +54,6 @@ FORMER: Final[Mapping[str, str]] = {
     "SessionInfoUpdateSessionUpdate": "SessionInfoUpdate",
     "SessionMessageChunkSessionUpdate": "SessionMessageChunk",
     "SessionMessageSessionUpdate": "SessionMessage",
-    "SessionToolCallUpdate": "ToolCallUpdate",
     "SessionUrlCreateElicitationRequest": "SessionElicitationUrlMode",
     "SseMcpServer": "McpServerSse",
     "StateUpdateIdleVariant": "IdleStateUpdate",
@@ -186,7 +185,6 @@ if TYPE_CHECKING:
     SessionInfoUpdateSessionUpdate: TypeAlias = SessionInfoUpdate
     SessionMessageChunkSessionUpdate: TypeAlias = SessionMessageChunk
     SessionMessageSessionUpdate: TypeAlias = SessionMessage
-    SessionToolCallUpdate: TypeAlias = ToolCallUpdate
     SessionUrlCreateElicitationRequest: TypeAlias = SessionElicitationUrlMode
     SseMcpServer: TypeAlias = McpServerSse
     StateUpdateIdleVariant: TypeAlias = IdleStateUpdate

@@ -68,6 +68,7 @@ __all__ = [
     "SessionId",
     "SessionModeId",
     "SessionStatus",
+    "SessionToolCallUpdate",
     "SessionUpdate",
     "SetSessionConfigOptionRequest",
     "StateUpdate",
@@ -984,6 +985,19 @@ SessionUpdate = TypeAliasType(
 and ignored, never taken for another.
 
 Unknown values of `sessionUpdate` are kept as `UnknownSessionUpdate`.
+"""
+
+SessionToolCallUpdate = TypeAliasType(
+    "SessionToolCallUpdate",
+    Annotated[
+        "ToolCallUpdate",
+        Tagged("sessionUpdate", ("tool_call_update",)),
+        Defined(__name__, "SessionToolCallUpdate"),
+    ],
+)
+"""A tool call that is already known changes.
+
+Told apart by `sessionUpdate`; unknown values are refused.
 """
 
 MessageId = TypeAliasType("MessageId", Annotated["str", Defined(__name__, "MessageId")])

@@ -77,6 +77,7 @@ from .unions import (  # isort: skip
     SessionListCursor,
     SessionStateUpdate,
     SessionStatus,
+    SessionToolCallUpdate,
     SessionUpdate,
     SetSessionConfigOptionRequest,
     StateUpdate,
@@ -520,9 +521,6 @@ if _TYPE_CHECKING:
         SessionMessageSessionUpdate as SessionMessageSessionUpdate,
     )
     from ._former import (
-        SessionToolCallUpdate as SessionToolCallUpdate,
-    )
-    from ._former import (
         SessionUrlCreateElicitationRequest as SessionUrlCreateElicitationRequest,
     )
     from ._former import (
@@ -868,6 +866,7 @@ __all__ = [
     "SessionSystemPromptModeCapabilities",
     "SessionSystemPromptOverrideCapabilities",
     "SessionTitleCapabilities",
+    "SessionToolCallUpdate",
     "SessionUnknownCreateElicitationRequest",
     "SessionUpdate",
     "SetProviderRequest",

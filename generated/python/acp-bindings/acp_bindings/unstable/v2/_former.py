@@ -67,7 +67,6 @@ FORMER: Final[Mapping[str, str]] = {
     "SessionInfoUpdateSessionUpdate": "SessionInfoUpdate",
     "SessionMessageChunkSessionUpdate": "SessionMessageChunk",
     "SessionMessageSessionUpdate": "SessionMessage",
-    "SessionToolCallUpdate": "ToolCallUpdate",
     "SessionUrlCreateElicitationRequest": "SessionElicitationUrlMode",
     "StartReplayFrom": "ReplayFromStart",
     "StateUpdateIdleVariant": "IdleStateUpdate",
@@ -253,7 +252,6 @@ if TYPE_CHECKING:
     SessionInfoUpdateSessionUpdate: TypeAlias = SessionInfoUpdate
     SessionMessageChunkSessionUpdate: TypeAlias = SessionMessageChunk
     SessionMessageSessionUpdate: TypeAlias = SessionMessage
-    SessionToolCallUpdate: TypeAlias = ToolCallUpdate
     SessionUrlCreateElicitationRequest: TypeAlias = SessionElicitationUrlMode
     StartReplayFrom: TypeAlias = ReplayFromStart
     StateUpdateIdleVariant: TypeAlias = IdleStateUpdate

@@ -80,6 +80,7 @@ __all__ = [
     "SessionListCursor",
     "SessionStateUpdate",
     "SessionStatus",
+    "SessionToolCallUpdate",
     "SessionUpdate",
     "SetSessionConfigOptionRequest",
     "StateUpdate",
@@ -1174,6 +1175,19 @@ IdleSessionStateUpdate = TypeAliasType(
     ],
 )
 """Unknown values of `stopReason` are kept as `UnknownIdleSessionStateUpdate`."""
+
+SessionToolCallUpdate = TypeAliasType(
+    "SessionToolCallUpdate",
+    Annotated[
+        "ToolCallUpdate",
+        Tagged("sessionUpdate", ("tool_call_update",)),
+        Defined(__name__, "SessionToolCallUpdate"),
+    ],
+)
+"""A tool call, new or changed.
+
+Told apart by `sessionUpdate`; unknown values are refused.
+"""
 
 # The types above name records; the records, in turn, import them from here. Indented, it is no late import to linters.
 if __name__ != "__main__":
