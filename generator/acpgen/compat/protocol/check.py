@@ -559,8 +559,8 @@ class _Check:
             yield from self._unexplained(joined, pair, answered)
 
     def _tolerated(self, fact: Fact) -> tuple[Revision, ...]:
-        """The revision that refuses what a fact tells, where that is no break: receivers keep what they do not know, extensions are free
-        to have any form, and so is everything in an object that declares nothing.
+        """The revision that refuses what a fact tells, where that is no break: receivers keep what they do not know, and everything in an
+        object that declares nothing is free to have any form.
         """
         if isinstance(fact, ValueAdded | VariantAdded):
             return ("old",) if fact.old.openness == "tolerated" else ()
@@ -568,8 +568,6 @@ class _Check:
             return ("new",)
         if isinstance(fact, FieldRemoved) and declares_nothing(fact.new, self.new.written):
             return ("old",)
-        if isinstance(fact, FieldAdded | FieldRemoved) and fact.field.name.startswith("_"):
-            return ("new",) if isinstance(fact, FieldAdded) else ("old",)
         return ()
 
     def _inside(self, pair: Pair) -> Iterator[Pair]:
@@ -656,12 +654,16 @@ class _Check:
     def _told(self, given: PlacedFact, joined: _Joined) -> Judged | None:
         """The finding of a fact; `None` where it is proven that nothing is refused after all."""
         found = replace(given, fact=self._asserted(given.fact)) if self.formats and not given.free else given
+        if found.free and isinstance(found.fact, FieldAdded | FieldRemoved):
+            found = replace(found, fact=replace(found.fact, harmless=True))
         rule, judgement = judge(found.fact)
         said = judgement.message
         if found.free:
             judgement = _only_read(judgement, found.fact)
         location = _location(joined.new[0], found.steps)
         witness = self._refusal(judgement, found.steps, joined) or self._counterexample(judgement, found, joined)
+        if witness is None and isinstance(found.fact, FieldAdded | FieldRemoved) and found.fact.is_extension:
+            return self._told(replace(given, fact=replace(found.fact, harmless=True)), joined)
         if witness is None and judgement.accepted_by is not None and judgement.leaf is not None:
             witness = self.court.loss_by_name(joined.sides, found.steps, judgement.accepted_by, judgement.leaf)
         if witness is None and self._is_harmless(judgement, found):

@@ -18,6 +18,9 @@ Written: TypeAlias = "Schema | bool"
 
 _EXTENSION: Final[Schema] = {"pattern": "^_"}
 
+META: Final = "_meta"
+"""The extension that has one form wherever it stands, declared or not: an object that holds extensions."""
+
 
 def schema_of(type_: ir.Type, suffix: str = "") -> Written:
     """The type as a schema. Its references end in `suffix`."""
@@ -80,6 +83,8 @@ def _sent(definition: ir.Definition, written: Mapping[str, Schema]) -> Written:
             rest: Written = True if free else schema_of(extra, SENT)
             properties: Schema = dict.fromkeys(names, True)
             properties |= {field.name: schema_of(field.type, SENT) for field in fields}
+            if free and META not in names:
+                properties[META] = {"type": "object", "propertyNames": _EXTENSION}
             others: Schema = {"patternProperties": dict.fromkeys(patterns, True)} if patterns else {}
             return {"properties": properties, **others, "additionalProperties": rest} | kept
         case ir.TaggedUnion(tag=tag, variants=variants):
