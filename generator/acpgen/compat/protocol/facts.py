@@ -447,7 +447,7 @@ class Restructured(Placed):
 
     name: str = ""
     classes: tuple[str, ...] = ()
-    but: Literal["", "undeclared", "told", "copied"] = ""
+    but: Literal["", "undeclared", "told", "framed", "copied"] = ""
 
 
 Fact: TypeAlias = (

@@ -1203,6 +1203,7 @@ _BUT: Final = {
     "": "",
     "undeclared": ", unless it holds what its sender's schema does not declare",
     "told": " but for what other findings tell",
+    "framed": ", unless it is no message of this protocol",
 }
 _SORTS: Final = {"union": "variants", "enum": "values"}
 
