@@ -37,7 +37,7 @@ _FOR_RUST: Final = {".": _OUTSIDE["."]}
 _INSIDE: Final = {r"\s": _SPACE, "[": r"\[", "&": r"\&", "|": r"\|", "~": r"\~"}
 _EMPTY: Final = {"[]": "(?!)", "[^]": r"(?s:.)"}
 """Classes of nothing and of everything, in which `re` reads the bracket as a member."""
-_PART: Final = re.compile(r"\\.|\(\?<(?![=!])|\[\^?\]|.", re.DOTALL)
+_PART: Final = re.compile(r"\\c[A-Za-z]|\\.|\(\?<(?![=!])|\[\^?\]|.", re.DOTALL)
 """An escape, the start of a named group, an empty class, or one character."""
 _OTHERWISE: Final = re.compile(r"\\(?:[1-9ABZakz]|u[dD][89a-fA-F])")
 """Escapes that `re` does not know, or reads otherwise: references back, edges that are none, halves of a pair."""
@@ -89,6 +89,9 @@ def _spelled(pattern: str, outside: dict[str, str], inside_class: dict[str, str]
         if inside and part in _EMPTY:  # brackets inside a class, the second of which ends it
             yield f"\\{part}"
             inside = False
+            continue
+        if len(part) == 3 and part.startswith(r"\c"):
+            yield f"\\x{ord(part[2]) % 32:02x}"  # `re` has no escape for control characters by their letters
             continue
         yield _EMPTY.get(part) or (inside_class if inside else outside).get(part, part)
         inside = part != "]" if inside else part == "["

@@ -230,6 +230,8 @@ class _Reader:
             return _CONTROLS[character]
         if character == "0" and not self.peek().isdigit():
             return "\0"
+        if character == "c" and self.peek().isascii() and self.peek().isalpha():
+            return chr(ord(self.take()) % 32)
         if character in {"x", "u"}:
             return self.code(2 if character == "x" else 4)
         if character.isalnum() or character == "_":

@@ -55,6 +55,11 @@ SUITE = "json-schema-test-suite/draft2020-12"
         ("$^", "a", False),
         ("[^a]", "a", False),
         (r"[\]a]", "]", True),
+        (r"^\cC$", "\x03", True),
+        (r"^\cc$", "\x03", True),
+        (r"^\cC$", "cC", False),
+        (r"^[\cA-\cC]$", "\x02", True),
+        (r"^\\cC$", "\\cC", True),
         ("^(a+)+$", "a" * 200 + "!", False),
     ],
 )
@@ -65,7 +70,21 @@ def test_a_pattern_is_searched_as_ecma_262_says(pattern: str, text: str, found: 
 @pytest.mark.parametrize(
     "pattern",
     [
-        *("(?=a)", "(?!a)", "(?<=a)b", "(?<!a)b", r"(a)\1", r"\bword", r"\B", r"\p{L}", "(?i)a", r"\cA", r"\Z", r"\A"),
+        *(
+            "(?=a)",
+            "(?!a)",
+            "(?<=a)b",
+            "(?<!a)b",
+            r"(a)\1",
+            r"\bword",
+            r"\B",
+            r"\p{L}",
+            "(?i)a",
+            r"\c1",
+            r"\c",
+            r"\Z",
+            r"\A",
+        ),
         *("(a", "a)", "a**", "*a", "+", "[", "[]", "[^]", "[z-a]", r"[\d-a-\w]", "a{3,2}", "^*", "a{,3}", r"\ud83d"),
         *(
             "[a&&b]",

@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen.adopt import layout
-from acpgen.adopt.canonical import Canonical, canonical, housed, mentioned
-from acpgen.adopt.facts import Conventions, conventions, facts, fingerprint, references, same
+from acpgen.adopt.canonical import Canonical, canonical, housed
+from acpgen.adopt.facts import Conventions, conventions, facts, fingerprint, same
 from acpgen.adopt.merge import Conflict, Merge
 from acpgen.adopt.words import new, without_needless_room
 from acpgen.errors import AdoptionRefused, Fault, Faults, NoBase, NotAdoptable, UnclearProtocol
 from acpgen.generate import understand
 from acpgen.pointers import pointer, reference_to, target
 from acpgen.schema.load import Documents, Source, check, decode, load, parse, parse_json, place, read_bytes
-from acpgen.schema.walk import Schema, children, is_array, is_object
+from acpgen.schema.walk import Schema, inside, is_array, is_object, references, refs
 
 if TYPE_CHECKING:
     from acpgen.schema.bundle import Bundle
@@ -148,7 +148,7 @@ def _require_layout(value: Schema, at: str) -> None:
 
 
 def _layout_faults(value: Schema, at: str) -> Iterator[Fault]:
-    for reference in dict.fromkeys(references(value)):
+    for reference in dict.fromkeys(refs(value)):
         if not _LOCAL.fullmatch(reference):
             yield NotAdoptable(at=at, reason=f"the reference {reference!r} leads elsewhere than to a definition")
         elif target(reference) not in value["$defs"]:
@@ -161,10 +161,7 @@ def _layout_faults(value: Schema, at: str) -> Iterator[Fault]:
 
 
 def _inner_scopes(schema: Any) -> Iterator[str]:
-    if is_object(schema):
-        yield from (key for key in ("$id", "$anchor", "$defs", "definitions") if key in schema)
-        for _, child in children(schema):
-            yield from _inner_scopes(child)
+    return (key for _, one in inside(schema) for key in ("$id", "$anchor", "$defs", "definitions") if key in one)
 
 
 def read_base(folder: Path, name: str) -> Schema:
@@ -199,7 +196,7 @@ def _merged(
 ) -> tuple[dict[str, Schema], dict[str, tuple[str, ...]], Schema]:
     """All definitions; those that stay because they are referred to, with what does; the root."""
     old, here, now = base["$defs"], ours.definitions, theirs["$defs"]
-    used = {name for schema in (*now.values(), _without_definitions(theirs)) for name in mentioned(schema)}
+    used = {name for schema in (*now.values(), _without_definitions(theirs)) for name in references(schema)}
     result: dict[str, Schema] = {}
     for name in dict.fromkeys((*here, *now)):
         at = ("$defs", name)
@@ -235,7 +232,7 @@ def _missing(definitions: Mapping[str, Schema], root: Schema) -> dict[str, tuple
     """Definitions that are referred to and not there, with the names of those that refer to them."""
     users: dict[str, list[str]] = {}
     for name, schema in (*definitions.items(), ("the root", root)):
-        for used in dict.fromkeys(mentioned(schema)):
+        for used in dict.fromkeys(references(schema)):
             if used not in definitions:
                 users.setdefault(used, []).append(name)
     return {name: tuple(found) for name, found in users.items()}

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from acpgen.adopt import layout
-from acpgen.adopt.facts import rebuilt, references
+from acpgen.adopt.facts import rebuilt
 from acpgen.pointers import target
 from acpgen.schema.load import Documents
-from acpgen.schema.walk import Schema, asserts, is_object
+from acpgen.schema.walk import Schema, asserts, is_object, references
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCE: Final = re.compile(r"(?P<file>[^#]*)(?P<place>#/\$defs/.+)")
@@ -62,19 +62,6 @@ def canonical(documents: Documents) -> Canonical:
     return Canonical(heads, definitions, homes)
 
 
-def target_of(reference: str) -> str | None:
-    """The definition that a reference in one file leads to."""
-    return target(reference) if reference.startswith("#/$defs/") else None
-
-
-def mentioned(schema: Any) -> Iterator[str]:
-    """The definitions that a schema refers to directly."""
-    for reference in references(schema):
-        name = target_of(reference)
-        if name is not None:
-            yield name
-
-
 def _global(schema: Any) -> Any:
     """A schema of one file with references as if there were one file."""
 
@@ -89,7 +76,7 @@ def _local(schema: Any, path: str, homes: Mapping[str, str]) -> Any:
     """A schema with references as they read in the file `path`."""
 
     def relative(reference: str) -> str:
-        home = homes.get(target_of(reference) or "", path)
+        home = homes.get(target(reference), path) if reference.startswith("#/$defs/") else path
         return reference if home == path else posixpath.relpath(home, posixpath.dirname(path) or ".") + reference
 
     return _with_references(schema, relative)
@@ -175,7 +162,7 @@ def _users(definitions: Mapping[str, Schema]) -> dict[str, list[str]]:
     """The definitions that refer to each definition."""
     result: dict[str, list[str]] = {}
     for name, schema in definitions.items():
-        for used in dict.fromkeys(mentioned(schema)):
+        for used in dict.fromkeys(references(schema)):
             if used != name:
                 result.setdefault(used, []).append(name)
     return result

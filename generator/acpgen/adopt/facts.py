@@ -6,7 +6,7 @@ Left out are sentences, examples, the keywords that only we use, and what is mer
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -93,15 +93,6 @@ def _plain(value: Any) -> Any:
     if is_array(value):
         return [_plain(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def references(schema: Any) -> Iterator[str]:
-    """Every `$ref` below a schema."""
-    if is_object(schema):
-        if isinstance(schema.get("$ref"), str):
-            yield schema["$ref"]
-        for _, child in children(schema):
-            yield from references(child)
 
 
 def union_keyword(schema: Schema) -> str | None:

@@ -15,7 +15,7 @@ from acpgen.errors import printable
 from acpgen.markup import code, plain
 from acpgen.pointers import pointer
 from acpgen.schema.unions import is_null
-from acpgen.schema.walk import children, is_array, is_object
+from acpgen.schema.walk import inside, is_array, is_object
 
 Kind: TypeAlias = Literal["added", "changed", "removed", "conflict", "different"]
 
@@ -187,8 +187,8 @@ def _tasks(adoption: Adoption, changes: Iterable[Entry]) -> Iterator[str]:
     for (_, what), places in alike.items():
         others = f" and {len(places) - 1} more like it" if len(places) > 1 else ""
         yield f"Decide {places[0]}{others}: {what}."
-    empty = [name for name, schema in after.definitions.items() for _ in _room(schema)]
-    heads = [path for path, head in after.heads.items() for _ in _room(head)]
+    empty = [name for name, schema in after.definitions.items() for _ in range(_rooms(schema))]
+    heads = [path for path, head in after.heads.items() for _ in range(_rooms(head))]
     if empty or heads:
         names = listed(list(dict.fromkeys((*heads, *empty))))
         yield f"Write {_counted(len(empty) + len(heads), 'description')} ({names}); acpgen lint says where."
@@ -212,13 +212,9 @@ def _tasks(adoption: Adoption, changes: Iterable[Entry]) -> Iterator[str]:
     yield from _renamings(adoption)
 
 
-def _room(schema: Any) -> Iterator[None]:
-    """One for each description in a schema that is still to be written."""
-    if is_object(schema):
-        if schema.get("description") == ROOM:
-            yield None
-        for _, child in children(schema):
-            yield from _room(child)
+def _rooms(schema: Any) -> int:
+    """How many descriptions in a schema are still to be written."""
+    return sum(one.get("description") == ROOM for _, one in inside(schema))
 
 
 def _new_nullable(adoption: Adoption, changes: Iterable[Entry]) -> Iterator[str]:

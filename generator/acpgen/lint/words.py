@@ -9,7 +9,7 @@ from typing import Any
 from acpgen.lint.subject import Remark, SourceNode, Subject, is_choice
 from acpgen.pointers import plain_pointer, reference_to
 from acpgen.schema.unions import branches_of, constant, is_null, lone_reference
-from acpgen.schema.walk import Schema, children, is_object
+from acpgen.schema.walk import Schema, inside, is_array
 
 
 def description_missing(subject: Subject) -> Iterable[Remark]:
@@ -74,7 +74,9 @@ def _judge(subject: Subject) -> tuple[tuple[bool, Remark], ...]:
     remarks: list[tuple[bool, Remark]] = []
     for name, definition in subject.bundle.definitions.items():
         origin = subject.bundle.origins[name]
-        for parts, schema in _with_examples(definition, ()):
+        for parts, schema in inside(definition):
+            if not is_array(schema.get("examples")):
+                continue
             key = f"items {origin}{plain_pointer(*parts)}"
             instances[key] = schema["examples"]
             places[key] = {"items": {"$ref": reference_to(name, *parts)}}
@@ -101,14 +103,6 @@ def _refused(at: str, rest: list[str], message: str) -> Remark:
     where = f"at {plain_pointer(*rest[1:])}, " if rest[1:] else ""
     sentence = f"The schema refuses this example: {where}{message}. Correct one of the two."
     return Remark(f"{at}/examples/{rest[0]}", sentence)
-
-
-def _with_examples(schema: Schema, parts: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Schema]]:
-    if isinstance(schema.get("examples"), list):
-        yield parts, schema
-    for path, child in children(schema):
-        if is_object(child):
-            yield from _with_examples(child, (*parts, *path))
 
 
 def _branches(subject: Subject, name: str, definition: Schema) -> Iterator[tuple[str, Schema]]:

@@ -11,7 +11,7 @@ from acpgen.meaning.lower import used
 from acpgen.meaning.patterns import in_rust
 from acpgen.pointers import pointer
 from acpgen.schema.bundle import Bundle
-from acpgen.schema.walk import Schema, children, is_object, references
+from acpgen.schema.walk import Schema, inside, references
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +88,12 @@ def _led(names: Iterable[str], to: Callable[[str], Iterable[str]]) -> dict[str, 
 
 def _patterns(schema: Any, at: str) -> Iterator[tuple[str, str]]:
     """Every pattern that a schema uses, with its place."""
-    if not is_object(schema):
-        return
-    if "pattern" in schema:
-        yield schema["pattern"], f"{at}/pattern"
-    for pattern in schema.get("patternProperties", ()):
-        yield pattern, f"{at}{pointer('patternProperties', pattern)[1:]}"
-    for path, inner in children(schema):
-        yield from _patterns(inner, f"{at}{pointer(*path)[1:]}")
+    for keys, one in inside(schema):
+        place = f"{at}{pointer(*keys)[1:]}"
+        if "pattern" in one:
+            yield one["pattern"], f"{place}/pattern"
+        for pattern in one.get("patternProperties", ()):
+            yield pattern, f"{place}{pointer('patternProperties', pattern)[1:]}"
 
 
 def _opening(definition: ir.TaggedUnion | ir.Enum) -> Schema:

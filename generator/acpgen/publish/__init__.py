@@ -112,6 +112,9 @@ def navigation(versions: Sequence[Version], material: Material = NONE) -> list[E
         for area, page in where.areas.items():
             types = [(name, version.path(where.types[name])) for name, found in where.area_of.items() if found == area]
             areas.append((docs.area_title(version.bundle, area), [("Overview", version.path(page)), *sorted(types)]))
+        told: list[Entry] = [
+            (plan.title, version.path(where.conversations[plan.name])) for plan in docs.plans(version.protocol)
+        ]
         methods = sorted((name, version.path(page)) for name, page in where.methods.items())
         has_past = version.protocol.name in material.releases
         history: list[Entry] = []
@@ -124,6 +127,7 @@ def navigation(versions: Sequence[Version], material: Material = NONE) -> list[E
                     ("Overview", version.home()),
                     ("Methods", [("All methods", version.path("methods.md")), *methods]),
                     ("Types", [("All types", version.path("types.md")), *sorted(areas, key=lambda entry: entry[0])]),
+                    *([("Conversations", told)] if told else []),
                     ("Capabilities", version.path("capabilities.md")),
                     ("Error codes", version.path("errors.md")),
                     ("Messages", version.path("messages.md")),
@@ -143,8 +147,8 @@ def navigation(versions: Sequence[Version], material: Material = NONE) -> list[E
         each: list[Entry] = [(document.title, requirements.path(document.id)) for document in table.documents]
         rules = [("Requirements", [("All requirements", requirements.PAGE), *each])]
     rules += [("Monitor rules", monitoring.PAGE)] if any(map(monitoring.is_known, versions)) else []
-    told: list[Entry] = [(entry.id, entry.page) for entry in catalogue.catalogue()]
-    return [*found, ("Rules", [*rules, ("Compatibility rules", [("All rules", RULES), *told])])]
+    each_rule: list[Entry] = [(entry.id, entry.page) for entry in catalogue.catalogue()]
+    return [*found, ("Rules", [*rules, ("Compatibility rules", [("All rules", RULES), *each_rule])])]
 
 
 def sources(versions: Sequence[Version], material: Material = NONE) -> Mapping[str, str]:

@@ -62,8 +62,8 @@ from acpgen.schema.walk import (
     DEFINITIONS,
     Schema,
     asserts,
-    children,
     demands,
+    inside,
     is_array,
     is_object,
     references,
@@ -933,12 +933,9 @@ def _parts_of(name: str) -> list[str]:
 
 def _write_formats(schema: Any) -> None:
     """Write what `format: absolute-path` asserts as a pattern, so that every judge agrees."""
-    if not is_object(schema):
-        return
-    if schema.get("format") == "absolute-path" and "pattern" not in schema:
-        schema["pattern"] = ABSOLUTE_PATH
-    for _, child in children(schema):
-        _write_formats(child)
+    for _, one in inside(schema):
+        if one.get("format") == "absolute-path" and "pattern" not in one:
+            one["pattern"] = ABSOLUTE_PATH
 
 
 def _is_leniency(keyword: str) -> bool:

@@ -18,7 +18,7 @@ from acpgen.pointers import reference_to, target
 from acpgen.schema.labels import counted
 from acpgen.schema.names import class_name
 from acpgen.schema.unions import lone_reference
-from acpgen.schema.walk import DEFINITIONS, Schema, children, demands, is_array, is_object
+from acpgen.schema.walk import DEFINITIONS, Schema, demands, inside, is_array, is_object
 
 Kind: TypeAlias = Literal["member", "inner", "place", "root"]
 
@@ -65,14 +65,10 @@ def rename(definitions: Mapping[str, Schema], settled: Settled) -> dict[str, Sch
 
 def rename_references(schema: Any, settled: Settled) -> None:
     """Make every reference of a schema one to the name of a definition."""
-    if not is_object(schema):
-        return
-    if _is_local(schema.get("$ref")):
-        key = target(schema["$ref"])
+    for _, one in inside(schema):
+        key = target(one["$ref"]) if _is_local(one.get("$ref")) else ""
         if key in settled.names:
-            schema["$ref"] = reference_to(settled.names[key])
-    for _, child in children(schema):
-        rename_references(child, settled)
+            one["$ref"] = reference_to(settled.names[key])
 
 
 class _Settling:

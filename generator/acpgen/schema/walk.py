@@ -71,6 +71,19 @@ def children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
                 yield (key, name), item
 
 
+def inside(schema: object) -> Iterator[tuple[tuple[str, ...], Schema]]:
+    """A schema and those in it at any depth, each with the keys that lead to it, in the order of the text; booleans are left out.
+
+    Who takes one may change it before taking the next.
+    """
+    pending: list[tuple[tuple[str, ...], object]] = [((), schema)]
+    while pending:
+        keys, node = pending.pop()
+        if is_object(node):
+            yield keys, node
+            pending.extend(reversed([((*keys, *below), child) for below, child in children(node)]))
+
+
 def demands(schema: Schema) -> Schema:
     """A schema without what two definitions that are one may differ in: words, and the name that one of them asks for."""
     spend()
@@ -98,13 +111,7 @@ def is_definition(parts: Sequence[str]) -> bool:
 
 def refs(schema: object) -> Iterator[str]:
     """What `$ref` says in a schema and in the schemas inside it."""
-    pending = [schema]
-    while pending:
-        node = pending.pop()
-        if is_object(node):
-            if isinstance(node.get("$ref"), str):
-                yield node["$ref"]
-            pending.extend(inner for _, inner in children(node))
+    return (node["$ref"] for _, node in inside(schema) if isinstance(node.get("$ref"), str))
 
 
 def references(schema: object) -> Iterator[str]:

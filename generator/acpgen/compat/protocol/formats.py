@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from acpgen.schema.walk import children, is_object
+from acpgen.schema.walk import inside
 
 
 def unjudged(schemas: Iterable[object]) -> Counter[str]:
@@ -13,14 +13,11 @@ def unjudged(schemas: Iterable[object]) -> Counter[str]:
     from schema_inclusion import FORMATS
 
     found: Counter[str] = Counter()
-    pending = list(schemas)
-    while pending:
-        schema = pending.pop()
-        if is_object(schema):
-            name = schema.get("format")
+    for schema in schemas:
+        for _, one in inside(schema):
+            name = one.get("format")
             if isinstance(name, str) and name not in FORMATS:
                 found[name] += 1
-            pending.extend(inner for _, inner in children(schema))
     return found
 
 

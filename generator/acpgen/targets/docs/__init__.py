@@ -1,4 +1,4 @@
-"""The target `docs`: a protocol version as plain Markdown, a page for each method, area and type; for a site also one file with everything.
+"""The target `docs`: a protocol version as plain Markdown, a page for each method, area, type and conversation; for a site one file too.
 
 Every example is checked while the pages are made; one that the schema refuses is a fault. Text of the schema reaches a page through
 `text` alone.
@@ -30,6 +30,7 @@ from acpgen.targets.docs.places import (
     joined,
     places,
 )
+from acpgen.targets.docs.planned import plans
 from acpgen.targets.docs.rule_notes import NO_RULES, RuleNotes
 from acpgen.targets.docs.templates import lay_out, relative
 
@@ -51,6 +52,7 @@ __all__ = [
     "pages",
     "places_of",
     "plainly",
+    "plans",
     "prose",
     "relative",
     "render",
@@ -102,7 +104,13 @@ def compose(
 def pages(protocol: ir.Protocol, bundle: Bundle) -> tuple[str, ...]:
     """The paths of all pages of a protocol, below its prefix. Raises `Faults`."""
     found = places(protocol, bundle.origins)
-    return (*FIXED, *found.areas.values(), *found.methods.values(), *found.types.values())
+    return (
+        *FIXED,
+        *found.areas.values(),
+        *found.conversations.values(),
+        *found.methods.values(),
+        *found.types.values(),
+    )
 
 
 def places_of(protocol: ir.Protocol, bundle: Bundle) -> Places:

@@ -12,10 +12,11 @@ from acpgen.markup import Markdown, code, identifier, prose
 from acpgen.meaning import framing
 from acpgen.meaning.checks import checks
 from acpgen.schema.bundle import Bundle
-from acpgen.targets.docs import lifecycles
 from acpgen.targets.docs.age_notes import NO_AGES, Ages, shortly
 from acpgen.targets.docs.codes import ErrorCode, codes_of, error_codes
+from acpgen.targets.docs.conversations import Conversation, Spoken, conversations
 from acpgen.targets.docs.examples import Examples
+from acpgen.targets.docs.lifecycles import picture
 from acpgen.targets.docs.phrases import references
 from acpgen.targets.docs.places import CAPABILITIES, ERRORS, INDEX, MESSAGES, METHODS, TYPES, Linker, Places
 from acpgen.targets.docs.rule_notes import NO_RULES, RuleLine, RuleNote, RuleNotes, by_side
@@ -71,10 +72,12 @@ class Book:
     snippets: Snippets | None = None
     used: Mapping[str, tuple[Use, ...]] = field(init=False)
     left: Mapping[str, tuple[str, ...]] = field(init=False)
+    told: tuple[Conversation, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "used", uses(self.protocol))
         object.__setattr__(self, "left", checks(self.protocol, self.bundle).left)
+        object.__setattr__(self, "told", conversations(self.protocol, self.bundle, self.examples))
 
     def page(
         self,
@@ -113,6 +116,12 @@ class Book:
             yield self.places.methods[name], "method", self._method(name)
         for area, path in self.places.areas.items():
             yield path, "area", self._area(area)
+        for told in self.told:
+            yield (
+                self.places.conversations[told.plan.name],
+                "conversation",
+                {"told": told, "picture": self._picture(told)},
+            )
         yield TYPES, "types", {"groups": self._by_kind()}
         for name, path in self.places.types.items():
             yield path, "type", self._type(self.protocol.definitions[name])
@@ -130,7 +139,7 @@ class Book:
         return {
             "areas": [(area, self._about(area)) for area in self.places.areas],
             "groups": self._by_side(),
-            "lifecycles": lifecycles.lifecycles(self.protocol, self.examples),
+            "conversations": [(told.plan, self._picture(told)) for told in self.told],
         }
 
     def _method(self, name: str) -> dict[str, Any]:
@@ -152,6 +161,7 @@ class Book:
             "snippet": self._snippet(method),
             "is_made": not self.made.isdisjoint(named),
             "more": len(self.examples.get(method.params or "", ())) > 1,
+            "told": list(self._told_of(method)) if is_first else [],
             "related": [other for other in dict.fromkeys(related) if other not in named],
             "area": self._area_link(self.places.area_of[named[0]]) if named else None,
             "since": _age(self.ages.methods.get(method.name)),
@@ -179,12 +189,12 @@ class Book:
 
     def _area(self, area: str) -> dict[str, Any]:
         mine = [name for name, found in self.places.area_of.items() if found == area]
+        methods = [m for m in self.protocol.methods if self.places.area_of.get(m.params or m.result or "") == area]
         return {
             "area": area,
             "about": self._about(area),
-            "methods": [
-                m for m in self.protocol.methods if self.places.area_of.get(m.params or m.result or "") == area
-            ],
+            "methods": methods,
+            "told": [told for told in self.told if not {m.name for m in methods}.isdisjoint(told.plan.methods)],
             "groups": self._by_kind(mine),
         }
 
@@ -256,6 +266,16 @@ class Book:
 
     def _about(self, area: str) -> tuple[str, str]:
         return about_area(self.bundle, area)
+
+    def _picture(self, told: Conversation) -> Callable[[Linker], Markdown]:
+        return lambda linker: picture(self.protocol, told, linker)
+
+    def _told_of(self, method: ir.Method) -> Iterator[tuple[Conversation, Spoken]]:
+        """The conversations that a method takes part in, each with its first message there."""
+        for told in self.told:
+            spoken = told.told_of(method.name)
+            if spoken is not None:
+                yield told, spoken
 
     def _area_link(self, area: str) -> Callable[[Linker], Markdown]:
         return lambda linker: linker.area(area, prose(self._about(area)[0]))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from itertools import islice
-from typing import Any, Final, assert_never
+from typing import Final, assert_never
 
 import jsonschema_rs
 
@@ -16,7 +16,7 @@ from acpgen.errors import Fault, Faults, InvalidExample, NotASchema
 from acpgen.meaning.values import Unmakeable, Values
 from acpgen.pointers import plain_pointer, reference_to
 from acpgen.schema.bundle import Bundle
-from acpgen.schema.walk import Schema, children, is_array, is_object
+from acpgen.schema.walk import inside, is_array
 from acpgen.schema.ways import require_few_ways
 
 LONGEST_REASON: Final = 200
@@ -34,11 +34,12 @@ Examples = Mapping[str, tuple[ir.JSON, ...]]
 def check(bundle: Bundle) -> None:
     """Judge every example of a bundle by the schema beside it. Raises `Faults` of those that fail."""
     given = [
-        (keys, schema)
+        ((name, *keys), schema)
         for name, definition in bundle.definitions.items()
-        for keys, schema in _with_examples((name,), definition)
+        for keys, schema in inside(definition)
+        if is_array(schema.get("examples"))
     ]
-    judge = _Judge(bundle, [reference_to(*keys) for keys, _ in given])
+    judge = ExampleJudge(bundle, [reference_to(*keys) for keys, _ in given])
     faults: list[Fault] = []
     for keys, schema in given:
         place = bundle.origins[keys[0]] + plain_pointer(*keys[1:])
@@ -53,7 +54,7 @@ def check(bundle: Bundle) -> None:
 def collect(protocol: ir.Protocol, bundle: Bundle) -> Examples:
     """The examples of each definition: its own, else the first few that stand inside those of others."""
     gathered: dict[str, dict[str, ir.JSON]] = {name: {} for name in protocol.definitions}
-    judge = _Judge(bundle, [reference_to(name) for name in bundle.definitions])
+    judge = ExampleJudge(bundle, [reference_to(name) for name in bundle.definitions])
 
     def admits(name: str, value: ir.JSON) -> bool:
         # What the schema does not define is the fallback of a tolerated union, and takes whatever reaches it.
@@ -80,7 +81,7 @@ def collect(protocol: ir.Protocol, bundle: Bundle) -> Examples:
 
 def made(protocol: ir.Protocol, bundle: Bundle, found: Examples) -> Examples:
     """For each definition without an example one value made from the schema: with all fields if that holds, else as small as may be."""
-    judge = _Judge(bundle, [reference_to(name) for name in bundle.definitions])
+    judge = ExampleJudge(bundle, [reference_to(name) for name in bundle.definitions])
     values = Values(protocol.definitions)
 
     def tries(name: str) -> Iterator[ir.JSON]:
@@ -103,16 +104,7 @@ def made(protocol: ir.Protocol, bundle: Bundle, found: Examples) -> Examples:
     }
 
 
-def _with_examples(keys: tuple[str, ...], schema: Any) -> Iterator[tuple[tuple[str, ...], Schema]]:
-    if not is_object(schema):
-        return
-    if is_array(schema.get("examples")):
-        yield keys, schema
-    for below, inner in children(schema):
-        yield from _with_examples((*keys, *below), inner)
-
-
-class _Judge:
+class ExampleJudge:
     """Judges values by many places of one schema, compiled once: each place is a property of an object made for this.
 
     Raises `Faults` where the schema is one that no judge can read, or walk to its end.

@@ -23,12 +23,13 @@ _ROW: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """One message of a conversation. `answer` is drawn dashed; `note` says what it carries."""
+    """One message of a conversation. `answer` is drawn dashed; `note` says what it carries, `href` is where it is told."""
 
     label: str
     to: Literal["left", "right"]
     answer: bool = False
     note: str = ""
+    href: str = ""
 
 
 def variants(union: ir.TaggedUnion, linker: Linker) -> Markdown:
@@ -72,16 +73,27 @@ def conversation(name: str, title: str, sides: tuple[str, str], arrows: Sequence
         y += _arrow_height(arrow)
         start, end, tip = (left, right, -7) if arrow.to == "right" else (right, left, 7)
         dash = ' stroke-dasharray="5 4"' if arrow.answer else ""
-        parts.append(f'<path d="M{start} {y}H{end}" stroke="currentColor" fill="none"{dash}/>')
-        parts.append(f'<path d="M{end} {y}l{tip} -4v8z" fill="currentColor"/>')
+        drawn = [
+            f'<path d="M{start} {y}H{end}" stroke="currentColor" fill="none"{dash}/>',
+            f'<path d="M{end} {y}l{tip} -4v8z" fill="currentColor"/>',
+        ]
         above = y - 6
         if arrow.note:
-            parts.append(_text(WIDTH / 2, above, arrow.note, size=11, centred=True))
+            drawn.append(_text(WIDTH / 2, above, arrow.note, size=11, centred=True))
             above -= 14
-        parts.append(_text(WIDTH / 2, above, arrow.label, centred=True, bold=not arrow.answer))
+        drawn.append(_text(WIDTH / 2, above, arrow.label, centred=True, bold=not arrow.answer))
+        parts += _linked(arrow, y, drawn) if arrow.href else drawn
         receiver = sides[1] if arrow.to == "right" else sides[0]
         told.append(f"{arrow.label}{f' ({arrow.note})' if arrow.note else ''} to the {receiver}")
-    return _svg(name, title, f"In this order: {'; '.join(told)}.", height, parts)
+    role = "group" if any(arrow.href for arrow in arrows) else "img"
+    return _svg(name, title, f"In this order: {'; '.join(told)}.", height, parts, role)
+
+
+def _linked(arrow: Arrow, y: float, drawn: Sequence[str]) -> Sequence[str]:
+    """An arrow as a link, which is pressed anywhere between the two sides. Its address is made of identifiers alone."""
+    height = _arrow_height(arrow)
+    area = f'<rect x="36" y="{y - height + 5}" width="{WIDTH - 72}" height="{height}" rx="4" fill="currentColor" fill-opacity="0"/>'
+    return (f'<a href="{arrow.href}">{area}', *drawn, "</a>")
 
 
 def _arrow_height(arrow: Arrow) -> int:

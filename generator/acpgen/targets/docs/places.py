@@ -11,6 +11,7 @@ from typing import Final
 from acpgen import ir
 from acpgen.markup import Markdown, code, identifier
 from acpgen.schema.names import assign, method_key, spelled_out
+from acpgen.targets.docs.planned import plans
 
 INDEX: Final = "index.md"
 METHODS: Final = "methods.md"
@@ -31,6 +32,7 @@ class Places:
     methods: Mapping[str, str]
     types: Mapping[str, str]
     areas: Mapping[str, str]
+    conversations: Mapping[str, str]
     area_of: Mapping[str, str] = field(repr=False)
 
 
@@ -44,6 +46,7 @@ def places(protocol: ir.Protocol, origins: Mapping[str, str]) -> Places:
         methods={name: f"methods/{key}.md" for name, key in methods.items()},
         types={name: f"types/{key}.md" for name, key in types.items()},
         areas={name: f"areas/{key}.md" for name, key in areas.items()},
+        conversations={plan.name: f"conversations/{plan.name}.md" for plan in plans(protocol)},
         area_of=area_of,
     )
 
@@ -91,6 +94,9 @@ class Linker:
     def capability(self, path: str) -> Markdown:
         shown = code(path.partition(":")[2] or path)
         return self.link(shown, CAPABILITIES, capability_anchor(path))
+
+    def conversation(self, name: str, title: Markdown, anchor: str = "") -> Markdown:
+        return self.link(title, self.places.conversations[name], anchor)
 
     def area(self, name: str, title: Markdown) -> Markdown:
         return self.link(title, self.places.areas[name])

@@ -1,0 +1,198 @@
+"""Whole conversations, message by message: each is put together from examples of the schema, and judged by it again.
+
+The examples of a schema stand alone; in a conversation they speak of the same session, terminal and tool call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from acpgen import ir
+from acpgen.markup import identifier
+from acpgen.meaning import framing
+from acpgen.pointers import reference_to
+from acpgen.schema.bundle import Bundle
+from acpgen.targets.docs.examples import ExampleJudge, Examples
+from acpgen.targets.docs.planned import PlannedConversation, PlannedMessage, plans, sides
+
+SHARED: Final = ("sessionId", "terminalId", "toolCallId")
+"""Members that name the same thing in all messages of a conversation."""
+
+DEEPEST: Final = 4
+"""How far below the params or the result a word of a plan is looked for, in definitions."""
+
+_BRINGS: Final = ("sessionId", "terminalId", "stopReason", "outcome", "protocolVersion", "roots")
+"""Members of results that say in one word what the answer brings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """One message of a conversation. `value` is `None` where the schema has no example that carries what the plan names."""
+
+    step: PlannedMessage
+    anchor: str
+    sender: str
+    receiver: str
+    note: str
+    value: Mapping[str, ir.JSON] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One conversation with its messages, in their order."""
+
+    plan: PlannedConversation
+    messages: tuple[Spoken, ...]
+
+    def told_of(self, method: str) -> Spoken | None:
+        """The first message of a method."""
+        return next((spoken for spoken in self.messages if spoken.step.method.name == method), None)
+
+
+def conversations(protocol: ir.Protocol, bundle: Bundle, examples: Examples) -> tuple[Conversation, ...]:
+    """The conversations that this protocol has, with the examples of its definitions put in. Raises `Faults`."""
+    found = plans(protocol)
+    if not found:
+        return ()
+    judge = ExampleJudge(bundle, [reference_to(name) for name in bundle.definitions])
+    composer = _Composer(protocol, examples, judge)
+    return tuple(Conversation(plan, tuple(_spoken(protocol, plan, composer))) for plan in found)
+
+
+def _spoken(protocol: ir.Protocol, plan: PlannedConversation, composer: _Composer) -> Iterator[Spoken]:
+    both = sides(protocol)
+    assert both is not None
+    bound: dict[str, ir.JSON] = {}
+    open_requests: dict[str, list[int]] = {}
+    anchors: set[str] = set()
+    last = 0
+    for step in plan.steps:
+        method = step.method
+        handler = both[0] if method.side == both[0] else both[1]
+        caller = both[1] if handler == both[0] else both[0]
+        sender, receiver = (handler, caller) if step.is_answer else (caller, handler)
+        carried = composer.carried(step, bound)
+        value: Mapping[str, ir.JSON] | None = None
+        if step.is_answer:
+            waiting = open_requests.get(method.name) or []
+            last = last if waiting else last + 1  # the plan begins after its request
+            number = waiting.pop(0) if waiting else last
+            if carried is not None:
+                value = framing.answer(protocol.envelope, method, carried, id_=number)
+        else:
+            last += method.kind == "request"
+            if method.kind == "request":
+                open_requests.setdefault(method.name, []).append(last)
+            if carried is not None:
+                value = framing.call(protocol.envelope, method, carried, id_=last)
+        note = _note(step, carried)
+        yield Spoken(step, _anchor(step, anchors), sender, receiver, note, value)
+
+
+def _note(step: PlannedMessage, carried: ir.JSON | framing.Absent | None) -> str:
+    """What a message carries, in a word or two."""
+    if not step.is_answer:
+        return " ".join(step.carries)
+    if step.carries:
+        return step.carries[-1]
+    return next((name for name in _BRINGS if name in carried), "") if isinstance(carried, dict) else ""
+
+
+def _anchor(step: PlannedMessage, taken: set[str]) -> str:
+    """Where a message stands on its page: by what it is, and counted where the same stands again."""
+    words = (step.method.name.replace("/", "-"), "answer" if step.is_answer else "", *step.carries)
+    plain = identifier("-".join(filter(None, words)))
+    found = next(
+        name for number in range(len(taken) + 1) if (name := f"{plain}-{number + 1}" if number else plain) not in taken
+    )
+    taken.add(found)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Composer:
+    """Puts values together from the examples of definitions."""
+
+    protocol: ir.Protocol
+    examples: Examples
+    judge: ExampleJudge
+
+    def carried(self, step: PlannedMessage, bound: dict[str, ir.JSON]) -> ir.JSON | framing.Absent | None:
+        """Params or result of a message: the first that the schema admits; `None` where there is none."""
+        name = step.method.result if step.is_answer else step.method.params
+        if name is None:
+            return framing.ABSENT
+        for value in self._carrying(name, step.carries, DEEPEST):
+            names = dict(bound)
+            shared = _shared(value, names)
+            if self.judge.refusal(reference_to(name), shared) is None:
+                bound.update(names)
+                return shared
+        return None
+
+    def _carrying(self, name: str, words: Sequence[str], deepest: int) -> Iterator[ir.JSON]:
+        """The values of a definition that carry these words, each inside the one before."""
+        if not words:
+            yield from self.examples.get(name, ())
+            return
+        if not deepest:
+            return
+        match self.protocol.definitions.get(name):
+            case ir.Record() as record:
+                for field in record.fields:
+                    for value in self._in(field.type, words, deepest):
+                        yield from (
+                            {**base, field.name: value}
+                            for base in self.examples.get(name, ())
+                            if isinstance(base, dict)
+                        )
+            case ir.TaggedUnion() as union:
+                for variant in union.variants:
+                    if str(variant.tag) == words[0]:
+                        yield from self._of_variant(union, variant, words[1:], deepest)
+            case ir.Enum() as enum:
+                if len(words) == 1:
+                    yield from (item.value for item in enum.values if item.value == words[0])
+            case ir.Alias() as alias:
+                yield from self._in(alias.type, words, deepest)
+            case None:
+                return
+
+    def _of_variant(
+        self, union: ir.TaggedUnion, variant: ir.Variant, words: Sequence[str], deepest: int
+    ) -> Iterator[ir.JSON]:
+        for name in dict.fromkeys(filter(None, (variant.type, variant.body))):
+            for value in self._carrying(name, words, deepest - 1):
+                if isinstance(value, dict):
+                    yield {union.tag: variant.tag, **value}
+
+    def _in(self, type_: ir.Type, words: Sequence[str], deepest: int) -> Iterator[ir.JSON]:
+        match type_:
+            case ir.Ref():
+                yield from self._carrying(type_.name, words, deepest - 1)
+            case ir.Constant():
+                if len(words) == 1:
+                    yield from (value for value in type_.values if value == words[0])
+            case ir.AnyOf():
+                for inner in type_.types:
+                    yield from self._in(inner, words, deepest)
+            case _:
+                return
+
+
+def _shared(value: ir.JSON, names: dict[str, ir.JSON]) -> ir.JSON:
+    """A value that speaks of what is bound already; what it names first is bound. Items of arrays keep their names: they are several."""
+    match value:
+        case dict():
+            made: dict[str, ir.JSON] = {}
+            for key, inner in value.items():
+                made[key] = names.setdefault(key, inner) if key in SHARED else _shared(inner, names)
+            return made
+        case list():
+            for item in value:
+                _shared(item, names)
+            return value
+        case _:
+            return value

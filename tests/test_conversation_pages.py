@@ -1,0 +1,134 @@
+"""The conversations of the docs: each message is valid, and one after the other they break no rule of the monitor."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acpgen import judge
+from acpgen.generate import understand
+from acpgen.schema.load import load
+from acpgen.targets import Settings, docs
+from acpgen.targets.docs import examples
+from acpgen.targets.docs.conversations import Conversation, Spoken, conversations
+
+ROOT = Path(__file__).parents[1]
+PROTOCOLS = ("acp/v1", "acp/v2", "mcp/2025-06-18")
+
+
+@cache
+def told(name: str) -> dict[str, Conversation]:
+    protocol, bundle = understand(load(ROOT / "schema" / name, name=name))
+    found = examples.collect(protocol, bundle)
+    every = {**found, **examples.made(protocol, bundle, found)}
+    return {each.plan.name: each for each in conversations(protocol, bundle, every)}
+
+
+@cache
+def pages(name: str) -> dict[str, str]:
+    return dict(docs.render(*understand(load(ROOT / "schema" / name, name=name)), Settings()))
+
+
+def renumbered(spoken: Sequence[Spoken], first: int) -> list[tuple[str, dict[str, Any]]]:
+    """Messages after others: their ids go on where those ended."""
+    found: list[tuple[str, dict[str, Any]]] = []
+    for each in spoken:
+        assert each.value is not None, each.anchor
+        message: dict[str, Any] = {**each.value}
+        if "id" in message:
+            message["id"] += first
+        found.append((each.sender, message))
+    return found
+
+
+def before(name: str, conversation: Conversation) -> list[tuple[str, dict[str, Any]]]:
+    """What a conversation rests on: the handshake, and for what speaks of a session, that it was opened."""
+    if conversation.plan.name == "connection":
+        return []
+    opening = told(name)["connection"].messages
+    found = renumbered(opening[: 3 if name.startswith("mcp/") else 2], 100)
+    needs = {each.step.method.name for each in conversation.messages}
+    if name.startswith("acp/") and not needs & {"session/new", "session/load"}:
+        opened = told(name)["turn" if "turn" in told(name) else "work"].messages[:2]
+        found += renumbered(opened, 200)
+    return found
+
+
+CASES = [(name, plan) for name in PROTOCOLS for plan in told(name)]
+
+
+@pytest.mark.parametrize(("name", "plan"), CASES, ids=[f"{name}-{plan}" for name, plan in CASES])
+def test_the_monitor_finds_no_breach_in_a_conversation_of_the_docs(name: str, plan: str) -> None:
+    conversation = told(name)[plan]
+    monitor = judge.monitor([judge.strict(judge.find(name))], fixed=True)
+    said = [*before(name, conversation), *renumbered(conversation.messages, 0)]
+    found = [breach for sender, message in said for breach in monitor.observe(sender, message)]
+    found += monitor.finish()
+    assert not [(breach.rule, breach.sentence) for breach in found if breach.level != "note"]
+
+
+@pytest.mark.parametrize(("name", "plan"), CASES, ids=[f"{name}-{plan}" for name, plan in CASES])
+def test_the_page_of_a_conversation_shows_every_message_and_each_arrow_leads_to_one(name: str, plan: str) -> None:
+    conversation = told(name)[plan]
+    page = pages(name)[f"conversations/{plan}.md"]
+    shown = [json.loads(text) for text in re.findall(r"^```json\n(.*?)^```", page, re.MULTILINE | re.DOTALL)]
+    assert shown == [each.value for each in conversation.messages]
+    anchors = [each.anchor for each in conversation.messages]
+    assert re.findall(r'<a id="([^"]+)"></a>', page) == anchors
+    assert re.findall(r'<a href="#([^"]+)">', page) == anchors
+    overview = pages(name)["index.md"]
+    assert all(f'href="conversations/{plan}.md#{anchor}"' in overview for anchor in anchors)
+
+
+def test_an_answer_has_the_id_of_its_request_and_goes_the_other_way() -> None:
+    for name in PROTOCOLS:
+        for conversation in told(name).values():
+            asked = {e.step.method.name: e for e in conversation.messages if not e.step.is_answer}
+            for each in conversation.messages:
+                if each.step.is_answer and each.value is not None:
+                    request = asked[each.step.method.name]
+                    assert (each.sender, each.receiver) == (request.receiver, request.sender)
+
+
+def test_a_message_speaks_of_the_variant_and_the_word_that_the_plan_names() -> None:
+    (idle,) = [e for e in told("acp/v2")["work"].messages if e.step.carries == ("state_update", "idle")]
+    assert idle.value is not None
+    text = json.dumps(idle.value)
+    assert '"sessionUpdate": "state_update"' in text and '"state": "idle"' in text
+    (cancelled,) = [e for e in told("acp/v1")["cancelling"].messages if e.anchor == "session-prompt-answer-cancelled"]
+    assert cancelled.value is not None and cancelled.value["result"] == {"stopReason": "cancelled"}
+
+
+def test_a_conversation_keeps_to_one_session_and_one_tool_call() -> None:
+    for name in ("acp/v1", "acp/v2"):
+        for conversation in told(name).values():
+            sessions = {
+                str(params["sessionId"])
+                for each in conversation.messages
+                if each.value is not None
+                and isinstance(params := each.value.get("params"), dict)
+                and "sessionId" in params
+            }
+            assert len(sessions) <= 1, (name, conversation.plan.name, sessions)
+
+
+def test_the_page_of_a_method_leads_to_the_conversations_that_it_takes_part_in() -> None:
+    page = pages("acp/v1")["methods/session_request_permission.md"]
+    assert "../conversations/turn.md#session-request_permission" in page
+    assert "../conversations/cancelling.md#session-request_permission" in page
+
+
+def test_a_protocol_whose_sides_have_other_names_has_no_conversations(tmp_path: Path) -> None:
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$defs": {"GoRequest": {"type": "object", "x-method": "initialize", "x-side": "server"}},
+    }
+    (tmp_path / "x.json").write_text(json.dumps(schema))
+    protocol, bundle = understand(load(tmp_path, name="x"))
+    assert conversations(protocol, bundle, {}) == ()
