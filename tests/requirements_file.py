@@ -44,7 +44,8 @@ KEYS: Final = (
 
 HEAD: Final = '''\
 """Which requirements of the protocols' own pages stand behind which rule, by protocol and by the method or capability that a
-breach is about; an empty word stands for every breach. `tests/requirements_file.py` writes this from `schema/requirements.json`.
+breach is about; an empty word stands for every breach. And of which protocols the requirements are that have a number.
+`tests/requirements_file.py` writes this from `schema/requirements.json`.
 """
 
 from typing import Final
@@ -152,7 +153,18 @@ def behind(table: Mapping[str, Any]) -> str:
                     lines.append("            ),")
             lines.append("        },")
         lines.append("    },")
-    return HEAD + "\n".join([*lines, "}"]) + "\n" if found else f"{HEAD}{{}}\n"
+    return HEAD + "\n".join([*lines, "}"]) + "\n" + numbered(table)
+
+
+def numbered(table: Mapping[str, Any]) -> str:
+    """The protocols of each requirement with a number, for the monitor."""
+    protocols = {document["id"]: document["protocols"] for document in table["documents"]}
+    lines = ["", "NUMBERED: Final[dict[int, tuple[str, ...]]] = {"]
+    for row in table["rules"]:
+        if "number" in row:
+            names = row.get("protocols", protocols[row["document"]])
+            lines.append(f"    {row['number']}: ({', '.join(map(quoted, names))}{',' if len(names) == 1 else ''}),")
+    return "\n".join([*lines, "}"]) + "\n"
 
 
 def tried(table: Mapping[str, Any]) -> str:

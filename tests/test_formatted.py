@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from acpgen.targets.python.annotations import either
 from acpgen.targets.python.formatted import formatted, relative
 
 ROOT = Path(__file__).parents[1]
@@ -63,3 +65,21 @@ def test_imports_from_ones_own_package_become_relative() -> None:
     )
     assert relative("from top.runtime import A\n", "top/__init__.py") == "from .runtime import A\n"
     assert relative("from top.runtime import A\n", "top/unstable/v1/models.py") == "from ...runtime import A\n"
+
+
+@pytest.mark.parametrize("joint", [" | ", "\n    | "])
+def test_a_union_of_very_many_stays_flat_enough_for_compilers_and_keeps_its_order(joint: str) -> None:
+    """Formatters and CPython go down a level with each operator; ruff ended in an overflow of its stack at 2,500."""
+    names = [f"V{number}" for number in range(60_000)]
+    tree = ast.parse(f"({either(names, joint)})", mode="eval")
+    deepest, found, pending = 0, list[str](), [(tree.body, 1)]
+    while pending:
+        node, level = pending.pop()
+        deepest = max(deepest, level)
+        if isinstance(node, ast.BinOp):
+            pending += [(node.right, level + 1), (node.left, level + 1)]
+        elif isinstance(node, ast.Name):
+            found.append(node.id)
+    assert found == names
+    assert deepest < 1_000
+    assert either(names[:3]) == "V0 | V1 | V2"

@@ -198,7 +198,7 @@ def test_the_summary_counts_what_every_way_enforces_and_what_it_enforces_alone()
         alone = sum(rule.ways == (key,) for rule in table.rules)
         assert re.search(rf"^\| {title} \| {count} \| {alone} \| [^|]* \|$", page, re.MULTILINE)
     assert f"each of the {len(table.rules)} rules" in page
-    assert "](#document-mcp-roots) | mcp/2025-06-18 | 16 |\n" in page
+    assert "](#document-mcp-roots) | mcp/2025-06-18, mcp/2025-11-25 | 16 |\n" in page
 
 
 def test_a_small_table_makes_a_small_page() -> None:

@@ -115,6 +115,35 @@ def test_a_device_is_written_to() -> None:
         tape.write(b"{}\n")
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_file_that_takes_the_place_of_a_pipe_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever may write in the folder exchanges the two after the pipe was looked at."""
+    path, other = tmp_path / "talk", tmp_path / "other"
+    os.mkfifo(path)
+    other.write_bytes(b"theirs")
+    opened = os.open
+
+    def exchanged(name: Any, *rest: Any) -> int:
+        if name == path:
+            other.replace(path)
+        return opened(name, *rest)
+
+    monkeypatch.setattr(os, "open", exchanged)
+    with pytest.raises(Faults, match="never written over another file"):
+        Tape(path)
+    assert path.read_bytes() == b"theirs"
+
+
+def test_the_end_of_tap_names_the_files_of_a_recording_in_parts(tmp_path: Path) -> None:
+    talk = b'{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}\n' * 40
+    ran = tap("--record", tmp_path / "talk.jsonl", "--max-size", "1K", "--max-files", "2", talk=talk, folder=tmp_path)
+    kept = sorted(path.name for path in tmp_path.iterdir() if path.name.startswith("talk."))
+    told = next(line for line in ran.stderr.decode().splitlines() if line.startswith("The recording is "))
+    assert len(kept) == 2
+    assert all(name in told for name in kept)
+    assert "older were removed" in told
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [
@@ -157,13 +186,33 @@ def redacted(message: object, sender: str = "client", redactor: Redactor | None 
         {"text": "-----BEGIN RSA PRIVATE KEY-----\nSECRET\n-----END RSA PRIVATE KEY-----"},
         {"update": {"content": [{"type": "diff", "path": "/a", "oldText": "SECRET", "newText": "SECRET"}]}},
         {"resource": {"uri": "file:///a", "blob": "SECRET"}},
+        {"prompt": [{"type": "resource", "resource": {"uri": "file:///a", "text": "SECRET"}}]},
+        {"prompt": [{"type": "image", "mimeType": "image/png", "data": "SECRET"}]},
+        {"update": {"sessionUpdate": "tool_call", "rawInput": {"content": ["SECRET"]}, "rawOutput": "SECRET"}},
+        {
+            "update": {
+                "sessionUpdate": "tool_call_update",
+                "content": [{"type": "content", "content": {"type": "text", "text": "SECRET"}}],
+            }
+        },
+        {"toolCall": {"content": [{"type": "content", "content": {"type": "text", "text": "SECRET"}}]}},
+        {"update": {"content": [{"type": "diff", "patch": {"format": "git", "text": "SECRET"}}]}},
+        {"update": {"sessionUpdate": "terminal_output_chunk", "terminalId": "t", "data": "SECRET"}},
+        {"update": {"sessionUpdate": "terminal_update", "terminalId": "t", "output": {"data": "SECRET"}}},
+        {"args": ["--token=SECRET", "--password", "SECRET", "--api-key", "SECRET", "-x"]},
+        {"url": "https://user:SECRET@host/x?token=SECRET&key=SECRET"},
+        {"command": "export AWS_SECRET_ACCESS_KEY=SECRET && run --password SECRET"},
+        {"text": "Authorization: Bearer SECRET\nCookie: a=SECRET; b=SECRET"},
+        {"text": '{"password": "SECRET", "token":"SECRET"}'},
+        {"_meta": {"settings": [{"name": "TOKEN", "value": "SECRET"}]}},
     ],
 )
 def test_secrets_and_files_are_not_recorded_and_the_shape_stays(params: dict[str, Any]) -> None:
     message = {"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": params}
     found = redacted(message)
-    assert "SECRET" not in json.dumps(found)
+    assert "SECRET" not in json.dumps(found).replace("AWS_SECRET_ACCESS_KEY", "")
     assert shape(found) == shape(message)
+    assert redacted(found) == found
 
 
 def shape(value: Any) -> Any:
@@ -193,6 +242,26 @@ def test_when_answers_can_no_longer_be_told_apart_each_is_taken_for_a_file() -> 
     for number in range(5000):
         redactor.line("agent", json.dumps({"id": number, "method": "fs/read_text_file"}).encode())
     assert "SECRET" not in json.dumps(redacted({"id": 4999, "result": {"content": "SECRET"}}, "client", redactor))
+
+
+def test_what_a_command_printed_is_content_too() -> None:
+    redactor = Redactor()
+    asked = {"jsonrpc": "2.0", "id": 7, "method": "terminal/output", "params": {"sessionId": "s", "terminalId": "t"}}
+    assert redacted(asked, "agent", redactor) == asked
+    answer = {"jsonrpc": "2.0", "id": 7, "result": {"output": "SECRET", "truncated": False}}
+    assert redacted(answer, "client", redactor)["result"] == {"output": REDACTED, "truncated": False}
+
+
+def test_text_of_any_length_is_redacted_in_time_that_grows_with_it() -> None:
+    for text in (
+        "a-" * 200_000,
+        "token " * 60_000,
+        "--a-" * 100_000,
+        "a://b:" * 60_000,
+        "cookie:" * 60_000,
+        "token='" * 60_000,
+    ):
+        assert redacted({"params": {"text": text}}) is not None
 
 
 def test_names_that_look_like_secrets_and_are_none_stay() -> None:

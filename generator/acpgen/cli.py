@@ -607,13 +607,15 @@ def tap(
     record: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Record the conversation in a new file that its owner alone reads, as JSON Lines."
+            metavar="FILE",
+            help="Record the conversation in a new file that its owner alone reads, as JSON Lines. A pipe waits for its reader.",
         ),
     ] = None,
     redact: Annotated[
         bool,
         typer.Option(
-            "--redact", help="Record neither secrets (values of env and headers, tokens, keys) nor contents of files."
+            "--redact",
+            help="Record neither secrets (values of env and headers, tokens, keys) nor contents: of files, tool calls, commands.",
         ),
     ] = False,
     redact_pattern: Annotated[
@@ -624,10 +626,16 @@ def tap(
     ] = None,
     max_size: Annotated[
         str | None,
-        typer.Option(metavar="BYTES", help="Of one file of the recording, such as 100M; then FILE.1 begins, FILE.2, …"),
+        typer.Option(
+            metavar="BYTES",
+            help="Of one file of the recording, such as 100M. After talk.jsonl come talk.1.jsonl, talk.2.jsonl, …",
+        ),
     ] = None,
     max_files: Annotated[
-        int, typer.Option(metavar="N", min=1, help="With --max-size: the newest files that are kept.")
+        int,
+        typer.Option(
+            metavar="N", min=1, help="With --max-size: the newest files that are kept. Older ones are removed."
+        ),
     ] = 10,
     report: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write what breaks a rule here instead of to standard error.")
@@ -714,6 +722,8 @@ def tap(
         code = work.tap(command, make, fold, say, tape, sides=sides, grace=grace, redact=redacted)
         for breach, count in folding().rest():
             tell(replace(breach, count=count))
+        if tape is not None and tape.told:
+            say(tape.told)
     work.end(code)
 
 

@@ -8,27 +8,34 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeGuard
 
 from acpgen.schema.walk import is_array
 
 REDACTED: Final = "[redacted]"
 
-SECRET_KEYS: Final = re.compile(
-    r"(?i)(?:token|secret|passw(?:or)?d|passphrase|api[-_]?key|private[-_]?key|authorization|cookie|credential)s?$"
+_CALLED: Final = (
+    r"(?:token|secret|passw(?:or)?d|passphrase|(?:api|access|private)[-_]?key|authorization|cookie|credential)s?"
 )
-"""Names of fields whose text is a secret, by their ends."""
+SECRET_KEYS: Final = re.compile(rf"(?i){_CALLED}$")
+"""Names whose text is a secret, by their ends: of fields, of settings, of options of a command."""
 NOT_SECRET: Final = frozenset({"progressToken"})
 """Names that look like one and are not: MCP's progress tokens are ids."""
 SETTINGS: Final = frozenset({"env", "headers", "envVars", "environment"})
 """Fields that hold pairs of names and values, as a list or as an object: every value goes."""
 CONTENTS: Final = frozenset({"oldText", "newText"})
 """Fields that hold the text of files: diffs."""
-BYTES: Final = frozenset({"blob"})
-"""Fields that hold bytes in base64, which stay base64: they become empty."""
-FILE_METHODS: Final = frozenset({"fs/read_text_file", "fs/write_text_file"})
-"""Methods whose field `content` is the text of a file, in params or result."""
+RAW: Final = frozenset({"rawInput", "rawOutput"})
+"""Fields that hold what a tool got and gave, in a form of its own: every text in them goes."""
+BYTES: Final = frozenset({"blob", "data"})
+"""Fields for bytes in base64, which stay base64 where they go: they become empty."""
+FILE_FIELDS: Final[Mapping[str, str]] = {
+    "fs/read_text_file": "content",
+    "fs/write_text_file": "content",
+    "terminal/output": "output",
+}
+"""Methods with the field of their params or result that is the text of a file, or what a command printed."""
 
 SHAPES: Final = (
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
@@ -42,6 +49,25 @@ SHAPES: Final = (
     r"\bAIza[A-Za-z0-9_-]{30,}",
 )
 """What keys and tokens look like anywhere in a text."""
+
+_SAID: Final = rf"(?i:{_CALLED}[\"']?\s{{0,8}}[=:]\s{{0,8}}(?:bearer\s|basic\s)?)"
+_BARE: Final = r"(?:\[redacted\]|[^\s\"'&;,<>]+)"
+_NAMED: Final = tuple(
+    re.compile(f"({kept}){gone}")
+    for kept, gone in (
+        (r"(?i:(?:set-)?cookie[\"']?\s{0,8}:\s{0,8})", r"[^\r\n\"]+"),
+        (rf'{_SAID}"', r'[^"\n]+'),
+        (rf"{_SAID}'", r"[^'\n]+"),
+        (_SAID, _BARE),
+        (rf"--(?i:[a-z-]{{0,40}}{_CALLED}\s{{1,8}})", _BARE),
+        (r"(?i:[?&]key=)", r"[^&\s#]+"),
+        (r"(?i:\b[a-z][a-z0-9+.-]{0,30}://[^\s/:@]{0,200}:)", r"[^\s/@]{1,200}(?=@)"),
+    )
+)
+"""What a text calls a secret: `NAME_TOKEN=…`, `--password …`, a key in a query, a password in a URL. The name stays, the value goes."""
+
+_OPTION: Final = re.compile(rf"--?[A-Za-z-]{{0,40}}{_CALLED}", re.IGNORECASE)
+"""An argument after which a secret is the next one."""
 
 MOST_OPEN: Final = 4096
 """Requests whose answers are awaited, in both directions together; of more, each answer is taken for a file's content."""
@@ -67,7 +93,7 @@ class Redactor:
 
     def __init__(self, patterns: Sequence[str] = ()) -> None:
         self._shapes = re.compile("|".join(f"(?:{each})" for each in (*SHAPES, *patterns)), re.DOTALL)
-        self._open: dict[tuple[str, str], bool] = {}
+        self._open: dict[tuple[str, str], frozenset[str]] = {}
         self._overflowed = False
 
     def line(self, sender: str, line: bytes) -> bytes:
@@ -87,40 +113,67 @@ class Redactor:
         if is_array(message):
             return [self._message(sender, each) for each in message]
         if not isinstance(message, _Pairs):
-            return self._value(message, is_file=False)
+            return self._value(message)
         found = dict(message.items)
         method, number = found.get("method"), json.dumps(found.get("id"), default=str)
-        if isinstance(method, str) and not isinstance(method, _Number):
-            is_file = method in FILE_METHODS
+        if _is_text(method):
+            fields = frozenset({FILE_FIELDS[method]} if method in FILE_FIELDS else ())
             if "id" in found:
                 if len(self._open) < MOST_OPEN:
-                    self._open[sender, number] = is_file
+                    self._open[sender, number] = fields
                 else:
                     self._overflowed = True
         else:
             asker = "agent" if sender == "client" else "client"
-            is_file = self._open.pop((asker, number), self._overflowed)
-        return _Pairs([(key, self._value(value, key, is_file=is_file)) for key, value in message.items])
+            unknown = frozenset(FILE_FIELDS.values() if self._overflowed else ())
+            fields = self._open.pop((asker, number), unknown)
+        return _Pairs(
+            [
+                (key, self._value(value, key, fields if key in ("params", "result") else frozenset()))
+                for key, value in message.items
+            ]
+        )
 
-    def _value(self, value: Any, key: str = "", *, is_file: bool) -> Any:
+    def _value(
+        self,
+        value: Any,
+        key: str = "",
+        fields: frozenset[str] = frozenset(),
+        *,
+        is_tool: bool = False,
+        all_goes: bool = False,
+    ) -> Any:
+        """A value below `key` without what is redacted. The text of `fields` goes, in a tool call that of content, or all."""
+        all_goes = all_goes or key in RAW
         if isinstance(value, _Pairs):
-            all_go = key in SETTINGS
+            is_tool = is_tool or _is_tool_call(value, key)
+            gone = fields | _contents(value, key, is_tool=is_tool)
+            settings = key in SETTINGS
             return _Pairs(
                 [
-                    (name, REDACTED if all_go and _is_text(one) else self._value(one, name, is_file=is_file))
+                    (
+                        name,
+                        _without(name)
+                        if _is_text(one) and (settings or name in gone)
+                        else self._value(one, name, is_tool=is_tool, all_goes=all_goes),
+                    )
                     for name, one in value.items
                 ]
             )
         if is_array(value):
+            if key in SETTINGS:
+                return [self._setting(each) for each in value]
+            named = [False, *(_is_text(each) and _OPTION.fullmatch(each) is not None for each in value)]
             return [
-                self._setting(each) if key in SETTINGS else self._value(each, key, is_file=is_file) for each in value
+                REDACTED if after and _is_text(each) else self._value(each, key, is_tool=is_tool, all_goes=all_goes)
+                for after, each in zip(named, value, strict=False)
             ]
         if not _is_text(value):
             return value
-        if key in BYTES:
-            return ""
-        if key in CONTENTS or (is_file and key == "content") or (SECRET_KEYS.search(key) and key not in NOT_SECRET):
+        if all_goes or key in CONTENTS or (SECRET_KEYS.search(key) and key not in NOT_SECRET):
             return REDACTED
+        for said in _NAMED:
+            value = said.sub(rf"\g<1>{REDACTED}", value)
         return self._shapes.sub(REDACTED, value)
 
     def _setting(self, value: Any) -> Any:
@@ -135,7 +188,32 @@ class Redactor:
         )
 
 
-def _is_text(value: object) -> bool:
+def _is_tool_call(value: _Pairs, key: str) -> bool:
+    """Whether an object is a tool call, or an update of one."""
+    return key == "toolCall" or any(
+        name == "sessionUpdate" and _is_text(one) and one.startswith("tool_call") for name, one in value.items
+    )
+
+
+def _contents(value: _Pairs, key: str, *, is_tool: bool) -> frozenset[str]:
+    """The fields of an object whose text is the content of a file, the output of a command, or the value of a secret."""
+    named = {name: one for name, one in value.items if _is_text(one)}
+    called = named.get("name", "")
+    gone = {
+        "blob": True,
+        "text": "uri" in named or key == "patch" or is_tool,
+        "data": named.get("type") in ("image", "audio") or key == "output" or "terminalId" in named,
+        "value": SECRET_KEYS.search(called) is not None and called not in NOT_SECRET,
+    }
+    return frozenset(name for name, is_gone in gone.items() if is_gone)
+
+
+def _without(name: str) -> str:
+    """What stands in the place of a text."""
+    return "" if name in BYTES else REDACTED
+
+
+def _is_text(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and not isinstance(value, _Number)
 
 

@@ -7,6 +7,7 @@ earlier conversation may own, and never behind a link.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from collections import deque
@@ -32,6 +33,7 @@ class Tape:
         self._path, self._most, self._keep = path, most, keep
         self._number = self._written = 0
         self._made: deque[tuple[Path, tuple[int, int]]] = deque()
+        self._removed = 0
         try:
             self._begin(path)
         except FileExistsError:
@@ -47,6 +49,14 @@ class Tape:
             self._next()
         self._file.write(line)
         self._written += len(line)
+
+    @property
+    def told(self) -> str:
+        """Where the recording lies, in one sentence; empty where it is one file, of the name that was asked for."""
+        if not self._number:
+            return ""
+        removed = f"; {self._removed} older were removed" if self._removed else ""
+        return f"The recording is {', '.join(place(path) for path, _ in self._made)}{removed}."
 
     def flush(self) -> None:
         """Hand on what is written so far, so that it can be read and outlives the process."""
@@ -76,21 +86,26 @@ class Tape:
                 found = path.lstat()
                 if (found.st_dev, found.st_ino) == identity:  # nobody has put another file there
                     path.unlink()
+                    self._removed += 1
 
     def _begin(self, path: Path) -> None:
         flags = os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-        descriptor = os.open(path, flags if _is_ours_to_fill(path) else flags | os.O_CREAT | os.O_EXCL, 0o600)
+        standing = _ours_to_fill(path)
+        descriptor = os.open(path, flags if standing is not None else flags | os.O_CREAT | os.O_EXCL, 0o600)
         found = os.fstat(descriptor)
+        if standing is not None and not os.path.samestat(standing, found):  # exchanged after it was looked at
+            os.close(descriptor)
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
         self._file = os.fdopen(descriptor, "wb", buffering=1 << 20)
         self._made.append((path, (found.st_dev, found.st_ino)))
         self._written = 0
 
 
-def _is_ours_to_fill(path: Path) -> bool:
-    """Whether a device or a pipe of this user stands there, which keeps nothing and has no content to lose."""
+def _ours_to_fill(path: Path) -> os.stat_result | None:
+    """The device or pipe of this user that stands there, which keeps nothing and has no content to lose."""
     try:
         found = path.lstat()
     except OSError:
-        return False
+        return None
     is_own = not hasattr(os, "geteuid") or found.st_uid in (0, os.geteuid())
-    return is_own and (stat.S_ISCHR(found.st_mode) or stat.S_ISFIFO(found.st_mode))
+    return found if is_own and (stat.S_ISCHR(found.st_mode) or stat.S_ISFIFO(found.st_mode)) else None

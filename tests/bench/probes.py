@@ -9,6 +9,7 @@ home folder is passed on. Without names all of them are probed; with names the o
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -50,6 +51,8 @@ PYTHON_SDK: Final = "0.12.1"
 TYPESCRIPT_SDK: Final = Shipped("@agentclientprotocol/sdk", "0.28.1", ())
 TYPESCRIPT_EXAMPLE: Final = "dist/examples/agent.js"
 OURS: Final = ("-m", "examples.agent")
+RIGHT: Final = "tests/probe/agent.py"
+ACPLINT: Final = "0.1.0"
 OWN_PATH: Final = "PYTHONPATH=" + ":".join(
     str(ROOT / folder) for folder in ("generated/python/acp-bindings", "generator/acp-session", "tests")
 )
@@ -72,6 +75,16 @@ def main() -> None:
         keep(rows, "TypeScript SDK", title, typescript_example(folder))
     if not names or "acpgen" in names:
         keep(rows, "acpgen", f"the agent of the README, `{OURS[-1]}`", (sys.executable, *OURS), (OWN_PATH,))
+    if not names or "acpgen, tests" in names:
+        keep(rows, "acpgen, tests", f"the agent of the tests, `{RIGHT}`", (sys.executable, str(ROOT / RIGHT)))
+    for name in ("acpgen", "acpgen, tests", "Python SDK", "TypeScript SDK"):
+        if not names or name in names:
+            command = {
+                "acpgen": ("env", OWN_PATH, sys.executable, *OURS),
+                "acpgen, tests": (sys.executable, str(ROOT / RIGHT)),
+            }.get(name) or (python_example(folder) if name == "Python SDK" else typescript_example(folder))
+            rows[name]["acplint"] = linted(folder, command)
+            print(f"{name}: acplint {rows[name]['acplint']}", flush=True)
     RESULTS.write_text(json.dumps(rows, indent=2, ensure_ascii=False, sort_keys=True) + "\n", "utf-8")
     PAGE.write_text(page(rows), "utf-8")
 
@@ -96,6 +109,27 @@ def outcome(report: Conformance) -> dict[str, Any]:
         "not_reached": dict(sorted(reasons.items())),
         "findings": [{"level": level, "rule": rule, "message": message} for level, rule, message in findings],
         "seconds": round(report.seconds),
+    }
+
+
+def linted(folder: Path, command: Sequence[str]) -> dict[str, int]:
+    """How many of its tests acplint runs on an agent, and how many of them fail."""
+    own = folder / "acplint"
+    if not (own / "bin" / "acplint").exists():
+        subprocess.run([sys.executable, "-m", "venv", str(own)], check=True)
+        subprocess.run(
+            [str(own / "bin" / "python"), "-m", "pip", "install", "--quiet", f"acplint=={ACPLINT}"], check=True
+        )
+    with tempfile.TemporaryDirectory() as passing:
+        script, result = Path(passing) / "agent", Path(passing) / "result.json"
+        script.write_text(f"#!/bin/sh\nexec {shlex.join(command)} 2>/dev/null\n")
+        script.chmod(0o755)
+        options = ("--timeout", "5", "--cwd", passing, "--output", "json", "--output-file", str(result))
+        subprocess.run([str(own / "bin" / "acplint"), "--agent", str(script), *options], check=False)
+        found = json.loads(result.read_text("utf-8"))["summary"].values()
+    return {
+        "tests": sum(part[kind] for part in found for kind in ("passed", "failed", "skipped", "errored")),
+        "failed": sum(part[kind] for part in found for kind in ("failed", "errored")),
     }
 
 
@@ -124,6 +158,18 @@ def page(rows: Mapping[str, Any]) -> str:
         versions = ", ".join(f"v{version}" for version in row["versions"]) or "none"
         cells = (name, row["package"], versions, *(counts[level] for level in ("must", "should", "note")))
         lines.append(f"| {' | '.join(map(str, (*cells, row['reached'], row['seconds'])))} |")
+    lines += [
+        *("", "## Beside acplint", "", f"acplint {ACPLINT} of PyPI, on the same programs.", ""),
+        *(
+            "| Agent | Broken MUSTs, by the probe | Cases judged | Tests of acplint | Failed |",
+            "| --- | --- | --- | --- | --- |",
+        ),
+    ]
+    for name, row in rows.items():
+        if "acplint" in row:
+            counts = Counter(one["level"] for one in row["findings"])
+            cells = (name, counts["must"], row["reached"], row["acplint"]["tests"], row["acplint"]["failed"])
+            lines.append(f"| {' | '.join(map(str, cells))} |")
     for name, row in rows.items():
         lines += ["", f"## {name}", "", f"{row['package']}, measured on {row['measured']}.", ""]
         if row["findings"]:

@@ -32,6 +32,7 @@ from monitor.shape_cases import MCP_SHAPE_CASES, SHAPE_CASES
 from monitor.turn_cases import TURN_CASES
 from monitor.value_cases import VALUE_CASES
 from monitor.version_two_cases import VERSION_TWO_CASES
+from monitor.work_cases import WORK_CASES
 
 ROOTS = [EXTRA]
 LISTED = info(additionalDirectories=ROOTS)
@@ -773,10 +774,37 @@ OWN_CASES = (
     ),
 )
 
-CASES = (*OWN_CASES, *TURN_CASES, *SHAPE_CASES, *VALUE_CASES, *CONTENT_CASES, *VERSION_TWO_CASES)
+CASES = (*OWN_CASES, *TURN_CASES, *SHAPE_CASES, *VALUE_CASES, *CONTENT_CASES, *VERSION_TWO_CASES, *WORK_CASES)
 
 MCP_CASES = (
     *MCP_SHAPE_CASES,
+    Case("initialized-not-sent", [*mcp({})[:2], client("tools/list", {}, id_=7)], "", earlier=-2, end=True),
+    Case(
+        "initialized-not-sent",
+        [*mcp({})[:2], mcp({})[3], result("client", 1, {"roots": []})],
+        "",
+        earlier=-3,
+        end=True,
+        name="an answer",
+        others=frozenset({"request-before-initialized"}),
+    ),
+    Case("request-before-initialized", [*mcp({})[:2], mcp({})[3]], "/method", earlier=-2),
+    Case(
+        "message-before-initialize",
+        [mcp({})[0], client("tools/list", {}, id_=1)],
+        "/method",
+        earlier=-2,
+        level="should",
+        name="in MCP while it waits for its answer",
+    ),
+    Case(
+        "message-before-initialize",
+        [mcp({})[0], mcp({})[3]],
+        "/method",
+        earlier=-2,
+        level="should",
+        name="by a server of MCP",
+    ),
     Case("version-differs", mcp({}, "2025-11-25")[:2], "/result/protocolVersion"),
     Case("message-before-initialize", [client("tools/list", {}, id_=1)], "/method", name="in MCP"),
     Case(

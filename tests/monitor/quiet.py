@@ -33,6 +33,7 @@ from monitor.scripts import (
 from monitor.shape_cases import QUIET_MCP_SHAPES, QUIET_SHAPES
 from monitor.turn_cases import QUIET_TURNS
 from monitor.value_cases import QUIET_VALUES
+from monitor.work_cases import QUIET_WORK
 
 ROOTS: Final = [EXTRA]
 LISTED: Final = info(additionalDirectories=ROOTS)
@@ -437,6 +438,7 @@ QUIET.update(QUIET_TURNS)
 QUIET.update(QUIET_CONTENT)
 QUIET.update(QUIET_SHAPES)
 QUIET.update(QUIET_VALUES)
+QUIET.update(QUIET_WORK)
 
 QUIET_MCP: Final[dict[str, list[Said]]] = {
     "roots are listed and change": [
@@ -444,6 +446,14 @@ QUIET_MCP: Final[dict[str, list[Said]]] = {
         result("client", 1, {"roots": [{"uri": "file:///a/b%20c", "name": "b c"}]}),
         client("notifications/roots/list_changed"),
     ],
+    "a server pings before the client is ready": [
+        *mcp({})[:2],
+        ("server", {"jsonrpc": "2.0", "id": 1, "method": "ping"}),
+        result("client", 1, {}),
+        *mcp({})[2:],
+        result("client", 1, {"roots": []}),
+    ],
+    "a handshake is cut off": mcp({})[:2],
     "a client without roots says so": [*mcp()[:3], client("ping", id_=5), result("server", 5, {})],
 }
 

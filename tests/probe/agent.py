@@ -57,6 +57,7 @@ class Agent:
         self.names, self.ids, self.messages = count(1), count(1), count(1)
         self.waiting: dict[Any, tuple[threading.Event, list[Any]]] = {}
         self.is_greeted = False
+        self.offered: dict[str, Any] = {}
 
     # --- the wire ---
 
@@ -178,6 +179,8 @@ class Agent:
     def serve(self, method: str, params: Any, id_: Any) -> Any:
         if DEFECT == "silent about extensions" and method.startswith("_"):
             return None
+        if DEFECT == "silent about unknown methods" and not hasattr(self, "do_" + method.replace("/", "_")):
+            return None
         known = getattr(self, "do_" + method.replace("/", "_"), None)
         if known is None:
             if DEFECT == "answers unknown methods":
@@ -215,6 +218,7 @@ class Agent:
         if DEFECT == "needs a login":
             self.version = 1
         self.is_greeted = True
+        self.offered = params.get("clientCapabilities") or {}
         info = {"name": "right-agent", "version": "1.0"}
         prompt = {"image": True, "audio": True, "embeddedContext": True}
         offered: dict[str, Any] = {"list": {}, "resume": {}, "close": {}, "delete": {}, "fork": {}}
@@ -389,6 +393,9 @@ class Agent:
             self.send({"jsonrpc": "2.0", "id": self.echo(id_), "result": {"stopReason": reason}})
             if DEFECT == "speaks after the end":
                 self.say(name, session, "agent_message_chunk", {"type": "text", "text": "One more thing."}, reply)
+        if DEFECT == "speaks long after the end":
+            time.sleep(0.3)
+            self.say(name, session, "agent_message_chunk", {"type": "text", "text": "One more thing."}, reply)
 
     def say(self, name: str, session: Session, kind: str, content: Any, message: str, told: bool = True) -> None:
         update = {"sessionUpdate": kind, "content": content, "messageId": message}
@@ -415,7 +422,8 @@ class Agent:
         is_moot = self.version == 2 and DEFECT != "waits for permission"
         answer = self.ask("session/request_permission", wish, self.sessions[name].cancelled if is_moot else None)
         outcome: Any = inside(answer, "result", "outcome") or {}
-        if outcome.get("optionId") != "yes" or self.version == 2:
+        is_offered = "fs" in self.offered or DEFECT == "calls what is not advertised"
+        if outcome.get("optionId") != "yes" or self.version == 2 or not is_offered:
             status = "completed" if outcome.get("optionId") == "yes" else "failed"
             self.update(name, {"sessionUpdate": "tool_call_update", "toolCallId": "call-1", "status": status})
             return

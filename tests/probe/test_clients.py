@@ -55,6 +55,13 @@ def test_a_defect_of_a_client_is_found_where_it_is(defect: str) -> None:
     assert all(finding.transcript for finding in report.findings)
 
 
+def test_a_client_that_is_there_when_the_time_is_up_is_reported_all_the_same() -> None:
+    command = (sys.executable, str(HERE / "client.py"), "answers nothing", "1")
+    report = driver.run(driver.Wanted(command, seed=3, seconds=2.0, total=5.0), ClientProbing)
+    assert any("whole probe" in one.reason for one in report.not_reached)
+    assert report.code == 1
+
+
 def test_a_client_that_sends_no_prompt_is_not_judged_by_cases_that_need_one() -> None:
     report = probed("v1/json-rpc", defect="only greets")
     assert report.verdict == "not judged"

@@ -64,6 +64,15 @@ DEFECTS: Final[dict[str, tuple[tuple[str, ...], set[tuple[str, str]]]]] = {
     "error when cancelled": (("v1/prompt-turn/cancel-after-update",), {("cancelled-prompt-failed", "must")}),
     "end_turn when cancelled": (("v1/prompt-turn/cancel-after-update",), {("cancelled-turn-ended-otherwise", "must")}),
     "speaks after the end": (("v1/prompt-turn/cancel-after-update",), {("update-after-cancelled", "must")}),
+    "speaks long after the end": (("v1/prompt-turn/cancel-after-update",), {("update-after-cancelled", "must")}),
+    "calls what is not advertised": (
+        ("v1/client-methods/not-advertised",),
+        {("method-used-without-capability", "must")},
+    ),
+    "silent about unknown methods": (
+        ("v1/json-rpc/unknown-method", "v1/json-rpc/ids", "v1/json-rpc/params-drawn", "v1/transports/junk"),
+        {("json-rpc/unknown-method", "must")},
+    ),
     "resumes with history": (
         ("v1/prompt-turn/text", "v1/session-setup/resume-after-restart"),
         {("history-not-requested", "must")},

@@ -455,6 +455,21 @@ def test_names_of_secrets_are_names_of_files(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
+        *(
+            ".mcp.json",
+            ".cursor/mcp.json",
+            ".claude/settings.local.json",
+            ".claude/hooks/a.sh",
+            ".gemini/settings.json",
+        ),
+        *(
+            ".cargo/config.toml",
+            ".githooks/pre-commit",
+            ".drone.yml",
+            ".vscode/mcp.json",
+            ".exrc",
+            ".idea/workspace.xml",
+        ),
         *(".vscode/tasks.json", "sub/.vscode/TASKS.json", ".husky/pre-commit", ".github/workflows/ci.yml"),
         *(
             ".github/actions/x/action.yml",

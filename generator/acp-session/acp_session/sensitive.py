@@ -53,15 +53,21 @@ VERSION_CONTROL: Final = (".git", "git~[0-9]*", ".hg", ".svn", ".bzr", ".jj")
 
 
 RUN_BY_TOOLS: Final = (
-    *(".vscode/tasks.json", ".vscode/launch.json", ".vscode/settings.json", "*.code-workspace"),
-    *(".idea/runConfigurations", ".fleet/run.json", ".zed/tasks.json", ".zed/settings.json"),
+    *(".vscode/tasks.json", ".vscode/launch.json", ".vscode/settings.json", ".vscode/mcp.json", "*.code-workspace"),
+    *(".idea/runConfigurations", ".idea/workspace.xml", ".fleet/run.json"),
+    *(".zed/tasks.json", ".zed/settings.json", ".zed/debug.json", ".exrc", ".nvimrc", ".nvim.lua", ".dir-locals.el"),
+    *(".mcp.json", ".cursor/mcp.json", ".cursor/hooks.json", ".claude/settings*.json", ".claude/hooks"),
+    *(".codex/config.toml", ".gemini/settings.json", ".qwen/settings.json", ".aider.conf.y*ml", ".continue/mcpServers"),
+    *("opencode.json*", ".opencode/opencode.json*", ".opencode/plugin*", ".windsurf/mcp*.json", ".roo/mcp.json"),
+    *(".kiro/settings", ".kiro/hooks", ".cargo/config", ".cargo/config.toml", ".githooks"),
     *(".devcontainer", ".devcontainer.json", ".husky", ".lefthook*", "lefthook*", ".pre-commit-config.y*ml"),
     *(".github/workflows", ".github/actions", ".gitlab-ci.y*ml", ".circleci", ".buildkite", ".travis.yml"),
     *("azure-pipelines.y*ml", "bitbucket-pipelines.yml", "Jenkinsfile", ".forgejo/workflows", ".gitea/workflows"),
+    *(".drone.y*ml", ".woodpecker", ".woodpecker.y*ml", ".appveyor.yml", "appveyor.yml", ".cirrus.yml"),
     *(".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile"),
     *(".zlogin", ".config/fish", ".mise.toml", "mise.toml", ".tool-versions", ".gitconfig", ".gitmodules"),
 )
-"""Files that editors, shells, hooks and services of continuous integration run or take commands from, not written by default.
+"""Files that editors, agents, shells, hooks and services of continuous integration run or take commands from, not written by default.
 
 `*.env*` among the secrets covers `.envrc`. Build files (`Makefile`, `package.json`, `conftest.py`) are what an agent is asked to write
 and run when somebody asks for a build; they are not here.

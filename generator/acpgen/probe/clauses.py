@@ -107,6 +107,12 @@ BASELINE: Final = Clause(
 ADVERTISED: Final = Clause(
     ACP, "Initialization: agent capabilities", "must", "A method whose capability an agent advertises is there."
 )
+NOT_ADVERTISED: Final = Clause(
+    ACP,
+    "Initialization: client capabilities",
+    "must",
+    "An agent calls no method whose capability the client did not advertise.",
+)
 LISTED: Final = Clause(
     ACP, "Session list", "must", "An agent answers with a list of sessions, an empty one where none matches."
 )

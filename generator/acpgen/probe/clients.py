@@ -6,6 +6,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from socket import AF_UNIX, SOCK_STREAM, socket
@@ -14,7 +15,7 @@ from typing import Any, Final
 from acpgen import judge
 from acpgen.probe.agents import Agent
 from acpgen.probe.child import Child, environment
-from acpgen.probe.connection import Connection
+from acpgen.probe.connection import Connection, Over
 from acpgen.probe.driver import Probing
 from acpgen.probe.trial import Greeting, Unreachable
 from acpgen.schema.walk import is_object
@@ -107,9 +108,11 @@ class ClientProbing(Probing):
         """Answer held prompts, and give the client a moment to show what it does then."""
         connection = greeting.connection
         version = next(one for one, found in self.open.items() if found is greeting)
+        if time.monotonic() >= self.clock.until:
+            return  # what is open is judged as it stands
         agent = self.memories[version]["agent"]
         agent.holds = False
-        until = time.monotonic() + min(2.0, self.clock.answer)
+        until = min(time.monotonic() + min(2.0, self.clock.answer), self.clock.until)
         while time.monotonic() < until and not connection.is_over:
             for id_, _, params in connection.held:
                 if version == 1:
@@ -117,7 +120,8 @@ class ClientProbing(Probing):
                 else:
                     self._end_turn(connection, id_, params)
             connection.held.clear()
-            connection.wait(lambda: bool(connection.held), 0.3)
+            with suppress(Over):
+                connection.wait(lambda: bool(connection.held), 0.3)
 
     def _end_turn(self, connection: Connection, id_: Any, params: Any) -> None:
         message = f"message-{len(connection.rows)}"

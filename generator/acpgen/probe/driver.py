@@ -129,6 +129,7 @@ class Probing:
         trial = Trial(
             *(case, name, version, random, self.scratch / "work", self.greet, self.found.append),
             another=lambda: self._greeted(version),
+            bare=lambda: self._greeted(f"bare {version}"),
             end=lambda greeting: self._end(greeting.connection),
         )
         if case.start == "program":
@@ -167,7 +168,9 @@ class Probing:
             first = self._greeted(version)
             if first.version != version:
                 raise Unreachable("the agent could not be started again")
-        self.open[version], self.memories[version] = first, {}
+        before = self.memories.get(version, {})
+        self.open[version] = first
+        self.memories[version] = {name: before[name] for name in ("ping",) if name in before}
         return first
 
     def _learn(self, greeting: Greeting) -> None:
@@ -198,7 +201,7 @@ class Probing:
 
     def _greeted(self, wanted: Any) -> Greeting:
         """Start the program and say `initialize`: with a version, or in one of the ways that have a name."""
-        client = Client(self.scratch / "work")
+        client = Client(self.scratch / "work", serves=not str(wanted).startswith("bare"))
         child = Child(
             self.wanted.command, environment(self.scratch, self.wanted.variables, keep_home=self.wanted.keep_home)
         )
@@ -266,12 +269,14 @@ class Probing:
 
 def hello(wanted: Any) -> dict[str, Any]:
     """The params of `initialize` for a version, or in one of the ways that have a name."""
-    version = wanted if not isinstance(wanted, str) else 1
+    version = wanted if not isinstance(wanted, str) else 2 if wanted == "bare 2" else 1
     info = {"name": "acpgen-probe", "title": "acpgen probe", "version": _version()}
+    if wanted == "bare 2":
+        return {"protocolVersion": 2, "info": info, "capabilities": {}}
     if version == 2 or version == 65535:
         both = {"clientInfo": info, "clientCapabilities": CAPABILITIES[1]} if version == 65535 else {}
         return {"protocolVersion": version, "info": info, "capabilities": CAPABILITIES[2], **both}
-    capabilities: dict[str, Any] = {**CAPABILITIES[1]}
+    capabilities: dict[str, Any] = {} if wanted == "bare 1" else {**CAPABILITIES[1]}
     params: dict[str, Any] = {"protocolVersion": version, "clientCapabilities": capabilities, "clientInfo": info}
     if wanted in ("capability", "all at once"):
         capabilities["acpgenProbe"] = {"tide": True}

@@ -16,6 +16,9 @@ from acpgen.probe.connection import Connection, Heard, id_text
 from acpgen.probe.registry import ProbeCase
 from acpgen.schema.walk import is_array, is_object
 
+KNOWN: Final = (1, 2)
+"""The versions of the protocol."""
+
 AUTH_REQUIRED: Final = -32000
 PING: Final = "_acpgen.dev/ping"
 SLOW: Final = 4.0
@@ -64,6 +67,8 @@ class Trial:
     report: Callable[[Proven], None]
     another: Callable[[], Greeting]
     """Another run of the program, greeted with the same version."""
+    bare: Callable[[], Greeting]
+    """Another run, greeted by a client that advertises nothing."""
     end: Callable[[Greeting], None]
     greeting: Greeting | None = None
     memory: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -112,8 +117,19 @@ class Trial:
 
     def _clause(self) -> Clause:
         """What the case is about, with the first row of the table of requirements that it tries."""
-        rows = self.case.requirements(self.version)
+        rows = self.case.requirements(self.spoken)
         return replace(self.case.clause, number=rows[0]) if rows else self.case.clause
+
+    @property
+    def spoken(self) -> int:
+        """The version of the protocol that a finding is about. Of a case of the handshake it is the one that was agreed on or asked for,
+        or else the newest that the program speaks.
+        """
+        if self.case.start != "program" or self.greeting is None:
+            return self.version
+        wanted = 1 if isinstance(self.greeting.wanted, str) else self.greeting.wanted
+        named = [one for one in (self.greeting.version, wanted) if one in KNOWN]
+        return int(named[0]) if named else max((one for one in KNOWN if self.greet(one).version == one), default=1)
 
     def skip(self, reason: str) -> Unreachable:
         """What a case raises where it cannot be judged."""
@@ -177,16 +193,26 @@ class Trial:
         connection = self.connection
         if connection.is_over:
             return False
-        method = self.memory.get("ping")
-        if method is None:
-            for method in (PING, "acpgen/ping"):
-                if connection.ask(method) is not None:
-                    self.memory["ping"] = method
-                    return True
+        known = self.memory.get("ping")
+        if known is not None:
+            return connection.ask(*self.sign()) is not None if known else self._deaf()
+        for method in (PING, "acpgen/ping", *(["session/new"] if connection.own == "client" else [])):
+            self.memory["ping"] = method
+            if connection.ask(*self.sign(), self.slow if method == "session/new" else None) is not None:
+                return True
             if connection.is_over:
+                del self.memory["ping"]
                 return False
-            raise self.skip("the program answers no request for an unknown method, so that no sign of life can be had")
-        return connection.ask(method) is not None
+        self.memory["ping"] = ""
+        return self._deaf()
+
+    def sign(self) -> tuple[str, Any]:
+        """A request, method and params, that the program answers as long as it lives, as far as that is known."""
+        method = self.memory.get("ping") or PING
+        return method, self.new_params() if method == "session/new" else None
+
+    def _deaf(self) -> bool:
+        raise self.skip("the program answers no request for an unknown method, so that no sign of life can be had")
 
     # --- sessions ---
 

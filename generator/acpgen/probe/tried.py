@@ -9,6 +9,12 @@ TRIED: Final[dict[str, tuple[int | str, ...]]] = {
         "acp/v1/cancellation/cancel_request-notification/4",
         "acp/v1/rfds/request-cancellation/cancellation-processing/2",
     ),
+    "client-methods/not-advertised": (
+        "acp/v1/file-system/checking-support/2",
+        "acp/v1/terminals/checking-support/2",
+        "acp/v1/elicitation/checking-support/2",
+        "acp/v2/elicitation/checking-support/2",
+    ),
     "client-methods/refused": (
         "acp/v1/prompt-turn/4-check-for-completion/1",
         "acp/v2/prompt-lifecycle/4-report-completion/2",

@@ -30,6 +30,32 @@ def file_access_outside_roots(event: Event, connection: Connection) -> Iterator[
         yield Found((*event.at, "result"), sentence, request.index)
 
 
+@rule("result", methods=("fs/read_text_file",), protocols=("acp/v1",), level="should")
+def file_longer_than_asked(event: Event, _connection: Connection) -> Iterator[Found]:
+    """A client answers a read with more lines than the agent asked for."""
+    limit, content = None if event.request is None else event.request.limit, text(event.body, "content")
+    if limit is None or content is None:
+        return
+    lines = content.count("\n") + (content[-1:] not in ("", "\n"))
+    if lines > limit:
+        sentence = f"the answer has {lines} lines, and {limit} were asked for at most"
+        yield Found(event.below("content"), sentence, event.request.index if event.request is not None else None)
+
+
+@rule("result", methods=("terminal/output",), protocols=("acp/v1",))
+def output_over_limit(event: Event, _connection: Connection) -> Iterator[Found]:
+    """A client keeps more output of a terminal than the `outputByteLimit` that it was created with. What stands for bytes that are no
+    text counts as one byte.
+    """
+    limit, output = None if event.request is None else event.request.limit, text(event.body, "output")
+    if limit is None or output is None:
+        return
+    size = len(output.replace("\ufffd", "?").encode("utf-8", "surrogatepass"))
+    if size > limit:
+        sentence = f"the output has {size} bytes, and the terminal was created to keep {limit}"
+        yield Found(event.below("output"), sentence)
+
+
 @rule("error", methods=_FILES, requirements=(110,))
 def file_error_as_authentication(event: Event, _connection: Connection) -> Iterator[Found]:
     """A client refuses a file with -32000, which means that authentication is required. Refused permission is -32001."""

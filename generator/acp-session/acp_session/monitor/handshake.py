@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from .events import Event, Found, reach, shown, text
+from .events import Event, Found, Level, reach, shown, text
 from .kept import key
 from .rule import ACP, rule
 from .state import Connection
@@ -15,7 +15,9 @@ _BEFORE: Final = ("initialize", "$/cancel_request", "ping")
 
 @rule("request", "notification")
 def message_before_initialize(event: Event, connection: Connection) -> Iterator[Found]:
-    """A peer calls a method before `initialize` was answered. Told once for each peer."""
+    """A peer calls a method before `initialize` was answered. Told once for each peer. In MCP, while `initialize` waits for its answer,
+    that is advised against.
+    """
     if (
         event.method in _BEFORE
         or connection.initialized is not None
@@ -28,7 +30,10 @@ def message_before_initialize(event: Event, connection: Connection) -> Iterator[
         state = "did not come yet" if earlier is None else "was not answered yet"
         if connection.refused is not None:
             state = "was refused"
-        yield Found((*event.at, "method"), f"{shown(event.method)} was called while `initialize` {state}", earlier)
+        is_mcp = connection.strict is not None and connection.strict.contract.name.startswith("mcp/")
+        level: Level | None = "should" if is_mcp and earlier is not None and connection.refused is None else None
+        sentence = f"{shown(event.method)} was called while `initialize` {state}"
+        yield Found((*event.at, "method"), sentence, earlier, level=level)
 
 
 @rule("request", methods=("initialize",))

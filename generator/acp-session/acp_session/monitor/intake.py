@@ -14,7 +14,7 @@ from .kept import LONGEST_FORM, LONGEST_PATH, MOST_PARTS, Recent, brief, key
 from .offers import Options, is_offer, offered_options, tags
 from .records import Listed, Pending, Question, Session, Terminal
 from .rootpaths import Misfit, are_too_many, distinct, listed_roots, misfit, strangers
-from .state import Connection
+from .state import READY, Connection
 
 LIFECYCLE: Final = ("session/new", "session/load", "session/resume", "session/fork", "session/list")
 """Methods whose requests may carry roots."""
@@ -26,6 +26,8 @@ def apply(connection: Connection, event: Event) -> None:
     is_other = event.kind == "request" and event.method != "initialize"
     if is_other and event.sender == connection.sides[0] and connection.began is None:
         connection.began = event.index
+    if event.sender == connection.sides[0] and connection.initialized is not None:
+        _go_on(connection, event)
     match event.kind:
         case "unreadable" | "malformed":
             connection.strays[event.sender] += 1
@@ -39,6 +41,14 @@ def apply(connection: Connection, event: Event) -> None:
             _answer(connection, event)
         case _:
             pass
+
+
+def _go_on(connection: Connection, event: Event) -> None:
+    """Take in that the client says something after the handshake was answered."""
+    if event.method == READY:
+        connection.ready = event.index if connection.ready is None else connection.ready
+    elif event.method != "ping" and event.kind in ("request", "notification", "result", "error"):
+        connection.worked = event.index if connection.worked is None else connection.worked
 
 
 def _request(connection: Connection, event: Event) -> None:
@@ -59,6 +69,13 @@ def _request(connection: Connection, event: Event) -> None:
         request.replays = event.method == "session/load" or reach(event.body, "replayFrom") is not None
     elif event.method.startswith("fs/"):
         request.path = _path(connection, event.body, "path")
+        request.limit = _limit(event.body, "limit")
+    elif event.method == "terminal/create":
+        request.limit = _limit(event.body, "outputByteLimit")
+    elif event.method == "terminal/output":
+        session = connection.session(request.session)
+        terminal = None if session is None else session.terminals.get(key(text(event.body, "terminalId")) or "")
+        request.limit = None if terminal is None else terminal.limit
     elif event.method == "session/request_permission":
         request.is_strange = _is_strange(connection, text(event.body, "subject", "type"))
         request.options = _ids(connection, [text(option, "optionId") for option in items(event.body, "options")])
@@ -186,7 +203,7 @@ def _answer(connection: Connection, event: Event) -> None:
             _offer_options(connection, session, event.body)
             connection.sessions[key(request.session) or ""] = session
         case "terminal/create" if session is not None:
-            session.terminals[key(text(event.body, "terminalId")) or ""] = Terminal(event.index)
+            session.terminals[key(text(event.body, "terminalId")) or ""] = Terminal(event.index, limit=request.limit)
             connection.sessions[key(request.session) or ""] = session
         case _:
             pass
@@ -326,6 +343,11 @@ def _session(connection: Connection, opened: int, origin: str) -> Session:
         echoed=Recent(MOST_PARTS, forgetting=forgetting),
         unheard=Recent(MOST_PARTS, forgetting=forgetting),
     )
+
+
+def _limit(body: Any, name: str) -> int | None:
+    found = reach(body, name)
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
 
 
 def _path(connection: Connection, body: Any, name: str) -> str | None:

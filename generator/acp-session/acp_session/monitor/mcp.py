@@ -9,7 +9,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from .events import Event, Found, error_code, items, shown, text
 from .records import Pending
 from .rule import rule
-from .state import Connection
+from .state import READY, Connection
 
 _LOCAL: Final = ("", "localhost")
 _HIDDEN: Final = ("/", "\\", "\0")
@@ -45,6 +45,35 @@ def root_without_path(event: Event, _connection: Connection) -> Iterator[Found]:
     for index, uri, parts in _uris(event):
         if parts is not None and parts.netloc.lower() in _LOCAL and not parts.path:
             yield Found(event.below("roots", index, "uri"), f"{shown(uri)} names no path")
+
+
+@rule("end", protocols=("mcp/2025-06-18",))
+def initialized_not_sent(_event: Event, connection: Connection) -> Iterator[Found]:
+    """A client of MCP goes on after `initialize` was answered, and never sends `notifications/initialized`."""
+    if connection.worked is None or connection.ready is not None or not _has_ready(connection):
+        return
+    sentence = "the client went on after the handshake, and never sent `notifications/initialized`"
+    about = Pending(connection.sides[0], "initialize", connection.worked)
+    yield Found((), sentence, connection.initialized, about=about)
+
+
+@rule("request", protocols=("mcp/2025-06-18",), level="should")
+def request_before_initialized(event: Event, connection: Connection) -> Iterator[Found]:
+    """A server of MCP sends a request, other than a ping, before the client has sent `notifications/initialized`. Told once."""
+    if event.sender == connection.sides[0] or connection.initialized is None or connection.ready is not None:
+        return
+    if event.method != "ping" and _has_ready(connection) and connection.once("request before initialized"):
+        sentence = f"{shown(event.method)} was called before the client sent `notifications/initialized`"
+        yield Found((*event.at, "method"), sentence, connection.initialized)
+
+
+def _has_ready(connection: Connection) -> bool:
+    """Whether the protocol ends its handshake by a notification, and all messages were seen."""
+    return (
+        connection.whole
+        and connection.strict is not None
+        and connection.strict.route(READY, is_request=False) is not None
+    )
 
 
 @rule("end", protocols=("mcp/2025-06-18",), requirements=(75,))

@@ -12,7 +12,7 @@ from .events import Event, Found, Kind, Level, Path, Requirement, json_pointer, 
 from .intake import apply
 from .json_types import is_array, is_object
 from .kept import LONGEST_POINTER, MOST_PARTS, brief, key
-from .requirements import BEHIND
+from .requirements import BEHIND, NUMBERED
 from .rule import ACP
 from .rules import RULES, Rule
 from .shapes import Shapes
@@ -323,7 +323,11 @@ def _breach(rule: Rule, event: Event, found: Found, connection: Connection) -> B
     about = event if found.about is None else found.about
     strict = event.strict or connection.strict
     if strict is not None:
-        words = BEHIND.get(rule.id, {}).get(strict.contract.name, {})
+        protocol = strict.contract.name.replace("/unstable/", "/")  # a channel has the documents of its version
+        requirements = tuple(
+            each for each in requirements if not isinstance(each, int) or protocol in NUMBERED.get(each, ())
+        )
+        words = BEHIND.get(rule.id, {}).get(protocol, {})
         named = (found.word, about.method, about.sender, "")
         ids = (each for word in dict.fromkeys(named) for each in words.get(word, ()))
         requirements = tuple(dict.fromkeys((*requirements, *ids)))

@@ -21,7 +21,8 @@ class Pending:
     `closing` the request that closes its session and `closed` the answer to that.
     `source_roots` are those that were in force for the source of a fork, `None` where they are not known. `refused` is an error
     without an id that may have refused it; `is_refused`, that it can have refused nothing else.
-    `is_strange`: it asks permission for a kind of subject that is not known. `version` is what `initialize` asks for.
+    `is_strange`: it asks permission for a kind of subject that is not known. `version` is what `initialize` asks for. `limit`: how many
+    lines of a file it asks for, or how many bytes of output its terminal keeps.
     """
 
     sender: str
@@ -45,6 +46,7 @@ class Pending:
     is_refused: bool = False
     is_strange: bool = False
     version: int | None = None
+    limit: int | None = None
 
     @property
     def cancelled(self) -> int | None:
@@ -54,15 +56,21 @@ class Pending:
     def size(self) -> int:
         """About how many bytes it takes."""
         texts = (*(self.roots or ()), *(self.source_roots or ()), *(self.options or ()))
-        return 600 + getsizeof(self.version) + size_of(self.method, self.session, self.cwd, self.path, *texts)
+        return (
+            600
+            + getsizeof(self.version)
+            + getsizeof(self.limit)
+            + size_of(self.method, self.session, self.cwd, self.path, *texts)
+        )
 
 
 @dataclass(slots=True)
 class Terminal:
-    """A terminal of the client; `released` is the message that gave it up."""
+    """A terminal of the client; `released` is the message that gave it up, `limit` the bytes of output that it keeps."""
 
     created: int
     released: int | None = None
+    limit: int | None = None
 
 
 @dataclass(slots=True)

@@ -1,5 +1,6 @@
 """Which requirements of the protocols' own pages stand behind which rule, by protocol and by the method or capability that a
-breach is about; an empty word stands for every breach. `tests/requirements_file.py` writes this from `schema/requirements.json`.
+breach is about; an empty word stands for every breach. And of which protocols the requirements are that have a number.
+`tests/requirements_file.py` writes this from `schema/requirements.json`.
 """
 
 from typing import Final
@@ -227,6 +228,9 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
         },
     },
     "elicitation-refused-otherwise": {
+        "acp/v1": {
+            "": ("acp/v1/elicitation/url-completion/6",),
+        },
         "acp/v2": {
             "": ("acp/v2/elicitation/url-completion/6",),
         },
@@ -295,6 +299,11 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             "": ("acp/v1/session-setup/working-directory/5",),
         },
     },
+    "file-longer-than-asked": {
+        "acp/v1": {
+            "": ("acp/v1/file-system/reading-files/3",),
+        },
+    },
     "history-after-answer": {
         "acp/v1": {
             "": ("acp/v1/session-setup/loading-a-session/4",),
@@ -341,6 +350,19 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
                 "acp/v2/prompt-lifecycle/4-report-completion/2",
                 "acp/v2/schema/stateupdate/3",
             ),
+        },
+    },
+    "initialize-repeated": {
+        "acp/v2": {
+            "": ("acp/v2/schema/initializerequest/1",),
+        },
+    },
+    "initialized-not-sent": {
+        "mcp/2025-06-18": {
+            "": ("mcp/lifecycle/initialization/4",),
+        },
+        "mcp/2025-11-25": {
+            "": ("mcp/lifecycle/initialization/4",),
         },
     },
     "list-result-outside-filter": {
@@ -391,9 +413,13 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
         },
         "mcp/2025-06-18": {
             "": ("mcp/lifecycle/initialization/1",),
+            "client": ("mcp/lifecycle/initialization/5",),
+            "server": ("mcp/lifecycle/initialization/6",),
         },
         "mcp/2025-11-25": {
             "": ("mcp/lifecycle/initialization/1",),
+            "client": ("mcp/lifecycle/initialization/5",),
+            "server": ("mcp/lifecycle/initialization/6",),
         },
     },
     "method-unknown": {
@@ -535,6 +561,11 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             ),
         },
     },
+    "output-over-limit": {
+        "acp/v1": {
+            "": ("acp/v1/terminals/executing-commands/2",),
+        },
+    },
     "patch-malformed": {
         "acp/v2": {
             "envelope": ("acp/v2/tool-calls/diffs/6",),
@@ -584,6 +615,28 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
                 "acp/v2/prompt-lifecycle/2-prompt-accepted/2",
                 "acp/v2/schema/promptresponse/1",
             ),
+        },
+    },
+    "repeated-delete-refused": {
+        "acp/v1": {
+            "": (
+                "acp/v1/session-delete/semantics/2",
+                "acp/rfds/session-delete/implementation-details-and-plan/1",
+            ),
+        },
+        "acp/v2": {
+            "": (
+                "acp/rfds/session-delete/implementation-details-and-plan/1",
+                "acp/v2/session-delete/semantics/2",
+            ),
+        },
+    },
+    "request-before-initialized": {
+        "mcp/2025-06-18": {
+            "": ("mcp/lifecycle/initialization/6",),
+        },
+        "mcp/2025-11-25": {
+            "": ("mcp/lifecycle/initialization/6",),
         },
     },
     "request-unanswered": {
@@ -672,6 +725,11 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
     "state-missing-on-resume": {
         "acp/v2": {
             "": ("acp/v2/schema/resumesessionresponse/1",),
+        },
+    },
+    "terminal-not-created": {
+        "acp/v1": {
+            "": ("acp/v1/tool-calls/terminals/1",),
         },
     },
     "terminal-not-open": {
@@ -814,6 +872,11 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             ),
         },
     },
+    "version-above-requested": {
+        "acp/v2": {
+            "": ("acp/v2/schema/initializeresponse/1",),
+        },
+    },
     "version-unknown": {
         "acp/v1": {
             "": ("acp/v1/initialization/version-negotiation/3",),
@@ -825,4 +888,128 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             "": ("mcp/lifecycle/version-negotiation/5",),
         },
     },
+    "withdrawn-request-failed-otherwise": {
+        "acp/v1": {
+            "": ("acp/v1/cancellation/cancel_request-notification/4",),
+        },
+        "acp/v2": {
+            "": ("acp/v2/cancellation/cancel_request-notification/4",),
+        },
+    },
+}
+
+NUMBERED: Final[dict[int, tuple[str, ...]]] = {
+    1: ("acp/v1", "acp/v2"),
+    2: ("acp/v1", "acp/v2"),
+    3: ("acp/v1", "acp/v2"),
+    4: ("acp/v1", "acp/v2"),
+    5: ("acp/v1", "acp/v2"),
+    6: ("acp/v1", "acp/v2"),
+    7: ("acp/v1", "acp/v2"),
+    8: ("acp/v1", "acp/v2"),
+    9: ("acp/v1", "acp/v2"),
+    10: ("acp/v1", "acp/v2"),
+    11: ("acp/v1", "acp/v2"),
+    12: ("acp/v1", "acp/v2"),
+    13: ("acp/v1", "acp/v2"),
+    14: ("acp/v1", "acp/v2"),
+    15: ("acp/v1", "acp/v2"),
+    16: ("acp/v1", "acp/v2"),
+    17: ("acp/v1", "acp/v2"),
+    18: ("acp/v1", "acp/v2"),
+    19: ("acp/v1", "acp/v2"),
+    20: ("acp/v1", "acp/v2"),
+    21: ("acp/v1", "acp/v2"),
+    22: ("acp/v1", "acp/v2"),
+    23: ("acp/v1", "acp/v2"),
+    24: ("acp/v1", "acp/v2"),
+    25: ("acp/v1", "acp/v2"),
+    26: ("acp/v1", "acp/v2"),
+    27: ("acp/v1", "acp/v2"),
+    28: ("acp/v1", "acp/v2"),
+    29: ("acp/v1", "acp/v2"),
+    30: ("acp/v1", "acp/v2"),
+    31: ("acp/v1", "acp/v2"),
+    32: ("acp/v1", "acp/v2"),
+    33: ("acp/v1", "acp/v2"),
+    34: ("acp/v1", "acp/v2"),
+    35: ("acp/v1", "acp/v2"),
+    36: ("acp/v1", "acp/v2"),
+    37: ("acp/v1", "acp/v2"),
+    38: ("acp/v1", "acp/v2"),
+    39: ("acp/v1", "acp/v2"),
+    40: ("acp/v1", "acp/v2"),
+    41: ("acp/v1", "acp/v2"),
+    42: ("acp/v1", "acp/v2"),
+    43: ("acp/v1", "acp/v2"),
+    44: ("acp/v1", "acp/v2"),
+    45: ("acp/v1", "acp/v2"),
+    46: ("acp/v1", "acp/v2"),
+    47: ("acp/v1", "acp/v2"),
+    48: ("acp/v1", "acp/v2"),
+    49: ("acp/v1", "acp/v2"),
+    50: ("acp/v1", "acp/v2"),
+    51: ("acp/v1", "acp/v2"),
+    52: ("acp/v1", "acp/v2"),
+    53: ("acp/v1", "acp/v2"),
+    54: ("acp/v1", "acp/v2"),
+    55: ("acp/v1", "acp/v2"),
+    56: ("acp/v1", "acp/v2"),
+    57: ("acp/v1", "acp/v2"),
+    58: ("acp/v1", "acp/v2"),
+    59: ("acp/v1", "acp/v2"),
+    60: ("acp/v1", "acp/v2"),
+    61: ("acp/v1", "acp/v2"),
+    62: ("acp/v1", "acp/v2"),
+    63: ("acp/v1", "acp/v2"),
+    64: ("acp/v1", "acp/v2"),
+    65: ("acp/v2",),
+    66: ("acp/v2",),
+    67: ("acp/v2",),
+    68: ("acp/v2",),
+    69: ("acp/v2",),
+    70: ("acp/v2",),
+    71: ("acp/v2",),
+    72: ("acp/v1",),
+    73: ("mcp/2025-06-18", "mcp/2025-11-25"),
+    74: ("mcp/2025-06-18", "mcp/2025-11-25"),
+    75: ("mcp/2025-06-18", "mcp/2025-11-25"),
+    76: ("mcp/2025-06-18", "mcp/2025-11-25"),
+    77: ("mcp/2025-06-18", "mcp/2025-11-25"),
+    78: ("mcp/2025-06-18", "mcp/2025-11-25"),
+    79: ("mcp/2025-06-18", "mcp/2025-11-25"),
+    80: ("mcp/2025-06-18", "mcp/2025-11-25"),
+    81: ("mcp/2025-06-18", "mcp/2025-11-25"),
+    82: ("mcp/2025-06-18", "mcp/2025-11-25"),
+    83: ("mcp/2025-06-18", "mcp/2025-11-25"),
+    84: ("mcp/2025-06-18", "mcp/2025-11-25"),
+    85: ("mcp/2025-06-18", "mcp/2025-11-25"),
+    86: ("mcp/2025-06-18", "mcp/2025-11-25"),
+    87: ("mcp/2025-06-18", "mcp/2025-11-25"),
+    88: ("mcp/2025-06-18", "mcp/2025-11-25"),
+    89: ("acp/v2",),
+    90: ("acp/v2",),
+    91: ("acp/v2",),
+    92: ("acp/v2",),
+    93: ("acp/v2",),
+    94: ("acp/v2",),
+    95: ("acp/v2",),
+    96: ("acp/v2",),
+    97: ("acp/v2",),
+    98: ("acp/v2",),
+    99: ("acp/v2",),
+    100: ("acp/v2",),
+    101: ("acp/v2",),
+    102: ("acp/v1",),
+    103: ("acp/v1",),
+    104: ("acp/v1",),
+    105: ("acp/v1",),
+    106: ("acp/v1",),
+    107: ("acp/v1",),
+    108: ("acp/v1",),
+    109: ("acp/v1",),
+    110: ("acp/v1",),
+    111: ("acp/v1",),
+    112: ("acp/v1",),
+    113: ("acp/v1",),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from .events import Event, Found, error_code, items, shown, text
+from .events import Event, Found, Level, error_code, items, reach, shown, text
 from .kept import key
 from .offers import is_offered
 from .rule import ACP, rule
@@ -147,6 +147,34 @@ def terminal_not_open(event: Event, connection: Connection) -> Iterator[Found]:
         yield Found(event.below("terminalId"), f"the terminal {shown(name)} was not created in this session")
     elif known.released is not None:
         yield Found(event.below("terminalId"), f"the terminal {shown(name)} was released", known.released)
+
+
+@rule("notification", methods=("session/update",), protocols=("acp/v1",), level="should")
+def terminal_not_created(event: Event, connection: Connection) -> Iterator[Found]:
+    """A tool call of a session that was made here shows a terminal that no `terminal/create` of the session made. Where the update has
+    `_meta`, the peers may mean a terminal of their own by it, and it is a note.
+    """
+    session, told = connection.session(event.session), reach(event.body, "update")
+    if connection.version != 1 or session is None or session.origin != "session/new" or not connection.whole:
+        return
+    if session.terminals.forgot or text(told, "sessionUpdate") not in ("tool_call", "tool_call_update"):
+        return
+    for index, content in enumerate(items(told, "content")):
+        name = text(content, "terminalId") if text(content, "type") == "terminal" else None
+        if name is not None and session.terminals.get(key(name) or "") is None:
+            is_own = reach(told, "_meta") is not None or reach(content, "_meta") is not None
+            sentence = f"the terminal {shown(name)} was not created in this session"
+            level: Level | None = "note" if is_own else None
+            yield Found(event.below("update", "content", index, "terminalId"), sentence, level=level)
+
+
+@rule("error", methods=("session/delete",), protocols=ACP, level="should")
+def repeated_delete_refused(event: Event, connection: Connection) -> Iterator[Found]:
+    """An agent answers `session/delete` with an error because the session is deleted already. It succeeds silently."""
+    since = None if event.request is None else connection.deleted.get(key(event.request.session) or "")
+    if since is not None and error_code(event.body) not in (-32000, -32800):
+        sentence = f"the session {shown(event.session)} was deleted already, which is no failure"
+        yield Found((*event.at, "error"), sentence, since)
 
 
 @rule("request", methods=("tool_call/cancel", "terminal/cancel"))

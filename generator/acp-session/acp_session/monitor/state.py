@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from .kept import MOST_MARKS, MOST_REQUESTS, MOST_SESSIONS, Recent, Room, brief, key, size_of
 from .offers import Options, all_gates, size_of_options
@@ -14,6 +14,10 @@ from .versions import is_named, is_unknown, spoken
 
 if TYPE_CHECKING:
     from acp_bindings.runtime.strict import Strict
+
+
+READY: Final = "notifications/initialized"
+"""By which a client of MCP says that it has read the answer to `initialize`."""
 
 
 class Connection:
@@ -40,6 +44,10 @@ class Connection:
         self.began: int | None = None
         """The first request of the client that is no part of the handshake."""
         self.refused: int | None = None
+        self.ready: int | None = None
+        """The notification by which a client of MCP ends the handshake."""
+        self.worked: int | None = None
+        """The first message of the client after the handshake was answered that is neither this nor about a ping."""
         self.advertised: dict[str, frozenset[str]] = {}
         self.unclear: dict[str, frozenset[str]] = {}
         self.advertised_at: dict[str, int] = {}

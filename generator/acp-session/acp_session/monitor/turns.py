@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from .events import CROSSED, Event, Found, Level, error_code, reach, shown, text
+from .records import Pending, Session
 from .rule import ACP, rule
 from .state import Connection
 from .work import BUSY, MESSAGES, TOOL_CALLS, part
@@ -83,6 +84,19 @@ def close_without_cancel(event: Event, connection: Connection) -> Iterator[Found
         yield Found(path, sentence + ("" if is_proven else CROSSED), request.closed or request.closing, level=level)
 
 
+@rule("error", protocols=ACP, level="note")
+def withdrawn_request_failed_otherwise(event: Event, connection: Connection) -> Iterator[Found]:
+    """A request that was withdrawn by `$/cancel_request` is answered with another error than -32800, by a side that has read of it. A
+    note: the error may be what the request would have met anyway. Of codes that say so nothing is said.
+    """
+    request, code = event.request, error_code(event.body)
+    if request is None or request.withdrawn is None or code in _OWN_CODES:
+        return
+    if connection.has_read(event.sender, request.withdrawn):
+        sentence = f"a withdrawn request is answered with a result or with the error -32800, not {shown(code)}"
+        yield Found(event.below("code"), sentence, request.withdrawn)
+
+
 @rule("notification", methods=("session/update",), protocols=ACP)
 def update_after_cancelled(event: Event, connection: Connection) -> Iterator[Found]:
     """An agent sends more of a turn after it said that the turn is cancelled. In version 1 that is any message or tool call before the
@@ -139,14 +153,31 @@ def idle_without_running(event: Event, connection: Connection) -> Iterator[Found
         yield Found(event.below("update", "stopReason"), f"work ended with {shown(reason)} that was never `running`")
 
 
-@rule("result", methods=("session/close",), protocols=("acp/v2",))
+@rule("result", "end", protocols=("acp/v2",))
 def prompt_not_reported(event: Event, connection: Connection) -> Iterator[Found]:
-    """An agent accepts a prompt and never reports the user message that came of it, until the session is closed."""
-    session = connection.session(event.session)
-    if connection.version != 2 or session is None or session.unheard.forgot or session.echoed.forgot:
+    """An agent accepts a prompt and never reports the user message that came of it, until the session is closed. Where the session is
+    not closed but idle when the conversation ends, a note.
+    """
+    sentence = "the user message of an accepted prompt was never reported"
+    if connection.version != 2 or (event.kind == "result" and event.method != "session/close"):
         return
-    for index in session.unheard.values():
-        yield Found((*event.at, "result"), "the user message of an accepted prompt was never reported", index)
+    if event.kind == "result":
+        session = connection.session(event.session)
+        for index in _unheard(session):
+            yield Found((*event.at, "result"), sentence, index)
+        return
+    for session in connection.sessions.values():
+        for index in _unheard(session) if session.closed is None and session.state == "idle" else ():
+            if session.told is not None and session.told > index:
+                about = Pending(connection.sides[1], "session/update", session.told)
+                yield Found((), sentence, index, about=about, level="note")
+
+
+def _unheard(session: Session | None) -> tuple[int, ...]:
+    """The prompts whose user message was not reported, as far as all of them are known."""
+    if session is None or session.unheard.forgot or session.echoed.forgot:
+        return ()
+    return tuple(session.unheard.values())
 
 
 def _is_idle(event: Event, connection: Connection) -> bool:

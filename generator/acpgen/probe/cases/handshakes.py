@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from acpgen.probe.clauses import HANDSHAKE, VERSION, Strength
 from acpgen.probe.registry import case
-from acpgen.probe.trial import Greeting, Trial
-
-KNOWN: Final = (1, 2)
+from acpgen.probe.trial import KNOWN, Greeting, Trial
 
 
 @case("initialization/answer", HANDSHAKE, "program", (1,))

@@ -72,6 +72,7 @@ def ids(trial: Trial) -> None:
         "x" * 300,
     ]
     values += [draw.randrange(-(2**53) + 1, 2**53), f"{draw.getrandbits(64):x}"]
+    trial.alive()
     for value in values:
         _comes_back(trial, value)
 
@@ -128,7 +129,8 @@ def params_malformed(trial: Trial) -> None:
         ("the params are left out", None),
     ]
     for what, params in bad:
-        _refused(trial, "session/new", params, what)
+        if not _refused(trial, "session/new", params, what):
+            return
     _refused(trial, "session/prompt", {"sessionId": 5, "prompt": "hello"}, "`sessionId` is a number")
     _refused(
         trial, "session/prompt", {"sessionId": "x", "prompt": [{"type": 5}]}, "a content block has a number for a type"
@@ -144,8 +146,7 @@ def params_drawn(trial: Trial) -> None:
         params = {name: _drawn(trial, 2) for name in names}
         wrong: tuple[Any, ...] = (5, None, [], {}, True)
         params["cwd" if method == "session/new" else "sessionId"] = trial.random.choice(wrong)
-        found = trial.expect(method, params)
-        if found is None and trial.connection.is_over:
+        if trial.expect(method, params) is None:
             return
 
 
@@ -183,7 +184,7 @@ def _comes_back(trial: Trial, value: Any, place: str = "") -> None:
         return  # used before on this connection
     index = len(connection.rows)
     before = {name: len(found) for name, found in connection.answers.items()}
-    connection.call("_acpgen.dev/id", {}, value)
+    connection.call(*trial.sign(), value)
     count = sum(before.values())
     connection.wait(lambda: sum(map(len, connection.answers.values())) > count, connection.clock.answer)
     if id_text(value) in connection.answers:
@@ -206,7 +207,8 @@ def _comes_back(trial: Trial, value: Any, place: str = "") -> None:
         trial.due(value, index, f"a request with the id {id_text(value)[:60]}", ANSWERED)
 
 
-def _refused(trial: Trial, method: str, params: Any, what: str) -> None:
+def _refused(trial: Trial, method: str, params: Any, what: str) -> bool:
+    """Whether a request was answered; what is wrong with the answer is reported."""
     connection = trial.connection
     index = len(connection.rows)
     name = connection.call(method, params)
@@ -216,7 +218,7 @@ def _refused(trial: Trial, method: str, params: Any, what: str) -> None:
         trial.due(name, index, method, may_be_refused=not is_request)
         if connection.is_over:
             raise trial.skip("the connection was lost")
-        return
+        return False
     place = f"{method}: {what}"
     if "error" not in found.value:
         trial.fail(f"{method!r} is accepted although {what}", index, found.index, level="note", place=place)
@@ -227,6 +229,7 @@ def _refused(trial: Trial, method: str, params: Any, what: str) -> None:
             found.index,
             place=f"{method}: another code",
         )
+    return True
 
 
 def gone(trial: Trial, index: int, what: str, sent: bytes, clause: Clause = ROBUST) -> None:

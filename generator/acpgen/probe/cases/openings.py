@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from acpgen.probe.cases.handshakes import KNOWN, tell
+from acpgen.probe.cases.handshakes import tell
 from acpgen.probe.clauses import ANSWERED, EARLY, FUTURE, META, VERSION
 from acpgen.probe.connection import id_text
 from acpgen.probe.registry import case
-from acpgen.probe.trial import Trial
+from acpgen.probe.trial import KNOWN, Trial
 
 NEWEST: Final = 65535
 """No protocol has this version; the schema has none above it."""

@@ -12,13 +12,17 @@ from acpgen.probe.clauses import (
     CLOSED,
     ENDED,
     NO_REPLY,
+    NOT_ADVERTISED,
     OFFERED_CONTENT,
     STOPPED_REQUEST,
 )
 from acpgen.probe.connection import Heard, id_text
 from acpgen.probe.registry import case
-from acpgen.probe.trial import PING, Trial
+from acpgen.probe.trial import Trial
 from acpgen.schema.walk import is_object
+
+LATE: Final = 1.0
+"""Seconds in which the program is to be silent once a turn was cancelled."""
 
 _PNG: Final = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 _WAV: Final = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA="
@@ -148,6 +152,21 @@ def served(trial: Trial) -> None:
     _helped(trial, "serves", 0.0)
 
 
+@case("client-methods/not-advertised", NOT_ADVERTISED, "session")
+def not_advertised(trial: Trial) -> None:
+    """The same on a connection whose client advertises nothing. Expected: the agent calls nothing of a client."""
+    ready(trial)
+    here, memory = trial.greeting, trial.memory
+    trial.greeting, trial.memory = trial.bare(), {}
+    try:
+        if trial.greeting.version != trial.version:
+            raise trial.skip(f"version {trial.version} is not agreed on with a client that advertises nothing")
+        _turn(trial, [wish(trial)])
+    finally:
+        trial.end(trial.greeting)
+        trial.greeting, trial.memory = here, memory
+
+
 @case("client-methods/refused", ENDED, "session")
 def refused(trial: Trial) -> None:
     """The same with a client that refuses files and commands, and permissions. Expected: the turn ends all the same."""
@@ -271,13 +290,14 @@ def _cancelled(trial: Trial, is_time: Callable[[int], bool], block: Any = _LONG,
     was_time, had_ended = bool(is_time(index)), is_over()
     cancel = _stop(trial, session)
     if not is_over():
-        connection.call(PING)  # once this is answered, the cancellation was read
+        connection.call(*trial.sign())  # once this is answered, the cancellation was read
     if not connection.wait(is_over, trial.slow):
         if trial.version == 1:
             trial.due(id_, index, "session/prompt", CANCELLED)
         elif connection.answers.get(id_text(id_)):
             trial.fail("a cancelled turn was never reported as idle", index, cancel, len(connection.rows) - 1)
-    trial.alive()  # what comes late shows here
+    trial.alive()
+    connection.wait(lambda: False, LATE)  # what comes late shows here
     if otherwise and not was_time:
         raise trial.skip(otherwise)
     if had_ended:

@@ -52,5 +52,6 @@ def summary(report: Conformance) -> str:
         f"{counts['should']} SHOULD",
         f"{counts['note']} noted",
     ]
-    judged = f"{len(report.reached)} cases judged, {len(report.not_reached)} not reached"
+    count = len(report.reached)
+    judged = f"{count} case{'' if count == 1 else 's'} judged, {len(report.not_reached)} not reached"
     return f"{', '.join(parts)}; {judged}"

@@ -20,6 +20,7 @@ from acpgen.schema.bundle import Bundle
 from acpgen.schema.walk import is_object
 from acpgen.targets import Settings
 from acpgen.targets.python.aliases import alias_views, imports, named_records
+from acpgen.targets.python.annotations import either
 from acpgen.targets.python.beyond import Beyond, beyond, check_view
 from acpgen.targets.python.defaults import with_sound_defaults
 from acpgen.targets.python.dials import OPTIONS, PYTHONS, Dials, dials
@@ -306,7 +307,7 @@ def _groups(protocol: ir.Protocol, names: Names) -> list[dict[str, str]]:
     groups: list[dict[str, str]] = []
     for name, found in members.items():
         classes = list(dict.fromkeys(names.classes[item] for item in found if item is not None))
-        lines = "\n    | ".join([*classes, "jsonrpc.JSON"])
+        lines = either([*classes, "jsonrpc.JSON"], "\n    | ")
         groups.append({"name": name, "value": f'"""(\n    {lines}\n)"""', "doc": docs[name]})
     return groups
 

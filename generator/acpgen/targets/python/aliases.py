@@ -6,6 +6,7 @@ from typing import Any, assert_never
 
 from acpgen import ir
 from acpgen.meaning.keys import keys_of
+from acpgen.targets.python.annotations import either
 from acpgen.targets.python.beyond import Beyond
 from acpgen.targets.python.literals import docstring, literal
 from acpgen.targets.python.naming import Names
@@ -160,7 +161,7 @@ def _tagged(union: ir.TaggedUnion, names: Names, check: str) -> str:
 def _shapes(union: ir.AnyOf, names: Names, protocol: ir.Protocol, check: str) -> str:
     parts = [annotation(member, names) for member in union.types]
     if not _is_marked(union):
-        return _marked(names, _quoted(" | ".join(parts)), check)
+        return _marked(names, _quoted(either(parts)), check)
     keys = keys_of(union, protocol.definitions)
     arguments = [f"keys=({', '.join(map(literal, keys))})"] if keys else []
     arguments += ["exclusive=True"] if union.exclusive else []
@@ -178,10 +179,10 @@ def _enum(enum: ir.Enum, names: Names, check: str) -> str:
 
 
 def _alternatives(members: list[str]) -> str:
-    one_line = " | ".join(members)
+    one_line = either(members)
     if len(one_line) <= 80:
         return _quoted(one_line)
-    lines = "\n        | ".join(members).replace("\\", "\\\\")
+    lines = either(members, "\n        | ").replace("\\", "\\\\")
     return f'"""(\n        {lines}\n        )"""'
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, assert_never
+from typing import Final, TypeAlias, assert_never
 
 from acpgen.targets.python.literals import literal
 
@@ -57,6 +57,9 @@ class Marked:
     arguments: str = ""
 
 
+MOST_IN_A_ROW: Final = 200
+"""Types that one row of `|` joins."""
+
 Annotation: TypeAlias = "Named | Literals | Container | Rest | Either | Marked"
 
 
@@ -72,11 +75,19 @@ def source(annotation: Annotation, ours: Callable[[str], str] = str) -> str:
         case Rest(entry):
             return f"*tuple[{source(entry, ours)}, ...]"
         case Either(members):
-            return " | ".join(source(member, ours) for member in members)
+            return either([source(member, ours) for member in members])
         case Marked(base, marker, arguments):
             return f"{ours('Annotated')}[{source(base, ours)}, {ours(marker)}({arguments})]"
         case _:
             assert_never(annotation)
+
+
+def either(members: Sequence[str], joint: str = " | ") -> str:
+    """A union of types. Very many stand in groups: compilers and formatters go down a level with each operator."""
+    if len(members) <= MOST_IN_A_ROW:
+        return joint.join(members)
+    groups = [members[start : start + MOST_IN_A_ROW] for start in range(0, len(members), MOST_IN_A_ROW)]
+    return either([f"({' | '.join(group)})" for group in groups], joint)
 
 
 def imports(annotation: Annotation) -> set[str]:

@@ -1,0 +1,28 @@
+"""The pictures of the README are what the commands print today."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+import pictures
+
+
+@pytest.mark.parametrize("name", pictures.PICTURES)
+def test_a_picture_shows_what_the_command_prints(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    made = pictures.PICTURES[name](tmp_path)
+    if request.config.getoption("rewrite_goldens"):
+        assert not os.environ.get("CI"), "goldens are rewritten by people, and read before they are committed"
+        (pictures.FOLDER / name).write_text(made, "utf-8")
+    assert (pictures.FOLDER / name).read_text("utf-8") == made
+
+
+@pytest.mark.parametrize("name", pictures.PICTURES)
+def test_a_picture_is_well_formed_and_asks_nothing_of_the_network(name: str) -> None:
+    text = (pictures.FOLDER / name).read_text("utf-8")
+    assert ET.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
+    assert text.count("://") == 1, "the address of the namespace alone"
+    assert f"tests/golden/pictures/{name}" in (pictures.ROOT / "README.md").read_text("utf-8")
