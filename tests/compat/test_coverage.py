@@ -271,6 +271,16 @@ def test_a_root_is_compared_whatever_its_definitions_are_called() -> None:
     assert compared(*sides).verdict == "breaking"
 
 
+def test_a_root_that_is_called_after_its_file_keeps_its_class_in_another_file(tmp_path: Path) -> None:
+    inner: Schema = {"type": "object", "properties": {"z": {"type": "integer"}}}
+    root: Schema = {"type": "object", "properties": {"a": STRING, "i": inner}}
+    for name, said in (("r1", root), ("r2", root), ("r3", {**root, "properties": {"a": STRING}})):
+        (tmp_path / f"{name}.json").write_text(json.dumps(said))
+    same = compare(tmp_path / "r1.json", tmp_path / "r2.json")
+    assert (same.bindings, [each.rule for each in same.findings]) == ("identical", ["definition-renamed"])
+    assert compare(tmp_path / "r1.json", tmp_path / "r3.json").bindings == "breaking"
+
+
 def test_the_roots_of_many_files_are_compared_one_by_one() -> None:
     one: Schema = {"type": "object", "properties": {"x": STRING}}
     report = compare(files(a=one, b=one), files(a=one, b={**one, "required": ["x"]}))

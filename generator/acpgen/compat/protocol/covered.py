@@ -123,14 +123,14 @@ def _heirs(old: Revised, new: Revised) -> dict[str, str]:
     heirs = {name: name for name in old.definitions if name in ours & theirs}
     for name in sorted(theirs - ours):
         heirs.update({was: name for was in new.former_names(name) if was in ours - theirs})
-    before, after = _roots(old), _roots(new)
+    before, after = roots(old), roots(new)
     if len(before) == len(after) == 1:
         before, after = {"": next(iter(before.values()))}, {"": next(iter(after.values()))}
     heirs.update({name: after[path] for path, name in before.items() if path in after and name not in heirs})
     return heirs
 
 
-def _roots(revised: Revised) -> dict[str, str]:
+def roots(revised: Revised) -> dict[str, str]:
     """The definitions that are the whole of a file, by its path."""
     places = ((name, at.partition("#")) for name, at in revised.bundle.origins.items())
     return {path: name for name, (path, _, pointer) in places if not pointer and name in revised.definitions}
@@ -252,8 +252,8 @@ def without_places(value: Any, at: str, places: frozenset[str]) -> Any:
 
 def root_frame(revised: Revised) -> Schema:
     """What the roots that are no definitions demand of every message."""
-    said = revised.roots.said if revised.roots is not None else {}
-    return {"allOf": [schema for path, schema in said.items() if path not in _roots(revised)]}
+    said: Mapping[str, Schema] = revised.roots.said if revised.roots is not None else {}
+    return {"allOf": [schema for path, schema in said.items() if path not in roots(revised)]}
 
 
 def message_of(revised: Revised, method: ir.Method) -> str | None:
