@@ -290,7 +290,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "publish": frozenset(
         {
             *("borrowed", "schema.bundle", "compat", "errors", "ir", "kept", "material", "provenance", "targets"),
-            "schema.walk",
+            *("schema.walk", "meaning.contract", "meaning.framing"),
         }
     ),
     "site": frozenset(

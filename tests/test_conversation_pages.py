@@ -35,6 +35,11 @@ def pages(name: str) -> dict[str, str]:
     return dict(docs.render(*understand(load(ROOT / "schema" / name, name=name)), Settings()))
 
 
+@cache
+def strict(name: str) -> Any:
+    return judge.strict(judge.find(name))
+
+
 def renumbered(spoken: Sequence[Spoken], first: int) -> list[tuple[str, dict[str, Any]]]:
     """Messages after others: their ids go on where those ended."""
     found: list[tuple[str, dict[str, Any]]] = []
@@ -66,7 +71,7 @@ CASES = [(name, plan) for name in PROTOCOLS for plan in told(name)]
 @pytest.mark.parametrize(("name", "plan"), CASES, ids=[f"{name}-{plan}" for name, plan in CASES])
 def test_the_monitor_finds_no_breach_in_a_conversation_of_the_docs(name: str, plan: str) -> None:
     conversation = told(name)[plan]
-    monitor = judge.monitor([judge.strict(judge.find(name))], fixed=True)
+    monitor = judge.monitor([strict(name)], fixed=True)
     said = [*before(name, conversation), *renumbered(conversation.messages, 0)]
     found = [breach for sender, message in said for breach in monitor.observe(sender, message)]
     found += monitor.finish()

@@ -39,7 +39,7 @@ LOOKED_AT = (
     *("index.html", "acp/v1/index.html", "acp/v2/methods/session_new.html", "acp/v2/types/SessionUpdate.html"),
     *("acp/v1/capabilities.html", "acp/v1/errors.html", "acp/v1/types/ToolKind.html", "acp/changes-v1-v2.html"),
     *("acp/v1/changelog.html", "acp/v2/changelog.html", "acp/migration-v1-v2.html"),
-    *("compatibility.html", "monitor.html", "requirements.html"),
+    *("compatibility.html", "monitor.html", "requirements.html", "judge.html", "acp/v1/conversations/turn.html"),
     *sorted(BY_HAND - {"index.html"}),
 )
 
@@ -513,6 +513,26 @@ def test_the_skip_link_comes_first_and_a_picture_can_be_used_by_keyboard(window:
     window.page.locator(".acp-picture a").nth(1).focus()
     window.page.keyboard.press("Enter")
     assert window.page.url.endswith("#tag-image")
+
+
+def test_pasted_messages_are_judged_in_the_browser(window: Window) -> None:
+    window.open("judge.html")
+    window.page.get_by_role("button", name="Put in an example").click()
+    status = window.page.locator(".acp-judge [role=status]")
+    status.filter(has_text=", 0 wrong, 0 not judged").wait_for()
+    wrong = {"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": "/"}}
+    window.page.get_by_label("Protocol").select_option("acp/v1")
+    window.page.get_by_label("Messages, one a line").fill(json.dumps(wrong, indent=2))
+    window.page.get_by_role("button", name="Judge", exact=True).click()
+    status.filter(has_text="acp/v1: 1 message, 0 right, 1 wrong").wait_for()
+    assert 'the field "mcpServers" is required' in window.page.locator(".acp-judge tbody").inner_text()
+
+
+def test_an_arrow_of_a_conversation_opens_its_message(window: Window) -> None:
+    window.open("acp/v1/index.html")
+    window.page.locator("#picture-turn-title").locator("xpath=..").locator("a").nth(2).focus()
+    window.page.keyboard.press("Enter")
+    window.page.wait_for_url("**/acp/v1/conversations/turn.html#session-prompt")
 
 
 def test_a_table_that_no_longer_fits_can_be_scrolled_by_keyboard(window: Window) -> None:

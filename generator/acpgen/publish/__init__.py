@@ -14,10 +14,11 @@ from acpgen.errors import Fault, Faults
 from acpgen.kept import NOTHING, Kept
 from acpgen.material import NONE, Material
 from acpgen.material import title as title_of
-from acpgen.publish import changelog, changes, pages, requirements, timelines
+from acpgen.publish import changelog, changes, in_browser, pages, requirements, timelines
 from acpgen.publish import monitor as monitoring
 from acpgen.publish.counterparts import beside
 from acpgen.publish.demands import demands
+from acpgen.publish.in_browser import scripts
 from acpgen.publish.pages import Entry
 from acpgen.publish.versions import INDEX, Version, successions
 from acpgen.targets import docs
@@ -25,7 +26,7 @@ from acpgen.targets.docs.rule_notes import NO_RULES
 from acpgen.targets.python import construct
 from acpgen.targets.python.construct import Constructor
 
-__all__ = ["Entry", "Version", "documents", "navigation", "sources"]
+__all__ = ["Entry", "Version", "documents", "navigation", "scripts", "sources"]
 
 HOME: Final = INDEX
 RULES: Final = "compatibility.md"
@@ -38,8 +39,8 @@ def documents(
     """The docs of all versions, and what is about several of them: home page, changelogs, what differs between versions, the rules of
     the compatibility check and of the monitor, the requirements, and the pages that the project adds.
 
-    `for_site` adds marks for its search to headings, and each version as one file. What follows from releases alone is taken from what
-    is `kept`. Raises `Faults`.
+    `for_site` adds marks for its search to headings, each version as one file, and the page that judges messages in the browser. What
+    follows from releases alone is taken from what is `kept`. Raises `Faults`.
     """
     from acpgen.compat import catalogue, rule_pages
     from acpgen.compat.guide import guide
@@ -93,6 +94,8 @@ def documents(
     if table is not None:
         checked = monitoring.rules() if monitoring.PAGE in files else ()
         files.update(requirements.pages(table, versions, checked))
+    if for_site and in_browser.judged(versions):
+        files[in_browser.PAGE] = in_browser.page(versions, len(monitoring.rules()) if monitoring.PAGE in files else 0)
     files.update(pages.added(material, files))
     shown = {"versions": _listed(versions, files), "pages": _above(versions, material, files)}
     files[HOME] = docs.lay_out("home", path=HOME, head=pages.head(material), **shown)
@@ -106,6 +109,8 @@ def navigation(versions: Sequence[Version], material: Material = NONE) -> list[E
     from acpgen.compat import catalogue
 
     found: list[Entry] = [("Home", HOME), *pages.navigation(material)]
+    if in_browser.judged(versions):
+        found.append(("Judge messages", in_browser.PAGE))
     for version in versions:
         where = docs.places_of(version.protocol, version.bundle)
         areas: list[Entry] = []
@@ -185,6 +190,7 @@ def _above(versions: Sequence[Version], material: Material, files: Mapping[str, 
     kept = [name for name in material.releases if _history(name, versions) in files]
     found += [(f"History of {name}: who understands whom, and since when", _history(name, versions)) for name in kept]
     rules = (
+        ("Judge messages in the browser", in_browser.PAGE),
         ("The requirements of the documents, and what enforces each", requirements.PAGE),
         ("The rules of the monitor", monitoring.PAGE),
         ("How versions are compared: the compatibility rules", RULES),

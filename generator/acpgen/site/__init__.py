@@ -48,6 +48,8 @@ _SITE: Final = {
     "actions.html": "theme/partials/actions.html",
     "acpgen.js": "docs/assets/acpgen.js",
     "favicon.svg": "docs/assets/favicon.svg",
+    "judge.js": "docs/assets/judge.js",
+    "judging.js": "docs/assets/judging.js",
     "iframe-worker.js": "docs/assets/iframe-worker.js",
     "main.html": "theme/main.html",
     "mkdocs.yml": "base.yml",
@@ -87,7 +89,7 @@ def _files(config: Config, sources: Mapping[str, Source], beside: material.Mater
     found = _versions(config, sources)
     documents = publish.documents(found, beside, for_site=True, kept=kept)
     edited = publish.sources(found, beside)
-    return made(documents, publish.navigation(found, beside), config.site, edited)
+    return made(documents, publish.navigation(found, beside), config.site, edited, publish.scripts(found))
 
 
 def versions(config: Config) -> list[Version]:
@@ -142,15 +144,17 @@ def made(
     navigation: Sequence[Entry],
     address: Published = _NOWHERE,
     edited: Mapping[str, str] = MappingProxyType({}),
+    scripts: Files = MappingProxyType({}),
 ) -> Files:
-    """The files of the site. `edited` has the file of the project that each page is made from. Raises `Faults` where the generator
-    fails, warns, or makes a page that is too large.
+    """The files of the site. `edited` has the file of the project that each page is made from, `scripts` what its pages load.
+
+    Raises `Faults` where the generator fails, warns, or makes a page that is too large.
     """
     require_generator()
     with TemporaryDirectory(prefix="acpgen-site-") as temporary:
         folder = Path(temporary)
         try:
-            _lay_out(folder, documents, navigation, address, edited)
+            _lay_out(folder, documents, navigation, address, edited, scripts)
             _run(folder)
             files = dict(_read(folder / "site"))
         except OSError as error:
@@ -244,13 +248,19 @@ def _as_text(page: str) -> str:
 
 
 def _lay_out(
-    folder: Path, documents: Files, navigation: Sequence[Entry], address: Published, edited: Mapping[str, str]
+    folder: Path,
+    documents: Files,
+    navigation: Sequence[Entry],
+    address: Published,
+    edited: Mapping[str, str],
+    scripts: Files,
 ) -> None:
     """Write what the site generator reads."""
     source = resources.templates() / "docs" / "site"
     above = heads.heads({path: text for path, text in documents.items() if not _is_for_machines(path)}, address, edited)
     laid = {f"docs/{path}": head + documents[path] for path, head in above.items()}
     given = {to: (source / name).read_text("utf-8") for name, to in _SITE.items()}
+    given |= {f"docs/assets/{path}": text for path, text in scripts.items()}
     told = {"INHERIT": "base.yml", "site_name": _name(documents), "nav": _nested(navigation)}
     told |= {"site_url": address.url} if address.url else {}
     for path, text in {**laid, **given, "mkdocs.yml": json.dumps(told, indent=1)}.items():

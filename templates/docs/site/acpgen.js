@@ -45,7 +45,17 @@ function offer() {
     });
   }
 }
+
+// The page that judges messages loads what it needs; no other page does.
+const assets = document.currentScript.src.replace(/[^/]*$/, "");
+function judging() {
+  if (!document.querySelector("[data-acp-judge]")) return;
+  const script = document.createElement("script");
+  script.src = `${assets}judging.js`;
+  document.head.append(script);
+}
 addEventListener("DOMContentLoaded", () => {
+  judging();
   point();
   offer();
 });

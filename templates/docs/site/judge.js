@@ -4,8 +4,9 @@
 // deep, or where too many steps are taken, the verdict is "not judged". It is never "right".
 "use strict";
 const acpJudge = (() => {
+  const DIALECT = "https://json-schema.org/draft/2020-12/schema";
   const DEEPEST = 200, MOST_STEPS = 5e6, MOST_PROBLEMS = 20;
-  const ANNOTATIONS = new Set(["$schema", "$id", "$comment", "$defs", "title", "description", "default", "examples", "deprecated", "readOnly",
+  const ANNOTATIONS = new Set(["$comment", "$defs", "title", "description", "default", "examples", "deprecated", "readOnly",
     "writeOnly", "format", "contentEncoding", "contentMediaType", "contentSchema"]);
   const has = (object, key) => Object.prototype.hasOwnProperty.call(object, key);
   const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
@@ -96,7 +97,7 @@ const acpJudge = (() => {
     null: (v) => v === null, number: (v) => typeof v === "number", integer: isWhole,
   };
   function told(value) {
-    const text = JSON.stringify(value);
+    const text = JSON.stringify(value) ?? "nothing";
     return text.length > 60 ? `${text.slice(0, 60)}…` : text;
   }
   const length = (text) => Array.from(text).length;
@@ -105,6 +106,10 @@ const acpJudge = (() => {
 
   // Each keyword: what it says is wrong with a value, as a list of problems. `look` judges a value inside by a schema inside.
   const CHECKS = {
+    $schema: (given) => {
+      if (given !== DIALECT) throw new NotJudged(`the schema is written in the dialect ${given}`);
+      return [];
+    },
     $ref: (given, value, look, _, state) => look(resolved(state.root, given), value),
     type: (given, value) => [].concat(given).some((name) => TYPES[name](value)) ? [] : [`must be ${[].concat(given).join(" or ")}, not ${told(value)}`],
     const: (given, value) => equal(given, value) ? [] : [`must be ${told(given)}, not ${told(value)}`],
@@ -178,7 +183,7 @@ const acpJudge = (() => {
   }
 
   function resolved(root, reference) {
-    if (!reference.startsWith("#")) throw new NotJudged(`the reference ${reference} leads out of the schema`);
+    if (!/^#(\/|$)/.test(reference)) throw new NotJudged(`the reference ${reference} leads out of the schema`);
     let found = root;
     for (const part of reference.slice(1).split("/").slice(1)) {
       const key = decodeURIComponent(part).replace(/~1/g, "/").replace(/~0/g, "~");
@@ -269,7 +274,7 @@ const acpJudge = (() => {
         else if (!name.startsWith("_")) {
           const other = this.route(name, !isRequest);
           const says = other ? `${told(name)} is a ${other.kind}` : `the method ${told(name)} is not known`;
-          found.push({ rule: "method-unknown", at: pointer([...at, "method"]), says });
+          found.push({ rule: "method-unknown", at: pointer([...at, "method"]), says, isIgnored: !other && (this.data.partial || (name.startsWith("$/") && !isRequest)) });
         }
         return found;
       }
@@ -289,10 +294,13 @@ const acpJudge = (() => {
       if (name === undefined) return found;
       const row = this.route(name, true);
       if (!row) {
-        if (!name.startsWith("_")) found.push({ rule: "method-unknown", at: pointer(at), says: `the method ${told(name)} is not known` });
+        if (!name.startsWith("_")) found.push({ rule: "method-unknown", at: pointer(at), says: `the method ${told(name)} is not known`, isIgnored: true });
       } else if (this.data.sides.includes(row.side) && sender !== undefined && row.side !== sender) {
         found.push(wrong(`${told(name)} is answered by the ${row.side}`));
-      } else found.push(...this.against(row.result, message.result, [...at, "result"], "result-malformed"));
+      } else {
+        const isIgnored = message.result === null && row.null_result;
+        found.push(...this.against(row.result, message.result, [...at, "result"], "result-malformed").map((one) => ({ ...one, isIgnored })));
+      }
       return found;
     }
     id(value, wrong) {
@@ -317,7 +325,7 @@ const acpJudge = (() => {
     constructor(protocol) {
       this.protocol = protocol;
       this.open = new Map(); // the requests of each side that wait, by their id
-      this.isBroken = false; // a line is missing or was not understood: an answer without a request proves nothing any more
+      this.isBroken = false; // a line is missing, was not understood, or may answer any request: ids prove nothing any more
     }
     line(text) {
       try {
@@ -328,7 +336,7 @@ const acpJudge = (() => {
         this.isBroken = true;
         if (error instanceof NotJudged) return { verdict: "not judged", problems: [], note: error.message };
         if (!(error instanceof SyntaxError)) throw error;
-        return { verdict: "wrong", problems: [{ rule: "not-json", at: "", says: `is no JSON: ${error.message}` }], note: "" };
+        return { verdict: "wrong", problems: [{ rule: "not-json", at: "", says: `is not JSON: ${error.message}` }], note: "" };
       }
     }
     read(value, twice) {
@@ -343,14 +351,16 @@ const acpJudge = (() => {
           if (typeof value.text === "string" && !value.text.trim()) return { verdict: "right", problems: [], note: "a blank line", sender };
           this.isBroken = true;
           if (typeof value.text !== "string") return { verdict: "not judged", problems: [], note: "messages are missing here", sender };
-          return { verdict: "wrong", problems: [{ rule: "not-json", at: "", says: "is no JSON" }], note: "", sender };
+          return { verdict: "wrong", problems: [{ rule: "not-json", at: "", says: "is not JSON" }], note: "", sender };
         }
         message = value.message;
       }
       const isTold = sender !== undefined;
       if (!isTold) sender = this.guessed(message);
       const notes = [];
-      const found = [...twice, ...this.protocol.judged(message, sender, (id) => this.requestOf(id, sender, notes))];
+      const told = this.protocol.judged(message, sender, (id) => this.requestOf(id, sender, notes));
+      notes.push(...told.filter((one) => one.isIgnored).map((one) => `${one.says}; receivers may accept that`));
+      const found = [...twice, ...told.filter((one) => !one.isIgnored)];
       for (const item of Array.isArray(message) ? message : [message]) this.follow(item, sender, found, notes);
       const shown = found.slice(0, MOST_PROBLEMS);
       const verdict = found.length ? "wrong" : notes.length ? "not judged" : "right";
@@ -381,8 +391,10 @@ const acpJudge = (() => {
       }
       if (typeof message.method === "string" && has(message, "id")) {
         const key = `${sender} ${told(message.id)}`;
-        if (this.open.has(key)) found.push({ rule: "id-in-use", at: "/id", says: "a request with this id still waits for its answer" });
+        if (this.open.has(key) && !this.isBroken) found.push({ rule: "id-in-use", at: "/id", says: "a request with this id still waits for its answer" });
         this.open.set(key, message.method);
+      } else if (has(message, "error") && (!has(message, "id") || message.id === null)) {
+        this.isBroken = true; // it may answer any request
       } else if ((has(message, "result") || has(message, "error")) && has(message, "id") && message.id !== null) {
         const key = `${this.other(sender)} ${told(message.id)}`;
         if (!this.open.delete(key) && !this.isBroken && this.hasBegun) {

@@ -1,0 +1,101 @@
+"""The page on which messages are judged in the browser, and what it judges by: the schema of each protocol and its table of methods."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from acpgen import ir
+from acpgen.markup import Markdown, html
+from acpgen.meaning import framing
+from acpgen.meaning.contract import rows
+from acpgen.publish.versions import Version
+from acpgen.targets import docs
+
+PAGE: Final = "judge.md"
+RULES: Final = (
+    *(
+        "not-json",
+        "duplicate-key",
+        "envelope-malformed",
+        "batch-empty",
+        "batch-mixed",
+        "method-unknown",
+        "method-misdirected",
+    ),
+    *("params-malformed", "result-malformed", "error-malformed", "response-without-request", "id-in-use"),
+)
+"""The rules of the monitor that `judge.js` judges by."""
+
+_MOST: Final = 3
+"""Requests of the example."""
+
+
+def judged(versions: Sequence[Version]) -> list[Version]:
+    """The versions whose messages the browser can judge: frames of JSON-RPC 2.0, between two sides."""
+    return [version for version in versions if version.protocol.envelope == "json-rpc" and len(_sides(version)) == 2]
+
+
+def page(versions: Sequence[Version], monitored: int) -> str:
+    """The page for these versions. `monitored` is how many rules the monitor has, 0 where the docs do not tell of it."""
+    known = [
+        {"name": each.protocol.name, "version": each.protocol.version, "script": _script(each)}
+        for each in judged(versions)
+    ]
+    return docs.lay_out(
+        "judge",
+        path=PAGE,
+        protocols=Markdown(html(json.dumps(known))),
+        rules=RULES,
+        monitor=bool(monitored),
+        others=max(0, monitored - len(RULES)),
+    )
+
+
+def scripts(versions: Sequence[Version]) -> Mapping[str, str]:
+    """What the page loads when a protocol is chosen, by its path below the assets of the site."""
+    found: dict[str, str] = {}
+    for version in judged(versions):
+        protocol = version.protocol
+        data = {
+            "sides": _sides(version),
+            "batch": protocol.batch,
+            "partial": version.family == "mcp",  # the schema holds a part of its methods
+            "methods": rows(protocol).methods,
+            "schema": version.bundle.schema,
+            "example": "\n".join(json.dumps(line) for line in _example(version)),
+        }
+        found[_script(version)] = (
+            f"(globalThis.acpProtocols ??= {{}})[{json.dumps(protocol.name)}] = {json.dumps(data)};\n"
+        )
+    return found
+
+
+def _sides(version: Version) -> tuple[str, ...]:
+    return tuple(side for side in version.protocol.sides if side != "proxy")
+
+
+def _script(version: Version) -> str:
+    return f"protocols/{re.sub(r'[^A-Za-z0-9.-]', '-', version.protocol.name)}.js"
+
+
+def _example(version: Version) -> Iterator[dict[str, ir.JSON]]:
+    """Lines of a recording: `initialize` and the next requests whose params and result have examples of their own."""
+    sides = _sides(version)
+    number = 0
+    for method in sorted(version.protocol.methods, key=lambda method: method.name != "initialize"):
+        params, result = (version.protocol.definitions.get(name or "") for name in (method.params, method.result))
+        if (
+            method.kind != "request"
+            or method.side not in sides
+            or not (params and params.examples and result and result.examples)
+        ):
+            continue
+        number += 1
+        sender = next(side for side in sides if side != method.side)
+        yield {"from": sender, "message": framing.call("json-rpc", method, params.examples[0], id_=number)}
+        yield {"from": method.side, "message": framing.answer("json-rpc", method, result.examples[0], id_=number)}
+        if number == _MOST:
+            return
