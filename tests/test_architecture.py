@@ -157,6 +157,7 @@ ARROWS: dict[str, frozenset[str]] = {
             *(
                 "schema.bundle",
                 "meaning.checks",
+                "meaning.order",
                 "meaning.contract",
                 "meaning.keys",
                 "meaning.framing",
@@ -290,7 +291,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "publish": frozenset(
         {
             *("borrowed", "schema.bundle", "compat", "errors", "ir", "kept", "material", "provenance", "targets"),
-            *("schema.walk", "meaning.contract", "meaning.framing"),
+            *("lint", "schema.walk", "schema.load", "meaning.contract", "meaning.framing", "resources"),
         }
     ),
     "site": frozenset(

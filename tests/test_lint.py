@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import unified_diff
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+from acpgen import resources
 from acpgen.errors import Faults
 from acpgen.lint import RULES, Finding, lint, lint_paths, protocols, rule_id
 from acpgen.material import schemas
@@ -434,6 +437,27 @@ def test_every_rule_has_a_case_a_docstring_and_a_line_in_the_readme() -> None:
         assert rule.__doc__
         assert rule.__doc__.strip().split("\n")[0].endswith(".")
         assert f"`{rule_id(rule)}`" in readme
+
+
+def shown(case: Case) -> dict[str, str]:
+    """What the page of the rules shows of a case: the change, where it is found, and what is said."""
+    before, after = (dict(source.files) for source in (damaged(case.protocol, {}), damaged(case.protocol, case.damage)))
+    difference: list[str] = []
+    for path in before:
+        old, new = (json.dumps(json.loads(files[path]), indent=2, ensure_ascii=False) for files in (before, after))
+        difference += unified_diff(old.split("\n"), new.split("\n"), path, path, n=3, lineterm="")
+    finding = next(finding for finding in lint(damaged(case.protocol, case.damage)) if finding.rule == case.rule)
+    pointer = f"{Path(finding.file).name}{finding.pointer}"
+    return {"difference": "\n".join(difference), "pointer": pointer, "message": finding.message}
+
+
+def test_the_page_of_the_rules_shows_a_change_for_each(request: pytest.FixtureRequest) -> None:
+    made = {rule: shown(next(case for case in CASES if case.rule == rule)) for rule in map(rule_id, RULES)}
+    text = json.dumps(made, indent=1, ensure_ascii=False) + "\n"
+    if request.config.getoption("rewrite_goldens"):
+        assert not os.environ.get("CI"), "goldens are rewritten by people, and read before they are committed"
+        resources.lint_examples().write_text(text, "utf-8")
+    assert resources.lint_examples().read_text("utf-8") == text
 
 
 def test_a_finding_is_one_line_with_file_line_column_pointer_rule_and_sentence() -> None:

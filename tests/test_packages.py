@@ -20,8 +20,21 @@ RUNTIME: Final = ROOT / "templates" / "python" / "runtime"
 
 RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "__init__": {
-        *("codec", "contract", "errors", "failures", "jsonrpc", "markers", "model", "published", "sending", "strict"),
+        *(
+            "codec",
+            "contract",
+            "errors",
+            "failures",
+            "jsonrpc",
+            "markers",
+            "model",
+            "published",
+            "sending",
+            "strict",
+            "alone",
+        ),
     },
+    "alone": {"json_types", "model"},
     "assertions": {"contract", "explain", "json_types", "pieces", "pointers"},
     "checks": {"assertions", "contract", "errors", "explain", "json_types", "model", "pointers", "trace"},
     "child": {"framing", "pipes"},
@@ -57,7 +70,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "json_types": set(),
     "jsonrpc": {"model"},
     "leniency": {"contract", "errors", "json_types", "pointers", "trace"},
-    "markers": {"json_types", "model"},
+    "markers": {"alone", "json_types", "model"},
     "model": {"constructing", "described", "json_types", "published"},
     "parse": {"contract", "errors", "json_types", "pointers"},
     "peers": {"child", "connection", "failures", "framing", "stdio", "transport", "wire"},

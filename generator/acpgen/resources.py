@@ -33,6 +33,16 @@ def profiles() -> Path:
     return Path(__file__).with_name("profiles")
 
 
+def lint_examples() -> Path:
+    """For each rule of `acpgen lint` a change of a schema that breaks it."""
+    return Path(__file__).with_name("publish") / "lint_examples.json"
+
+
+def monitor_examples() -> Path:
+    """For each rule of the monitor a message that breaks it."""
+    return Path(__file__).with_name("publish") / "monitor_examples.json"
+
+
 def rule_examples() -> Path:
     """The pairs of schemas that the pages of the compatibility rules show; made from the cases of the tests."""
     return Path(__file__).with_name("compat") / "rule_examples.json"

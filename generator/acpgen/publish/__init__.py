@@ -14,7 +14,7 @@ from acpgen.errors import Fault, Faults
 from acpgen.kept import NOTHING, Kept
 from acpgen.material import NONE, Material
 from acpgen.material import title as title_of
-from acpgen.publish import changelog, changes, in_browser, pages, requirements, timelines
+from acpgen.publish import changelog, changes, in_browser, lint_rules, pages, requirements, timelines
 from acpgen.publish import monitor as monitoring
 from acpgen.publish.counterparts import beside
 from acpgen.publish.demands import demands
@@ -89,6 +89,7 @@ def documents(
             raise Faults([replace(fault, at=new.at(fault.at)) for fault in caught.faults]) from None
     files[RULES] = catalogue.as_markdown(linked=True)
     files.update(rule_pages.pages())
+    files[lint_rules.PAGE] = lint_rules.page()
     if any(map(monitoring.is_known, versions)):
         files[monitoring.PAGE] = monitoring.page(versions, requirements.PAGE if table is not None else None)
     if table is not None:
@@ -153,6 +154,7 @@ def navigation(versions: Sequence[Version], material: Material = NONE) -> list[E
         rules = [("Requirements", [("All requirements", requirements.PAGE), *each])]
     rules += [("Monitor rules", monitoring.PAGE)] if any(map(monitoring.is_known, versions)) else []
     each_rule: list[Entry] = [(entry.id, entry.page) for entry in catalogue.catalogue()]
+    rules.append(("Lint rules", lint_rules.PAGE))
     return [*found, ("Rules", [*rules, ("Compatibility rules", [("All rules", RULES), *each_rule])])]
 
 
@@ -193,6 +195,7 @@ def _above(versions: Sequence[Version], material: Material, files: Mapping[str, 
         ("Judge messages in the browser", in_browser.PAGE),
         ("The requirements of the documents, and what enforces each", requirements.PAGE),
         ("The rules of the monitor", monitoring.PAGE),
+        ("The rules of lint", lint_rules.PAGE),
         ("How versions are compared: the compatibility rules", RULES),
     )
     return [*found, *((title, path) for title, path in rules if path in files)]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from functools import cache
 from inspect import getdoc
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from acpgen import borrowed
+from acpgen import borrowed, resources
 from acpgen.publish.table import anchor
 from acpgen.publish.versions import Version
+from acpgen.schema.load import decode, parse_json, read_bytes
 from acpgen.targets import docs
 from acpgen.targets.docs import Markdown, code, joined
 
@@ -32,6 +34,13 @@ def rules() -> Mapping[str, Rule]:
     return borrowed.monitor.RULES
 
 
+@cache
+def examples() -> dict[str, Any]:
+    """For each rule a message that breaks it, the message that it contradicts, if there is one, and what the monitor says."""
+    file = resources.monitor_examples()
+    return cast("dict[str, Any]", parse_json(decode(read_bytes(file), file.name), file.name))
+
+
 def is_known(version: Version) -> bool:
     """Whether the monitor judges conversations in a protocol."""
     return version.family in FAMILIES
@@ -51,6 +60,7 @@ def page(versions: Sequence[Version], requirements: str | None) -> str:
                 "requirements": joined(_requirement(found, requirements) for found in _behind(rule)),
                 "protocols": joined(code(name) for name in protocols(rule, known)),
                 "methods": joined(code(method) for method in rule.methods),
+                "example": examples()[rule.id],
             }
         )
     return docs.lay_out("monitor", path=PAGE, groups=list(groups.items()), levels=LEVELS)

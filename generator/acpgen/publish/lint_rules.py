@@ -1,0 +1,38 @@
+"""The rules of `acpgen lint` as a page: what each looks for, a change that breaks it, and what it says then."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from inspect import getdoc
+from typing import Any, Final, cast
+
+from acpgen import resources
+from acpgen.lint import RULES, rule_id
+from acpgen.markup import Markdown
+from acpgen.schema.load import decode, parse_json, read_bytes
+from acpgen.targets import docs
+
+PAGE: Final = "lint.md"
+
+
+def page() -> str:
+    """Every rule, below the subject of its module."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for rule in RULES:
+        subject = (getdoc(sys.modules[rule.__module__]) or "").split("\n")[0]
+        told = {"id": rule_id(rule), "doc": getdoc(rule) or "", "example": examples()[rule_id(rule)]}
+        groups.setdefault(subject, []).append(told)
+    return docs.lay_out("lint", path=PAGE, groups=list(groups.items()), difference=_fenced)
+
+
+@cache
+def examples() -> dict[str, Any]:
+    """For each rule a change of the project's schemas that breaks it, where it is found, and what is said."""
+    file = resources.lint_examples()
+    return cast("dict[str, Any]", parse_json(decode(read_bytes(file), file.name), file.name))
+
+
+def _fenced(difference: str) -> Markdown:
+    assert "\n```" not in difference, difference
+    return Markdown(f"```diff\n{difference.rstrip()}\n```")
