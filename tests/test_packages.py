@@ -163,6 +163,7 @@ MONITOR_LEAVES: Final[dict[str, set[str]]] = {
     "offers": {"events", "json_types", "kept"},
     "patches": set(),
     "records": {"kept", "offers", "rootpaths"},
+    "requirements": set(),
     "rootpaths": {"events", "json_types"},
     "rule": {"events", "state"},
     "shapes": {"json_types"},

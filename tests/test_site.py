@@ -39,7 +39,14 @@ LOOKED_AT = (
     *("index.html", "acp/v1/index.html", "acp/v2/methods/session_new.html", "acp/v2/types/SessionUpdate.html"),
     *("acp/v1/capabilities.html", "acp/v1/errors.html", "acp/v1/types/ToolKind.html", "acp/changes-v1-v2.html"),
     *("acp/v1/changelog.html", "acp/v2/changelog.html", "acp/migration-v1-v2.html"),
-    *("compatibility.html", "monitor.html", "requirements.html", "judge.html", "lint.html", "acp/v1/conversations/turn.html"),
+    *(
+        "compatibility.html",
+        "monitor.html",
+        "requirements.html",
+        "judge.html",
+        "lint.html",
+        "acp/v1/conversations/turn.html",
+    ),
     *sorted(BY_HAND - {"index.html"}),
 )
 
