@@ -478,6 +478,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "envelopes",
                 "facts",
                 "formats",
+                "frames",
                 "heirs",
                 "leaves",
                 "pairing",
