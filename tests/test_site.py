@@ -39,7 +39,14 @@ LOOKED_AT = (
     *("index.html", "acp/v1/index.html", "acp/v2/methods/session_new.html", "acp/v2/types/SessionUpdate.html"),
     *("acp/v1/capabilities.html", "acp/v1/errors.html", "acp/v1/types/ToolKind.html", "acp/changes-v1-v2.html"),
     *("acp/v1/changelog.html", "acp/v2/changelog.html", "acp/migration-v1-v2.html"),
-    *("compatibility.html", "monitor.html", "requirements.html", "judge.html", "lint.html", "acp/v1/conversations/turn.html"),
+    *(
+        "compatibility.html",
+        "monitor.html",
+        "requirements.html",
+        "judge.html",
+        "lint.html",
+        "acp/v1/conversations/turn.html",
+    ),
     *sorted(BY_HAND - {"index.html"}),
 )
 
@@ -521,7 +528,7 @@ def test_pasted_messages_are_judged_in_the_browser(window: Window) -> None:
     status = window.page.locator(".acp-judge [role=status]")
     status.filter(has_text=", 0 wrong, 0 not judged").wait_for()
     wrong = {"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": "/"}}
-    window.page.get_by_label("Protocol").select_option("acp/v1")
+    window.page.get_by_label("Protocol", exact=True).select_option("acp/v1")
     window.page.get_by_label("Messages, one a line").fill(json.dumps(wrong, indent=2))
     window.page.get_by_role("button", name="Judge", exact=True).click()
     status.filter(has_text="acp/v1: 1 message, 0 right, 1 wrong").wait_for()
