@@ -44,7 +44,8 @@ KEYS: Final = (
 
 HEAD: Final = '''\
 """Which requirements of the protocols' own pages stand behind which rule, by protocol and by the method or capability that a
-breach is about; an empty word stands for every breach. And of which protocols the requirements are that have a number.
+breach is about; an empty word stands for every breach. Of which protocols the requirements are that have a number. And which of them
+the schema enforces in a field of a definition, or by requiring it.
 `tests/requirements_file.py` writes this from `schema/requirements.json`.
 """
 
@@ -164,6 +165,41 @@ def numbered(table: Mapping[str, Any]) -> str:
         if "number" in row:
             names = row.get("protocols", protocols[row["document"]])
             lines.append(f"    {row['number']}: ({', '.join(map(quoted, names))}{',' if len(names) == 1 else ''}),")
+    return "\n".join([*lines, "}"]) + "\n" + shaped(table)
+
+
+def shaped(table: Mapping[str, Any]) -> str:
+    """The requirements that the schema enforces in a field of a definition, by protocol, for the monitor."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for row in table["rules"]:
+        keywords = set(row.get("validator", ())) if "id" in row else set[str]()
+        for place in row.get("schema", ()):
+            for where in place["at"]:
+                protocol, _, pointer = where.partition("#/$defs/")
+                match pointer.split("/"):
+                    case [name, "required"] if "required" in keywords:
+                        fields = [f"{name} without {field}" for field in place.get("has", ())]
+                    case [name, "properties", field] if keywords - {"required"}:
+                        fields = [f"{name}/{field}"]
+                    case _:
+                        fields = []
+                for field in fields:
+                    ids = found.setdefault(protocol, {}).setdefault(field, [])
+                    ids += [] if row["id"] in ids else [row["id"]]
+    lines = ["", "SHAPED: Final[dict[str, dict[str, tuple[str, ...]]]] = {"]
+    for protocol, by_field in sorted(found.items()):
+        lines.append(f"    {quoted(protocol)}: {{")
+        for field, ids in sorted(by_field.items()):
+            alone = f"        {quoted(field)}: ({', '.join(map(quoted, ids))}{',' if len(ids) == 1 else ''}),"
+            if len(alone) <= LINE:
+                lines.append(alone)
+            else:
+                lines += [
+                    f"        {quoted(field)}: (",
+                    *(f"            {quoted(each)}," for each in ids),
+                    "        ),",
+                ]
+        lines.append("    },")
     return "\n".join([*lines, "}"]) + "\n"
 
 

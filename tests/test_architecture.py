@@ -157,6 +157,7 @@ ARROWS: dict[str, frozenset[str]] = {
             *(
                 "schema.bundle",
                 "meaning.checks",
+                "meaning.order",
                 "meaning.contract",
                 "meaning.keys",
                 "meaning.framing",
@@ -477,6 +478,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "envelopes",
                 "facts",
                 "formats",
+                "frames",
                 "heirs",
                 "leaves",
                 "pairing",

@@ -21,6 +21,7 @@ from acpgen.schema.bundle import bundle
 from acpgen.schema.load import load
 from acpgen.targets import TARGETS, Settings
 from acpgen.targets.python import records
+from acpgen.targets.python.alone import shared_bodies, with_shared_bodies
 
 CASES = sorted(path.parent.name for path in Path(__file__).parent.glob("golden/targets/*/schema.json"))
 GOLDEN = Path(__file__).parent / "golden" / "targets"
@@ -172,5 +173,6 @@ def test_records_that_are_emitted_in_lots_are_those_that_are_emitted_at_once(
     monkeypatch.setattr(records, "_AT_ONCE", at_once)
     lots = parts()
     assert (lots[0], lots[1]) == (whole[0], whole[1])
-    bases = {record.name: record.base for record in protocol.definitions.values() if isinstance(record, ir.Record)}
+    made = with_shared_bodies(protocol, shared_bodies(protocol))
+    bases = {record.name: record.base for record in made.definitions.values() if isinstance(record, ir.Record)}
     assert all(lots[2].index(base) < lots[2].index(name) for name, base in bases.items() if base is not None)

@@ -69,10 +69,16 @@ app = typer.Typer(
 )
 
 
+_UNASKED = ("rfc3987_syntax",)
+"""What `jsonschema` loads where it is installed, a second for a grammar, to judge formats: here `jsonschema-rs` does that."""
+
+
 def main() -> None:
     """Run the command line."""
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    for name in _UNASKED:
+        sys.modules.setdefault(name, None)  # type: ignore[arg-type]
     try:
         app(prog_name="acpgen")
     except Exception as error:  # noqa: BLE001 - 1 would say that something was found

@@ -68,11 +68,13 @@ def test_what_is_constructed_from_the_smallest_value_equals_what_is_decoded(subj
         }
         names = subject.names.fields[record.name]
         given = {names[field.name]: getattr(found, names[field.name]) for field in record.fields if field.name in value}
-        again = subject.type(record.name)(
+        again = subject.class_of(record.name)(
             **{name: one for name, one in given.items() if name not in {names[c] for c in constants}}
         )
         assert again == found
-        assert same(subject.encoded(again), value), record.name
+        shared = subject.names.shared.get(record.name)  # alone, it has no tag
+        left = value if shared is None else {key: item for key, item in value.items() if key != shared.tag.name}
+        assert same(subject.encoded(again), left), record.name
         built += 1
     assert built > 5
 

@@ -16,7 +16,7 @@ import pytest
 
 import evidence
 from acpgen.compat.compare import compare
-from acpgen.compat.findings import Finding, Report
+from acpgen.compat.findings import Finding, Inclusion, Report
 from acpgen.compat.report import FORMATS, written
 from acpgen.errors import Faults
 from acpgen.schema.bundle import bundle
@@ -271,6 +271,16 @@ def test_a_root_is_compared_whatever_its_definitions_are_called() -> None:
     assert compared(*sides).verdict == "breaking"
 
 
+def test_a_root_that_is_called_after_its_file_keeps_its_class_in_another_file(tmp_path: Path) -> None:
+    inner: Schema = {"type": "object", "properties": {"z": {"type": "integer"}}}
+    root: Schema = {"type": "object", "properties": {"a": STRING, "i": inner}}
+    for name, said in (("r1", root), ("r2", root), ("r3", {**root, "properties": {"a": STRING}})):
+        (tmp_path / f"{name}.json").write_text(json.dumps(said))
+    same = compare(tmp_path / "r1.json", tmp_path / "r2.json")
+    assert (same.bindings, [each.rule for each in same.findings]) == ("identical", ["definition-renamed"])
+    assert compare(tmp_path / "r1.json", tmp_path / "r3.json").bindings == "breaking"
+
+
 def test_the_roots_of_many_files_are_compared_one_by_one() -> None:
     one: Schema = {"type": "object", "properties": {"x": STRING}}
     report = compare(files(a=one, b=one), files(a=one, b={**one, "required": ["x"]}))
@@ -299,10 +309,54 @@ def test_what_a_whole_message_demands_beside_what_it_carries_is_compared() -> No
     }
     assert compared(ping(), ping(**members, required=["jsonrpc", "id", "method"])).verdict == "editorial"
     ids = [ping(properties={**members["properties"], "id": {"type": each}}) for each in ("string", "integer")]
-    assert compared(*ids).verdict == "undecided"
+    assert compared(*ids).verdict == "breaking"
     for more in ({"type": "array"}, {"required": ["method", "trace"]}, {"additionalProperties": False}):
         report = compared(ping(), ping(**more))
-        assert [(each.rule, each.location) for each in open_findings(report)] == [("not-compared", "PingRequest")], more
+        assert (report.wire.backward, report.language.backward) == ("no", "no")
+        (finding,) = report.findings
+        assert (finding.rule, finding.location) == ("limit-tightened", "PingRequest"), more
+        assert finding.witness is not None and finding.witness.verified
+    named = ping(properties={**members["properties"], "id": {"$ref": "#/$defs/Id"}})
+    named["$defs"]["Id"] = {"type": ["string", "integer"]}
+    texts = ping(properties={**members["properties"], "id": STRING})
+    texts["$defs"]["Id"] = named["$defs"]["Id"]
+    assert compared(named, texts).wire == Inclusion(backward="no", forward="yes")
+
+
+def _based(base: Schema, *extra: Schema) -> Schema:
+    """Two requests with a base of their own."""
+    found: Schema = {"Message": base}
+    for name in ("ping", "pong"):
+        own = {"method": {"const": name}, "params": go({"x": STRING})}
+        whole: Schema = {"type": "object", "allOf": [*(extra or ({"$ref": "#/$defs/Message"},))], "properties": own}
+        found[f"{name.title()}Request"] = {**whole, "required": ["method"]}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": found}
+
+
+def test_what_the_base_of_messages_demands_is_told_once_with_all_that_have_it() -> None:
+    base: Schema = {"type": "object", "required": ["trace"], "properties": {"trace": {"type": "string"}}}
+    old = _based(base)
+    report = compared(old, _based({**base, "properties": {"trace": {"type": "string", "minLength": 1}}}))
+    (finding,) = [each for each in report.findings if each.rule == "limit-tightened" and each.declaration == "Message"]
+    assert len(finding.reaches) == 2
+    assert (report.wire.backward, report.language.backward) == ("no", "no")
+    assert compared(old, _based(base, {})).wire == Inclusion(backward="yes", forward="no")
+    other = compared(old, _based(base, {"$ref": "#/$defs/Message"}, {"required": ["span"]}))
+    assert (other.verdict, other.wire.backward) == ("breaking", "no")
+
+
+def test_a_root_that_demands_more_of_one_kind_of_message_is_not_passed_over() -> None:
+    def rooted(**more: Any) -> Schema:
+        call: Schema = {"properties": {"method": {"const": "s/go"}, "params": {"$ref": "#/$defs/GoRequest"}}}
+        answer: Schema = {"properties": {"result": {}}, "required": ["result"]}
+        return protocol({}, anyOf=[{**call, "required": ["method"], **more}, answer])
+
+    assert compared(rooted(), rooted(title="Calls")).verdict == "editorial"
+    more: Schema
+    for more in ({"required": ["method", "trace"]}, {"type": "object", "maxProperties": 2}, {"not": {}}):
+        report = compared(rooted(), rooted(**more))
+        assert report.verdict in ("undecided", "breaking"), more
+        assert report.wire.backward != "yes", more
 
 
 def test_what_is_marked_like_an_envelope_and_is_none_is_compared() -> None:

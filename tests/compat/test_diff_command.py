@@ -35,6 +35,16 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def test_a_comparison_loads_no_grammar_of_formats(folder: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "generator")}
+    command = [sys.executable, "-X", "importtime", "-m", "acpgen", "diff", "a.json", "b.json"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment, check=False)
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert done.returncode == 1
+    assert "jsonschema" in loaded
+    assert not {"rfc3987_syntax.syntax_helpers", "lark"} & loaded
+
+
 def test_exit_codes_say_fine_found_and_unusable(folder: Path) -> None:
     assert run(folder, "diff", "a.json", "a.json").returncode == 0
     assert run(folder, "diff", "a.json", "b.json").returncode == 1

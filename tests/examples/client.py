@@ -21,7 +21,7 @@ class Terminal(HostedClient):
                 print(f"  ({text})")
             case v1.ToolCall(title=title):
                 print(f"  [{title}]")
-            case v1.SessionToolCallUpdate(tool_call_id=call, status=str(status)):
+            case v1.ToolCallUpdate(tool_call_id=call, status=str(status)):
                 print(f"  [{call}: {status}]")
             case v1.Plan(entries=entries):
                 print(*(f"  - {entry.content}" for entry in entries), sep="\n")

@@ -68,7 +68,7 @@ def ending(update: v2.SessionUpdate) -> str:
 def called(update: v2.SessionUpdate) -> str | None:
     """Tags in `match`."""
     match update:
-        case v2.SessionToolCallUpdate(tool_call_id=call) | v2.ToolCallContentChunk(tool_call_id=call):
+        case v2.ToolCallUpdate(tool_call_id=call) | v2.ToolCallContentChunk(tool_call_id=call):
             return call
         case _:
             return None
@@ -79,7 +79,7 @@ def told() -> list[v2.SessionUpdate]:
     return [
         v2.UsageUpdate(used=1, size=2),
         v2.EndTurnStopReason(),
-        v2.SessionToolCallUpdate(tool_call_id="1", title="Read"),
+        v2.ToolCallUpdate(tool_call_id="1", title="Read"),
         v2.UnknownSessionUpdate(session_update="_acme.tide", extra={"metres": 2.5}),
     ]
 

@@ -14,7 +14,7 @@ import pytest
 from acpgen import judge
 from acpgen.probe import driver, registry
 from monitor.cases import CASES, MCP_CASES
-from monitor.scripts import Said
+from monitor.scripts import Said, agent, client, opened, prompt, result, v1, v2
 from monitor.shipped import FOLDER, conversation
 
 ROOT: Final = Path(__file__).parents[2]
@@ -67,6 +67,34 @@ def test_what_a_case_of_the_probe_cites_is_of_the_version_and_binds_the_program(
     assert all(f"acp/v{version}" in protocols(one) for one in case.requirements(version))
     for side in case.sides:
         assert not rows or rows[0]["who"] in (side, "both", "schema"), rows[0]["id"]
+
+
+@pytest.mark.parametrize(
+    ("said", "cited"),
+    [
+        (
+            [*v1(), client("session/new", {"cwd": "tide", "mcpServers": []}, id_=1)],
+            "acp/v1/session-setup/working-directory/1",
+        ),
+        ([*v1(), client("session/load", {"sessionId": "s"}, id_=1)], "acp/v1/session-setup/loading-a-session/1"),
+        ([*v1(), opened()[0], result("agent", "new", {})], "acp/v1/session-setup/creating-a-session/2"),
+        (
+            [*v1(), *opened(), agent("terminal/create", {"sessionId": "s", "command": "ls", "cwd": "tide"}, id_=1)],
+            "acp/v1/terminals/executing-commands/1",
+        ),
+        ([*v2(), *opened(), prompt(), result("agent", "p", {})], "acp/v2/schema/promptrequest/6"),
+        (
+            [*v2(), client("session/resume", {"sessionId": "s", "cwd": "tide"}, id_=1)],
+            "acp/v2/session-setup/working-directory/1",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_field_of_the_wrong_shape_cites_what_the_documents_say_of_it(said: Sequence[Said], cited: str) -> None:
+    monitor = judge.monitor(strict(protocol) for protocol in judge.ACP)
+    found = [breach for who, message in said for breach in monitor.observe(who, message)]
+    assert found and {breach.rule for breach in found} <= {"params-malformed", "result-malformed"}
+    assert cited in {one for breach in found for one in breach.requirements}
 
 
 REFUSES: Final = """\

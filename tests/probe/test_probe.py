@@ -70,7 +70,7 @@ DEFECTS: Final[dict[str, tuple[tuple[str, ...], set[tuple[str, str]]]]] = {
         {("method-used-without-capability", "must")},
     ),
     "silent about unknown methods": (
-        ("v1/json-rpc/unknown-method", "v1/json-rpc/ids", "v1/json-rpc/params-drawn", "v1/transports/junk"),
+        ("v1/json-rpc/unknown-method", "v1/json-rpc/ids", "v1/json-rpc/params-drawn", "v1/transports"),
         {("json-rpc/unknown-method", "must")},
     ),
     "resumes with history": (

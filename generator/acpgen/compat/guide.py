@@ -42,6 +42,7 @@ INSTEAD: Final[Mapping[str, str]] = {
     "closed-variant-removed": "Do not send this variant any more.",
     "default-changed": "Send the value instead of leaving it out.",
     "demand-changed": "See which capability demands it now.",
+    "extension-declared": "Send nothing else under the name.",
     "extension-undeclared": "It stays allowed as an extension.",
     "field-added": "You may send it.",
     "field-became-optional": "Be ready to receive messages without it.",

@@ -31,7 +31,9 @@ def cases(names: Sequence[str], side: str) -> list[ProbeCase]:
     for name in names:
         if not registry.chosen([name], every):
             known = [*every, *(one.id for one in table), *(one.id.partition("/")[0] for one in table)]
-            raise Faults([UnknownName(at="--case", kind="case", name=name, hint=did_you_mean(name, known))])
+            raise Faults(
+                [UnknownName(at="--case", kind="case", name=name, hint=did_you_mean(name, dict.fromkeys(known)))]
+            )
     return [
         one
         for one in table

@@ -208,8 +208,16 @@ class Trial:
 
     def sign(self) -> tuple[str, Any]:
         """A request, method and params, that the program answers as long as it lives, as far as that is known."""
+        if "ping" not in self.memory:
+            self.alive()
         method = self.memory.get("ping") or PING
         return method, self.new_params() if method == "session/new" else None
+
+    def framed(self, id_: Any, text: str = "tide") -> dict[str, Any]:
+        """A request that holds a text and is answered: of an unknown method, or of a known one with the text in `_meta`."""
+        method, params = self.sign()
+        told = {"text": text} if params is None else {**params, "_meta": {"acpgen.dev/text": text}}
+        return {"jsonrpc": "2.0", "id": id_, "method": method, "params": told}
 
     def _deaf(self) -> bool:
         raise self.skip("the program answers no request for an unknown method, so that no sign of life can be had")

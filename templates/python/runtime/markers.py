@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final, Unpack, cast, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter
 from pydantic_core import MISSING, PydanticCustomError, PydanticKnownError, core_schema
 
+from .alone import as_variant
 from .json_types import Numeric, Scalar, comparable, integer_of, is_array, is_object, is_sequence
 from .model import holds_constant, value_of
 
@@ -51,7 +52,8 @@ class Tagged:
         known = len(self.tags)
         assert len(schemas) == known + self.fallbacks + self.default, self.field
         choices: dict[Any, core_schema.CoreSchema] = {}
-        for tag, schema in zip(self.tags, schemas, strict=False):
+        for index, tag in enumerate(self.tags):
+            schema = as_variant(branches[index], self.field, tag, schemas[index])
             choices[_label(tag)] = schema
             if self.default_admits_known:
                 choices[_label(tag)] = core_schema.union_schema(
@@ -135,17 +137,25 @@ class Shapes:
     keys: tuple[str | None, ...] = ()
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        schemas = [handler.generate_schema(branch) for branch in get_args(source) or (source,)]
-        union = _by_key(self.keys, schemas) if self.keys else _by_shape(schemas)
+        branches = get_args(source) or (source,)
+        schemas = [handler.generate_schema(branch) for branch in branches]
+        union = _by_key(self.keys, schemas) if self.keys else _by_shape(schemas, drops=any(map(_drops, branches)))
         if not self.exclusive:
             return union
         return core_schema.no_info_wrap_validator_function(_Exclusive(get_args(source)), union)
 
 
-def _by_shape(schemas: Sequence[core_schema.CoreSchema]) -> core_schema.CoreSchema:
+def _by_shape(schemas: Sequence[core_schema.CoreSchema], *, drops: bool = False) -> core_schema.CoreSchema:
+    """The first branch that takes a value; where unknown fields are dropped, the one that names most of the value's fields."""
     return core_schema.union_schema(
-        [(schema, f"{LABEL}{index}") for index, schema in enumerate(schemas)], mode="left_to_right"
+        [(schema, f"{LABEL}{index}") for index, schema in enumerate(schemas)],
+        mode="smart" if drops else "left_to_right",
     )
+
+
+def _drops(branch: Any) -> bool:
+    """Whether a branch is a record that drops unknown fields."""
+    return isinstance(branch, type) and issubclass(branch, BaseModel) and branch.model_config.get("extra") == "ignore"
 
 
 def _by_key(keys: Sequence[str | None], schemas: Sequence[core_schema.CoreSchema]) -> core_schema.CoreSchema:

@@ -114,6 +114,9 @@ class Model(BaseModel):
         for name, _, _ in _constants(cls):  # unset is for constructing: the wire must have them
             if fields[name]["schema"]["type"] == "default":
                 fields[name]["schema"] = fields[name]["schema"]["schema"]
+        for field in fields.values() if variant_tag(cls) else ():
+            if field.get("validation_alias") == variant_tag(cls):
+                field["schema"]["schema"] = _as_it_came(field["schema"]["schema"])
         wire = {name: str(field.get("validation_alias", name)) for name, field in fields.items()}
         _WIRE_NAMES[cls] = wire
         if "extras_schema" in inner:
@@ -133,6 +136,24 @@ def _by_wire_names(options: dict[str, Any]) -> dict[str, Any]:
     """Options of a validation, with the names of the schema alone where nothing is said of names."""
     given = options.get("by_name") is not None or options.get("by_alias") is not None
     return options if given else {**options, "by_alias": True, "by_name": False}
+
+
+def variant_tag(model: type) -> str:
+    """The tag, by its wire name, of a record that is a variant and stands alone as well; empty for all others."""
+    found: str = getattr(model, "_variant_tag", "")
+    return found
+
+
+def _as_it_came(schema: core_schema.CoreSchema) -> core_schema.CoreSchema:
+    """The schema of such a tag: what is decoded alone may have any value there, since the schema does not know it."""
+
+    def read(
+        value: Any, handler: core_schema.ValidatorFunctionWrapHandler, info: core_schema.ValidationInfo[Any]
+    ) -> Any:
+        return value if isinstance(info.context, Reading) else handler(value)
+
+    written = core_schema.simple_ser_schema("any")
+    return core_schema.with_info_wrap_validator_function(read, schema, serialization=written)
 
 
 def _is_changeable(schema: Mapping[str, Any]) -> bool:
@@ -281,6 +302,7 @@ def _constants(model: type[Model]) -> tuple[tuple[str, str, Any], ...]:
             if get_origin(field.annotation) is Literal
             and len(get_args(field.annotation)) == 1
             and not field.is_required()
+            and (field.alias or name) != variant_tag(model)
         )
         _CONSTANTS[model] = known
     return known

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from .events import Event, Found, Level, error_code, pointer_steps, reach, shown, text
+from .events import Event, Found, Level, Requirement, error_code, pointer_steps, reach, shown, text
 from .json_types import is_object
 from .kept import key
 from .records import Pending
+from .requirements import SHAPED
 from .rootpaths import is_about_roots
 from .rule import ACP, rule
 from .state import Connection
@@ -269,7 +270,17 @@ def _malformed(event: Event, part: str) -> Iterator[Found]:
         yield _at(event, problem.pointer, problem.sentence, _requirements(event, part, problem))
 
 
-def _requirements(event: Event, part: str, problem: Violation) -> tuple[int, ...]:
+def _requirements(event: Event, part: str, problem: Violation) -> tuple[Requirement, ...]:
+    """What the table has behind a field of the body that is missing, or whose value is refused."""
+    steps = pointer_steps(problem.pointer)[1:]
+    protocol = "" if event.strict is None else event.strict.contract.name.replace("/unstable/", "/")
+    field = f"{event.definition} without {problem.missing}" if problem.missing and not steps else ""
+    if len(steps) == 1 and not problem.missing:
+        field = f"{event.definition}/{steps[0]}"
+    return (*_numbers(event, part, problem), *SHAPED.get(protocol, {}).get(field, ()))
+
+
+def _numbers(event: Event, part: str, problem: Violation) -> tuple[int, ...]:
     steps = pointer_steps(problem.pointer)[1:] if problem.pointer.startswith(f"/{part}/") else ()
     fields = {*steps[:1], *steps[-1:]}
     if not steps or steps[-1].isdigit():  # the body itself or an item of an array lacks the field
@@ -280,6 +291,6 @@ def _requirements(event: Event, part: str, problem: Violation) -> tuple[int, ...
     return ()
 
 
-def _at(event: Event, pointer: str, sentence: str, requirements: tuple[int, ...] | None = None) -> Found:
+def _at(event: Event, pointer: str, sentence: str, requirements: tuple[Requirement, ...] | None = None) -> Found:
     """What the schema said of a message, placed in the line that it came in."""
     return Found((*event.at, *pointer_steps(pointer)), sentence, requirements=requirements)

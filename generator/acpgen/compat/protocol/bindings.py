@@ -7,6 +7,7 @@ from typing import assert_never
 
 from acpgen import ir
 from acpgen.compat.findings import Bindings
+from acpgen.compat.protocol.covered import roots
 from acpgen.compat.protocol.revision import Revised
 
 
@@ -17,7 +18,7 @@ def bindings(old: Revised, new: Revised) -> Bindings:
 
 def broken(old: Revised, new: Revised) -> tuple[str, ...]:
     """The definitions of the old revision whose generated classes are gone or differ."""
-    heirs = {former: name for name in new.definitions for former in new.former_names(name)}
+    heirs = _heirs(old, new)
     found: list[str] = []
     for name, definition in old.definitions.items():
         other = new.definitions.get(heirs.get(name, name))
@@ -29,13 +30,30 @@ def broken(old: Revised, new: Revised) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _heirs(old: Revised, new: Revised) -> Mapping[str, str]:
+    """The definitions that have another name in the new revision: declared so, or called after their file."""
+    declared = {former: name for name in new.definitions for former in new.former_names(name)}
+    return {**_of_files(old, new), **declared}
+
+
+def _of_files(old: Revised, new: Revised) -> Mapping[str, str]:
+    """The classes of the roots, and what is called after them, where each side has one root: two files have two names."""
+    before, after = roots(old), roots(new)
+    if len(before) != 1 or len(after) != 1:
+        return {}
+    (one,), (other,) = before.values(), after.values()
+    called = {name: f"{other}{name[len(one) :]}" for name in old.definitions if name.startswith(one)}
+    return {was: name for was, name in called.items() if was not in new.definitions and name in new.definitions}
+
+
 def _worst(verdicts: Iterable[Bindings]) -> Bindings:
     found = set(verdicts)
     return "breaking" if "breaking" in found else "additive" if "additive" in found else "identical"
 
 
 def _definitions(old: Revised, new: Revised) -> Iterable[Bindings]:
-    heirs = {former: name for name in new.definitions for former in new.former_names(name)}
+    heirs = _heirs(old, new)
+    of_files = _of_files(old, new)
     for name, definition in old.definitions.items():
         if not old.keeps(definition.unstable):
             continue
@@ -43,7 +61,7 @@ def _definitions(old: Revised, new: Revised) -> Iterable[Bindings]:
         if other is None or not new.keeps(other.unstable):
             yield "breaking"
             continue
-        if other.name != name:
+        if other.name != name and name not in of_files:
             yield "additive"
         yield _definition(definition, other, heirs, old, new)
     kept = {heirs.get(name, name) for name in old.definitions}

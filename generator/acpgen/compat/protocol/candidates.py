@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Final, TypeAlias
 
 from acpgen import ir
+from acpgen.compat.protocol.declared import META
 from acpgen.compat.protocol.leaves import number_for, text_for
 from acpgen.compat.protocol.pairing import EXTENSION, Step
 from acpgen.compat.protocol.revision import Revised
@@ -290,6 +291,11 @@ def claimed(name: str) -> Leaf:
             yield from ({**whole, name: value} for value in of_many_kinds(make, type_))
 
     return leaf
+
+
+def extending(name: str) -> Leaf:
+    """An object with what a peer that does not know a name for extensions may send under it: `_meta` is an object with extensions in it."""
+    return having(META, {}, {EXTENSION: True}) if name == META else claimed(name)
 
 
 def of_definition(name: str, **members: ir.JSON) -> Leaf:

@@ -17,14 +17,10 @@ from acpgen.compat.protocol.covered import (
     Cover,
     closure,
     cover,
-    framed,
-    framing,
     groups,
-    identifier,
-    message_of,
     unread,
 )
-from acpgen.compat.protocol.declared import declares_nothing, schema_of
+from acpgen.compat.protocol.declared import META, declares_nothing, schema_of
 from acpgen.compat.protocol.envelopes import as_declared, carries, envelopes
 from acpgen.compat.protocol.facts import (
     OTHER,
@@ -53,6 +49,7 @@ from acpgen.compat.protocol.facts import (
     VariantAdded,
 )
 from acpgen.compat.protocol.facts import joined as joined_limits
+from acpgen.compat.protocol.frames import Framed, framed
 from acpgen.compat.protocol.messages import Court, Part, Route, message
 from acpgen.compat.protocol.misread import misread, moved
 from acpgen.compat.protocol.pairing import EXTENSION, Home, Pair, PlacedFact, Step, Walk
@@ -68,6 +65,7 @@ from schema_inclusion import FORMATS, Allowance
 
 if TYPE_CHECKING:
     from acpgen.compat.findings import Severity
+    from schema_inclusion import Relation
 
 _UNHEARD: Final[Mapping[str, tuple[Revision, ...]]] = {
     "method-removed": ("new",),
@@ -199,6 +197,11 @@ class _Check:
         return [(name, ours[name], theirs[name]) for name in shared if ours[name] != theirs[name]]
 
     @cached_property
+    def frames(self) -> list[Framed]:
+        """The kinds of messages that the revisions frame differently."""
+        return [*framed(self.old, self.new, self._methods_of_both(), self.rewritten)]
+
+    @cached_property
     def cover(self) -> Cover:
         for _, pair in self.routes:
             self.walk.visit(pair)
@@ -234,6 +237,7 @@ class _Check:
         alone = self.old.bundle.definitions.keys() ^ self.new.bundle.definitions.keys()
         gone = set(self.cover.gone) | {fact.old for fact in paper}
         held = {Pair(each.old, each.new) for each in self.walk.nodes}
+        quiet = {each.names[0] for each in self.frames}
         for name in self.old.declared:
             other = names.get(name, name)
             if other not in known or name in gone - names.keys() or {name, other} & elsewhere:
@@ -247,6 +251,9 @@ class _Check:
             elif self._is_included(pair, declared=True):
                 self.is_explained = True
                 yield self.on_paper(Restructured(other, but="undeclared", **at))
+            elif name in quiet and not closure(self.new, [other]) & elsewhere:
+                self.is_explained = True
+                yield self.on_paper(Restructured(other, but="framed", **at))
             elif pair not in held or (closure(self.old, [name]) | closure(self.new, [other])) & elsewhere:
                 yield self.on_paper(Restructured(other, but="told", **at))
             else:
@@ -305,6 +312,8 @@ class _Check:
         changed += [(joined, pair) for joined, pair in self.pairs if self._is_rewritten(joined, pair)]
         answers = {self.doubts.included(pair, sender, declared=False) for _, pair in changed}
         answers |= {self.doubts.between(one, other, sender).verdict.value for _, one, other in self.envelopes}
+        framed = [each.question(sender, declared=False) for each in self.frames]
+        answers |= {self.doubts.between(*each, sender).verdict.value for each in framed}
         if any(each.rule in _OPEN for each in judged):
             answers.add("undecided")
         return "no" if "no" in answers else "undecided" if "undecided" in answers else "yes"
@@ -499,24 +508,57 @@ class _Check:
 
     def _whole_messages(self) -> Iterator[Judged]:
         """What definitions of whole messages demand beside params and result."""
-        for before, after in self._methods_of_both():
-            one, other = message_of(self.old, before), message_of(self.new, after)
-            if one is None or other is None:
+        for each in self.frames:
+            if each.of_root:
                 continue
-            ids = identifier(self.old, one), identifier(self.new, other)
-            same_ids = True in ids or self._is_alike(*ids)
-            if not (same_ids and self._is_alike(framing(self.old, one), framing(self.new, other))):
-                at: FactPlaces = {"old_at": before.at, "new_at": after.at}
-                yield self._of_definition(NotCompared(other, "the message around params or result", **at), other)
+            (one, other), at = each.names, each.places(self.old, self.new)
+            handler, callers = (
+                _sides(each.kinds[1].method, self.new.protocol.sides) if each.kinds[1].method else ("", "")
+            )
+            flow: policy.Flow = "both" if handler == callers else "to-handler"
+            routes = (Route("document", None, one), one), (Route("document", None, other), other)
+            joined = _Joined(*routes, flow, handler, callers)
+            doubtful: list[Revision] = []
+            for sender, receiver in _DIRECTIONS:
+                relation = self._fits(each, sender)
+                if relation.verdict.value == "yes":
+                    continue
+                value = relation.witness.value if relation.witness is not None else None
+                if relation.witness is None or not self.court.confirms(joined.sides, sender, value):
+                    doubtful.append(receiver)
+                    continue
+                fact = LimitChanged(OTHER, "", "", sender, value, **at)
+                rule, judgement = judge(fact)
+                witness = self.court.proof(joined.sides, value, sender)
+                cause = _Cause(each.base or other, (each.base or other, sender), judgement.message)
+                yield self._judged(rule, judgement, joined, fact, None, other, witness, proven=True, cause=cause)
+            if doubtful:
+                told = self._of_definition(NotCompared(other, "the message around params or result", **at), other)
+                yield replace(told, doubtful=tuple(doubtful))
+
+    def _fits(self, each: Framed, sender: Revision) -> Relation:
+        """Whether what one revision sends of a kind of message fits into the frame of the other; if not, by a whole message."""
+        relation = self.doubts.between(*each.question(sender, declared=True), sender)
+        if relation.verdict.value == "yes" or each.of_root:
+            return relation
+        return self.doubts.between(*each.question(sender, declared=True, whole=True), sender)
 
     def _roots(self) -> Iterator[Judged]:
         """What roots say beside definitions: what frames the messages, where there are any, and what is no keyword."""
         if self.old.roots is None or self.new.roots is None:
             return
         at: FactPlaces = {"old_at": self._root(self.old), "new_at": self._root(self.new)}
-        before, after = framed(self.old, self.old.roots.said), framed(self.new, self.new.roots.said)
-        if not self.old.roots.named and not self._is_alike(before, after):
-            yield self._of_definition(NotCompared("", "the root schema constrains every message differently", **at), "")
+        doubtful = {
+            receiver: None
+            for each in self.frames
+            for sender, receiver in _DIRECTIONS
+            if each.of_root and self._fits(each, sender).verdict.value != "yes"
+        }
+        if doubtful:
+            told = self._of_definition(
+                NotCompared("", "the root schema constrains every message differently", **at), ""
+            )
+            yield replace(told, doubtful=tuple(doubtful))
         for key in dict.fromkeys((*self.old.roots.unread, *self.new.roots.unread)):
             if self.old.roots.unread.get(key) != self.new.roots.unread.get(key):
                 yield self._of_definition(NotCompared(key, f"the content of {key!r} is not read", **at), key)
@@ -559,8 +601,8 @@ class _Check:
             yield from self._unexplained(joined, pair, answered)
 
     def _tolerated(self, fact: Fact) -> tuple[Revision, ...]:
-        """The revision that refuses what a fact tells, where that is no break: receivers keep what they do not know, extensions are free
-        to have any form, and so is everything in an object that declares nothing.
+        """The revision that refuses what a fact tells, where that is no break: receivers keep what they do not know, `_meta` is an object
+        before it is declared, and everything in an object that declares nothing is free to have any form.
         """
         if isinstance(fact, ValueAdded | VariantAdded):
             return ("old",) if fact.old.openness == "tolerated" else ()
@@ -568,7 +610,7 @@ class _Check:
             return ("new",)
         if isinstance(fact, FieldRemoved) and declares_nothing(fact.new, self.new.written):
             return ("old",)
-        if isinstance(fact, FieldAdded | FieldRemoved) and fact.field.name.startswith("_"):
+        if isinstance(fact, FieldAdded | FieldRemoved) and fact.field.name == META:
             return ("new",) if isinstance(fact, FieldAdded) else ("old",)
         return ()
 
@@ -656,12 +698,16 @@ class _Check:
     def _told(self, given: PlacedFact, joined: _Joined) -> Judged | None:
         """The finding of a fact; `None` where it is proven that nothing is refused after all."""
         found = replace(given, fact=self._asserted(given.fact)) if self.formats and not given.free else given
+        if found.free and isinstance(found.fact, FieldAdded | FieldRemoved):
+            found = replace(found, fact=replace(found.fact, harmless=True))
         rule, judgement = judge(found.fact)
         said = judgement.message
         if found.free:
             judgement = _only_read(judgement, found.fact)
         location = _location(joined.new[0], found.steps)
         witness = self._refusal(judgement, found.steps, joined) or self._counterexample(judgement, found, joined)
+        if witness is None and isinstance(found.fact, FieldAdded | FieldRemoved) and found.fact.is_extension:
+            return self._told(replace(given, fact=replace(found.fact, harmless=True)), joined)
         if witness is None and judgement.accepted_by is not None and judgement.leaf is not None:
             witness = self.court.loss_by_name(joined.sides, found.steps, judgement.accepted_by, judgement.leaf)
         if witness is None and self._is_harmless(judgement, found):

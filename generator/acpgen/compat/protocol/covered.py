@@ -123,14 +123,14 @@ def _heirs(old: Revised, new: Revised) -> dict[str, str]:
     heirs = {name: name for name in old.definitions if name in ours & theirs}
     for name in sorted(theirs - ours):
         heirs.update({was: name for was in new.former_names(name) if was in ours - theirs})
-    before, after = _roots(old), _roots(new)
+    before, after = roots(old), roots(new)
     if len(before) == len(after) == 1:
         before, after = {"": next(iter(before.values()))}, {"": next(iter(after.values()))}
     heirs.update({name: after[path] for path, name in before.items() if path in after and name not in heirs})
     return heirs
 
 
-def _roots(revised: Revised) -> dict[str, str]:
+def roots(revised: Revised) -> dict[str, str]:
     """The definitions that are the whole of a file, by its path."""
     places = ((name, at.partition("#")) for name, at in revised.bundle.origins.items())
     return {path: name for name, (path, _, pointer) in places if not pointer and name in revised.definitions}
@@ -250,64 +250,13 @@ def without_places(value: Any, at: str, places: frozenset[str]) -> Any:
     return value
 
 
-def framed(revised: Revised, said: Mapping[str, Schema]) -> Schema:
-    """What the roots that are no definitions demand of every message, whatever it carries."""
-    written = revised.bundle.definitions
-    expanded = {name: written[name] for name in revised.bundle.framing}
-    roots = [_frame(wordless(schema), expanded) for path, schema in said.items() if path not in _roots(revised)]
-    return {"allOf": roots} if roots else {}
+def root_frame(revised: Revised) -> Schema:
+    """What the roots that are no definitions demand of every message."""
+    said: Mapping[str, Schema] = revised.roots.said if revised.roots is not None else {}
+    return {"allOf": [schema for path, schema in said.items() if path not in roots(revised)]}
 
 
 def message_of(revised: Revised, method: ir.Method) -> str | None:
     """The definition that is a whole message of a method; `None` where only its params and result are definitions."""
     named = (name for name, at in revised.bundle.origins.items() if at == method.at)
     return next((name for name in named if name not in (method.params, method.result)), None)
-
-
-def framing(revised: Revised, name: str) -> Schema:
-    """What the definition of a message demands beside what it carries."""
-    return {"allOf": [_frame(wordless(revised.written[name]), {})]}
-
-
-def identifier(revised: Revised, name: str) -> Any:
-    """What the definition of a message demands of the identifier itself; nothing, where a definition does that."""
-    schema = wordless(revised.written[name]).get("properties", {}).get("id", True)
-    return True if lone_reference(schema) is not None else schema
-
-
-_CARRIED: Final = ("id", "method", "params", "result", "error")
-_UNIONS: Final = ("anyOf", "oneOf")
-
-
-def _frame(schema: Any, expanded: Mapping[str, Schema]) -> Any:
-    """A schema without batches, what messages carry, and what references lead to that is no frame: these are compared by themselves."""
-    if not is_object(schema):
-        return schema
-    kept = {key: value for key, value in schema.items() if key not in ("$ref", *_UNIONS, "properties", "required")}
-    if kept.get("type") == "object":
-        del kept["type"]  # so is every message
-    kept["allOf"] = [{"anyOf": _branches(schema, keyword, expanded)} for keyword in _UNIONS if keyword in schema]
-    kept["allOf"] += [_frame(part, expanded) for part in schema.get("allOf", ())]
-    if isinstance(schema.get("$ref"), str) and target(schema["$ref"]) in expanded:
-        kept["allOf"].append(_frame(wordless(expanded[target(schema["$ref"])]), expanded))
-    properties: Schema = schema.get("properties", {})
-    kept["properties"] = {key: sub for key, sub in properties.items() if not _is_carried(key, sub)}
-    kept["required"] = [key for key in schema.get("required", ()) if key not in (*_CARRIED, "jsonrpc")]
-    return {key: value for key, value in kept.items() if value or key not in ("allOf", "properties", "required")}
-
-
-def _is_carried(name: str, schema: Any) -> bool:
-    """Whether a member of a message is compared by itself, or is what JSON-RPC demands of every message."""
-    if name == "jsonrpc":
-        return constant(schema) == "2.0" and _is_text(schema)
-    return name in _CARRIED and (name != "method" or _is_text(schema))
-
-
-def _is_text(schema: Any) -> bool:
-    return is_object(schema) and schema.get("type", "string") == "string"
-
-
-def _branches(schema: Schema, keyword: str, expanded: Mapping[str, Schema]) -> list[Any]:
-    return [
-        _frame(branch, expanded) for branch in schema[keyword] if not is_object(branch) or branch.get("type") != "array"
-    ] or [True]

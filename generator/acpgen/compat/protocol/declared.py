@@ -18,6 +18,9 @@ Written: TypeAlias = "Schema | bool"
 
 _EXTENSION: Final[Schema] = {"pattern": "^_"}
 
+META: Final = "_meta"
+"""The extension that has one form wherever it stands, declared or not: an object that holds extensions."""
+
 
 def schema_of(type_: ir.Type, suffix: str = "") -> Written:
     """The type as a schema. Its references end in `suffix`."""
@@ -77,9 +80,17 @@ def _sent(definition: ir.Definition, written: Mapping[str, Schema]) -> Written:
             free = extra == ir.Anything() and bool(names or patterns)
             declared = [{"enum": list(names)}, *({"pattern": each} for each in patterns), _EXTENSION]
             kept: Schema = {"propertyNames": {"anyOf": declared}} if free else {}
-            rest: Written = True if free else schema_of(extra, SENT)
+            rest: Written = (
+                True
+                if free or _is_joined(definition, f"{definition.at}/additionalProperties")
+                else schema_of(extra, SENT)
+            )
             properties: Schema = dict.fromkeys(names, True)
-            properties |= {field.name: schema_of(field.type, SENT) for field in fields}
+            for field in fields:
+                joined = _is_joined(definition, field.at)
+                properties[field.name] = True if joined else schema_of(field.type, SENT)
+            if free and META not in names:
+                properties[META] = {"type": "object", "propertyNames": _EXTENSION}
             others: Schema = {"patternProperties": dict.fromkeys(patterns, True)} if patterns else {}
             return {"properties": properties, **others, "additionalProperties": rest} | kept
         case ir.TaggedUnion(tag=tag, variants=variants):
@@ -99,10 +110,18 @@ def _sent(definition: ir.Definition, written: Mapping[str, Schema]) -> Written:
         case ir.Enum(values=values, openness=openness):
             constants: Schema = {"enum": [each.value for each in values]}
             return {"anyOf": [constants, _EXTENSION]} if openness == "open" else constants
-        case ir.Alias(type=type_):
-            return schema_of(type_, SENT)
+        case ir.Alias(type=type_, unenforced=unenforced):
+            return True if unenforced else schema_of(type_, SENT)
         case _:
             assert_never(definition)
+
+
+def _is_joined(record: ir.Record, at: str) -> bool:
+    """Whether schemas beside the type that the IR knows judge what stands at a place in a record.
+
+    Each may name members that the others do not: what their senders send is more than either names.
+    """
+    return any(each == at or each.startswith(f"{at}/") for each in record.unenforced)
 
 
 def declares_nothing(objects: Objects, written: Mapping[str, Schema]) -> bool:

@@ -86,21 +86,38 @@ class BatchChanged(Placed):
 
 @dataclass(frozen=True, slots=True)
 class FieldAdded(Placed):
-    """A field that only the new revision has."""
+    """A field that only the new revision has. `harmless`: of what peers may send under a name for extensions, nothing is refused."""
 
     old: Objects
     new: Objects
     field: ir.Field
+    harmless: bool = False
+
+    @property
+    def is_extension(self) -> bool:
+        """Whether old peers may send anything under the name."""
+        return _is_extension(self.field, self.old) and not self.harmless
 
 
 @dataclass(frozen=True, slots=True)
 class FieldRemoved(Placed):
-    """A field that only the old revision has. `seems` is a new one that may be it."""
+    """A field that only the old revision has. `seems` is a new one that may be it, `harmless` as in `FieldAdded`."""
 
     old: Objects
     new: Objects
     field: ir.Field
     seems: str | None = None
+    harmless: bool = False
+
+    @property
+    def is_extension(self) -> bool:
+        """Whether new peers may send anything under the name."""
+        return _is_extension(self.field, self.new) and not self.harmless
+
+
+def _is_extension(field: ir.Field, others: Objects) -> bool:
+    """Whether peers that do not know an optional field may send its name as an extension."""
+    return field.name.startswith("_") and not field.required and isinstance(others.extra, ir.Anything)
 
 
 @dataclass(frozen=True, slots=True)
@@ -430,7 +447,7 @@ class Restructured(Placed):
 
     name: str = ""
     classes: tuple[str, ...] = ()
-    but: Literal["", "undeclared", "told", "copied"] = ""
+    but: Literal["", "undeclared", "told", "framed", "copied"] = ""
 
 
 Fact: TypeAlias = (

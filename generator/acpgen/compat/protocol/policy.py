@@ -8,12 +8,13 @@ from typing import Final, Literal, TypeAlias
 from acpgen.compat.findings import Effect, Severity
 
 Weight: TypeAlias = Literal[
-    "refused", "unknown", "otherwise", "lost", "claimed", "added", "renamed", "reworded", "undetermined"
+    "refused", "unknown", "taken", "otherwise", "lost", "claimed", "added", "renamed", "reworded", "undetermined"
 ]
 """What a change does to messages, finer than the effect that is reported:
 
 refused: a value that one side sends is refused by the other ·
 unknown: a strict receiver of a closed shape refuses a name that it does not know ·
+taken: a name that peers may use for extensions as they like has one form on the other side ·
 otherwise: nothing is refused, and something is read differently ·
 lost: a name stops carrying its meaning ·
 claimed: a name that was free has a meaning now ·
@@ -31,6 +32,7 @@ Flow: TypeAlias = Literal["to-handler", "to-caller", "both", "nobody"]
 EFFECTS: Final[Mapping[Weight, Effect]] = {
     "refused": "refused",
     "unknown": "refused",
+    "taken": "refused",
     "otherwise": "lost",
     "lost": "lost",
     "claimed": "claimed",
@@ -47,6 +49,9 @@ _ON_THE_WIRE: Final[Mapping[tuple[Weight, Gate], Severity]] = {
     ("unknown", "none"): "risky",
     ("unknown", "known"): "risky",
     ("unknown", "fresh"): "additive",
+    ("taken", "none"): "risky",
+    ("taken", "known"): "risky",
+    ("taken", "fresh"): "risky",  # who has not heard of the name does not ask for its gate
     ("otherwise", "none"): "risky",
     ("otherwise", "known"): "risky",
     ("otherwise", "fresh"): "additive",

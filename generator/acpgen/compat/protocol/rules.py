@@ -21,6 +21,7 @@ from acpgen.compat.protocol.candidates import (
     NoExample,
     also,
     exactly,
+    extending,
     having,
     items,
     of_alternative,
@@ -30,6 +31,7 @@ from acpgen.compat.protocol.candidates import (
     smallest,
     without,
 )
+from acpgen.compat.protocol.declared import META
 from acpgen.compat.protocol.pairing import EXTENSION
 from acpgen.compat.protocol.policy import Weight
 from acpgen.compat.protocol.shapes import Alternative, kind_of
@@ -201,7 +203,7 @@ def field_added(fact: f.FieldAdded) -> Judgement | None:
     """An optional field is new in an object that accepts undeclared members. Old receivers ignore it. The name, which was free, is
     claimed: as languages the new schema is narrower, between peers nothing breaks, since a sender sends what its schema declares.
     """
-    if fact.field.required or isinstance(fact.old.extra, ir.Nothing):
+    if fact.field.required or isinstance(fact.old.extra, ir.Nothing) or fact.is_extension:
         return None
     name = fact.field.name
     return Judgement(
@@ -210,6 +212,23 @@ def field_added(fact: f.FieldAdded) -> Judgement | None:
         NO_ACTION,
         within=name,
         gate=fact.field.capability,
+    )
+
+
+def extension_declared(fact: f.FieldAdded) -> Judgement | None:
+    """A name that begins with an underscore has a form now. Such names are free for extensions, so old peers may send anything under
+    this one. Only `_meta` has a form of its own: an object. Where the new form accepts all of that, it is `field-added`.
+    """
+    if not fact.is_extension:
+        return None
+    name = fact.field.name
+    return Judgement(
+        "taken",
+        f"The extension field {name!r} was added with a form of its own; old peers may send {_freely(name)} under that name.",
+        "Accept any value there, or take a name without an underscore.",
+        within=name,
+        accepted_by="old",
+        leaf=extending(name),
     )
 
 
@@ -301,11 +320,20 @@ def field_renamed(fact: f.FieldRenamed) -> Judgement | None:
 
 def extension_undeclared(fact: f.FieldRemoved) -> Judgement | None:
     """A name that begins with an underscore, such as `_meta`, is no longer declared. Peers may send it all the same, since such names
-    are reserved for extensions; its form is simply not checked any more.
+    are reserved for extensions; its form is not checked any more. Where new peers may send what old ones refuse, that is risky.
     """
     name = fact.field.name
     if fact.field.required or not name.startswith("_"):
         return None
+    if fact.is_extension:
+        return Judgement(
+            "taken",
+            f"The extension field {name!r} is no longer declared; new peers may send {_freely(name)} under that name.",
+            "Declare it until the next major version.",
+            within=name,
+            accepted_by="new",
+            leaf=extending(name),
+        )
     if isinstance(fact.new.extra, ir.Nothing):
         return Judgement(
             "refused",
@@ -1049,7 +1077,7 @@ RULES: Mapping[type[f.Fact], tuple[Rule, ...]] = {
     f.PositionsChanged: (position_changed,),
     f.NullResultChanged: (null_result_allowed, null_result_withdrawn),
     f.BatchChanged: (batch_allowed, batch_withdrawn),
-    f.FieldAdded: (field_added, closed_field_added, required_field_added),
+    f.FieldAdded: (field_added, extension_declared, closed_field_added, required_field_added),
     f.FieldRemoved: (field_removed, required_field_removed, extension_undeclared),
     f.FieldRenamed: (field_renamed,),
     f.RequirednessChanged: (field_became_required, field_became_optional),
@@ -1086,6 +1114,7 @@ RULES: Mapping[type[f.Fact], tuple[Rule, ...]] = {
 
 MIRRORS: Final[Mapping[str, str]] = {
     "method-added": "method-removed",
+    "extension-declared": "extension-undeclared",
     "null-result-allowed": "null-result-withdrawn",
     "batch-allowed": "batch-withdrawn",
     "field-added": "field-removed",
@@ -1116,7 +1145,6 @@ UNMIRRORED: Final[Mapping[str, str]] = {
     "method-kind-changed": "a change of kind is its own mirror",
     "position-changed": "a change back is a change",
     "closed-field-added": "field-removed judges the removal, from closed objects too",
-    "extension-undeclared": "declaring an extension is field-added",
     "default-changed": "a change back is a change",
     "default-grown": "a default that shrinks is default-changed",
     "null-meaning-changed": "a change back is a change",
@@ -1175,6 +1203,7 @@ _BUT: Final = {
     "": "",
     "undeclared": ", unless it holds what its sender's schema does not declare",
     "told": " but for what other findings tell",
+    "framed": ", unless it is no message of this protocol",
 }
 _SORTS: Final = {"union": "variants", "enum": "values"}
 
@@ -1190,6 +1219,11 @@ def _leniency(fact: f.LeniencyChanged) -> str:
         return f"{fact.name!r} is now decoded strictly; previously {subject} {instead}."
     now = subject.replace(" was", " is").replace(" were", " are")
     return f"{fact.name!r} is now decoded leniently: {now} {instead}; previously {subject} an error."
+
+
+def _freely(name: str) -> str:
+    """What peers may send under a name for extensions."""
+    return "any object" if name == META else "anything"
 
 
 def _note(openness: ir.Openness) -> str:

@@ -8,13 +8,14 @@ from dataclasses import replace
 from typing import Any, Final
 
 from acpgen import ir
+from acpgen.compat.protocol.declared import META
 from acpgen.compat.repair.attempts import Candidate, FileEdit, added, removed, replaced
 from acpgen.compat.repair.case import Case, between, complete, restored
 from acpgen.compat.repair.ground import At
 from acpgen.compat.repair.reversals import same
 from acpgen.schema.edits import Edit
 from acpgen.schema.names import class_name
-from acpgen.schema.walk import is_array, is_object, refs_anywhere
+from acpgen.schema.walk import asserts, is_array, is_object, refs_anywhere
 
 # --- fields ----------------------------------------------------------------------------------------------------------
 
@@ -265,6 +266,23 @@ def _free(name: str, taken: dict[str, Any]) -> str:
     while key in taken:
         key, count = f"{text}{count}", count + 1
     return key
+
+
+# --- extensions ------------------------------------------------------------------------------------------------------
+
+
+def free_extension(case: Case) -> Iterator[Candidate]:
+    """A name for extensions stays declared and takes what peers that do not know it may send there."""
+    at = case.new_at
+    value = None if at is None else case.value(at)
+    if at is None or at.keys[-2:-1] != ("properties",) or not is_object(value):
+        return
+    name = str(at.keys[-1])
+    words = {key: inner for key, inner in value.items() if not asserts(key)}
+    free = words | ({"type": "object"} if name == META else {})
+    yield Candidate(
+        f"Keep {name!r}, and accept whatever old peers send there.", keeps=True, parts=(replaced(at, free),)
+    )
 
 
 # --- methods ---------------------------------------------------------------------------------------------------------

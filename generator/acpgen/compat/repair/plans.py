@@ -8,7 +8,14 @@ from typing import Final, TypeAlias
 
 from acpgen.compat.repair.attempts import Candidate
 from acpgen.compat.repair.case import Case
-from acpgen.compat.repair.keeping import gates, keep_deprecated, keep_method, make_optional, method_beside
+from acpgen.compat.repair.keeping import (
+    free_extension,
+    gates,
+    keep_deprecated,
+    keep_method,
+    make_optional,
+    method_beside,
+)
 from acpgen.compat.repair.restoring import take_back
 
 Strategy: TypeAlias = Callable[[Case], Iterator[Candidate]]
@@ -44,6 +51,7 @@ PLANS: Final[Mapping[str, Plan]] = {
     "field-removed": Plan((keep_deprecated, take_back), _NEEDED),
     "field-renamed": Plan((keep_deprecated, take_back), _NEEDED),
     "required-field-removed": Plan((keep_deprecated, take_back), _NEEDED),
+    "extension-declared": Plan((free_extension, take_back), _REFUSED),
     "extension-undeclared": Plan((keep_deprecated, take_back), _NEEDED),
     "field-became-required": Plan(
         (make_optional, take_back), "Old peers may leave it out, so the new schema must accept that."

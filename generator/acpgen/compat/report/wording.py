@@ -211,7 +211,7 @@ def summary(report: Report) -> list[tuple[str, str]]:
     rows = [
         ("old peers to new peers", wire.backward),
         ("new peers to old peers", wire.forward),
-        ("schema inclusion", _inclusion(report.language)),
+        ("schema inclusion", f"{_inclusion(report.language)}{_unsent(report)}"),
         ("generated code", report.bindings),
     ]
     return rows if report.coverage is None else [*rows, ("compared", _coverage(report.coverage))]
@@ -238,6 +238,12 @@ def _earlier(releases: tuple[str, ...]) -> str:
 
 def _inclusion(found: Inclusion) -> str:
     return f"old ⊆ new {found.backward}; new ⊆ old {found.forward}"
+
+
+def _unsent(report: Report) -> str:
+    """Why plain schemas say no where peers understand each other, if they do."""
+    ways = (report.wire.backward, report.language.backward), (report.wire.forward, report.language.forward)
+    return " (it counts what no peer sends, such as undeclared members)" if ("yes", "no") in ways else ""
 
 
 def _coverage(coverage: Coverage) -> str:

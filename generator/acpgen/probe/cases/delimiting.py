@@ -60,7 +60,7 @@ def separators(trial: Trial) -> None:
     for character in ("\u2028", "\u2029", "\u0085", "\u001e"):
         escaped = character < " "
         id_ = trial.connection.new_id()
-        message = {"jsonrpc": "2.0", "id": id_, "method": _METHOD, "params": {"text": f"a{character}b"}}
+        message = trial.framed(id_, f"a{character}b")
         trial.connection.send(json.dumps(message, ensure_ascii=escaped).encode())
         _answered(trial, id_, f"a request with U+{ord(character):04X} in a text")
 
@@ -77,8 +77,7 @@ def long_line(trial: Trial) -> None:
     """Requests of one and of four megabytes. Expected: an answer, be it an error."""
     for size in (1 << 20, 4 << 20):
         id_ = trial.connection.new_id()
-        message = {"jsonrpc": "2.0", "id": id_, "method": _METHOD, "params": {"text": "x" * size}}
-        trial.connection.send(message)
+        trial.connection.send(trial.framed(id_, "x" * size))
         _answered(trial, id_, f"a request of {size >> 20} MiB", trial.slow)
 
 
@@ -169,7 +168,7 @@ def batch_of_requests(trial: Trial) -> None:
     """A batch of two requests and a notification. Expected: an array with two responses."""
     connection = trial.connection
     ids = [connection.new_id(), connection.new_id()]
-    calls = [{"jsonrpc": "2.0", "id": id_, "method": _METHOD} for id_ in ids]
+    calls = [trial.framed(id_) for id_ in ids]
     before = len(connection.batches)
     index = connection.send([*calls, {"jsonrpc": "2.0", "method": "_acpgen.dev/note"}])
     sent = connection.sent
@@ -219,7 +218,7 @@ def batch_of_notifications(trial: Trial) -> None:
 
 def _request(trial: Trial) -> tuple[int, bytes]:
     id_ = trial.connection.new_id()
-    return id_, json.dumps({"jsonrpc": "2.0", "id": id_, "method": _METHOD, "params": {"text": "tide"}}).encode()
+    return id_, json.dumps(trial.framed(id_)).encode()
 
 
 def _answered(trial: Trial, id_: int, what: str, seconds: float | None = None) -> None:

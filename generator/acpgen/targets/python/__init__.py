@@ -20,8 +20,9 @@ from acpgen.schema.bundle import Bundle
 from acpgen.schema.walk import is_object
 from acpgen.targets import Settings
 from acpgen.targets.python.aliases import alias_views, imports, named_records
+from acpgen.targets.python.alone import with_shared_bodies
 from acpgen.targets.python.annotations import either
-from acpgen.targets.python.beyond import Beyond, beyond, check_view
+from acpgen.targets.python.beyond import Beyond, beyond, check_view, keeping
 from acpgen.targets.python.defaults import with_sound_defaults
 from acpgen.targets.python.dials import OPTIONS, PYTHONS, Dials, dials
 from acpgen.targets.python.formatted import formatted
@@ -67,8 +68,9 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     chosen = dials(settings)
     modules = Modules(runtime=f"{top}.runtime", package=package, dials=chosen)
     protocol = with_sound_defaults(protocol, bundle)
-    found = beyond(protocol, bundle)
+    found = keeping(beyond(protocol, bundle), protocol, chosen.kept)
     names = name_all(protocol, chosen, checked=found.checks.by)
+    written, protocol = protocol, with_shared_bodies(protocol, names.shared)
     folder = package.replace(".", "/")
     former = former_names(bundle, names)
     files = {
@@ -76,7 +78,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         f"{folder}/unions.py": _unions(protocol, names, modules, found),
         f"{folder}/_tables.py": _tables(protocol, names, modules, found),
         f"{folder}/methods.py": _methods(protocol, bundle, names, modules),
-        f"{folder}/_contract.py": _contract(protocol, names, modules),
+        f"{folder}/_contract.py": _contract(written, names, modules),
         f"{folder}/_schema.json": schema_text(bundle),
         f"{folder}/strict.py": _strict(protocol, modules, settings.distribution or top),
         f"{folder}/__init__.py": _package(protocol, names, modules, former),
@@ -142,6 +144,7 @@ def _unions(protocol: ir.Protocol, names: Names, modules: Modules, found: Beyond
         markers=[
             names.imported(name)
             for name in (
+                "Alone",
                 "Bounds",
                 "Defined",
                 "Exact",

@@ -96,10 +96,12 @@ def imports(protocol: ir.Protocol, beyond: Beyond, names: Names) -> set[str]:
                 found |= {"Annotated", "Tagged"}
             case ir.Enum():
                 values = ir.Constant(tuple(value.value for value in definition.values))
-                opened = imported(definition.base) | {"Annotated", "Literal", "Open"}
-                found |= opened if _is_open(definition) else imported(values)
+                opened = imported(definition.base, names) | {"Annotated", "Literal", "Open"}
+                found |= opened if _is_open(definition) else imported(values, names)
             case ir.Alias():
-                found |= imported(definition.type) | ({"Annotated", "Shapes"} if _is_marked(definition.type) else set())
+                found |= imported(definition.type, names) | (
+                    {"Annotated", "Shapes"} if _is_marked(definition.type) else set()
+                )
             case _:
                 assert_never(definition)
     return found

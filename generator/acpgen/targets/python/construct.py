@@ -92,7 +92,7 @@ class Constructor:
             for key, inner in value.items()
             if not _is_given(fields[key], inner)
         ]
-        return Construction(f"{self.module}.{self._names.classes[record.name]}", tuple(arguments))
+        return Construction(f"{self.module}.{self._names.class_of(record.name)}", tuple(arguments))
 
     def _typed(self, type_: ir.Type, value: ir.JSON, seen: frozenset[str] = frozenset()) -> Expression:
         self._left -= 1

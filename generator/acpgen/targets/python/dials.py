@@ -27,6 +27,11 @@ OPTIONS: Final = (
         "keep",
         ("keep", "ignore", "refuse"),
     ),
+    Option(
+        "keep-unknown-in",
+        "Records that keep them all the same: names of definitions, or patterns such as '*Meta'.",
+        (),
+    ),
     Option("enums", "Named sets of texts: as Literal, or as classes of StrEnum.", "literal", ("literal", "str-enum")),
     Option("field-names", "Attributes: in snake_case, or as on the wire.", "snake-case", ("snake-case", "wire")),
     Option(
@@ -43,10 +48,14 @@ OPTIONS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Dials:
-    """What is chosen of the options. `own` are the chosen names by place; `base` is module and class of the base class, or empty."""
+    """What is chosen of the options. `own` are the chosen names by place; `base` is module and class of the base class, or empty.
+
+    `kept` are patterns of records that keep unknown fields whatever `unknown` says.
+    """
 
     omitted: Literal["missing", "none"] = "missing"
     unknown: Literal["keep", "ignore", "refuse"] = "keep"
+    kept: tuple[str, ...] = ()
     enums: Literal["literal", "str-enum"] = "literal"
     fields: Literal["snake-case", "wire"] = "snake-case"
     own: tuple[tuple[str, str], ...] = ()
@@ -109,6 +118,7 @@ def dials(settings: Settings) -> Dials:
     return Dials(
         omitted=given["omitted"],
         unknown=given["unknown-fields"],
+        kept=given["keep-unknown-in"],
         enums=given["enums"],
         fields=given["field-names"],
         own=tuple(own.items()),

@@ -11,16 +11,30 @@ from acpgen import ir
 from acpgen.errors import BadSetting, Fault, Faults, UnusedName, did_you_mean
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.names import class_names, field_names, member_names, python_class
+from acpgen.targets.python.alone import Shared, shared_bodies
 from acpgen.targets.python.dials import Dials
 
 
 @dataclass(frozen=True)
 class Names:
-    """`classes` by definition, `fields` by definition and wire name, `members` by enumeration that is a class, and value."""
+    """`classes` by definition, `fields` by definition and wire name, `members` by enumeration that is a class, and value.
+
+    `shared` are the variants whose class is that of their body, by definition: their own name is that of a type.
+    """
 
     classes: Mapping[str, str]
     fields: Mapping[str, Mapping[str, str]]
     members: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    shared: Mapping[str, Shared] = field(default_factory=dict[str, Shared])
+
+    def class_of(self, record: str) -> str:
+        """The class that makes a record."""
+        return self.classes[self.shared[record].body if record in self.shared else record]
+
+    @cached_property
+    def tags(self) -> Mapping[str, str]:
+        """The tags, as on the wire, of bodies that are variants and stand alone as well, by definition."""
+        return {one.body: one.tag.name for one in self.shared.values()}
 
     @cached_property
     def taken(self) -> frozenset[str]:
@@ -55,7 +69,10 @@ def name_all(protocol: ir.Protocol, dials: Dials | None = None, checked: Collect
         for enum in protocol.definitions.values()
         if isinstance(enum, ir.Enum) and chosen.enums == "str-enum" and enum.name not in checked and is_of_texts(enum)
     }
-    names = Names(class_names(protocol.definitions.keys()), fields, members)
+    shared = shared_bodies(protocol)
+    for one in shared.values():
+        fields[one.body] = {one.tag.name: fields[one.variant][one.tag.name], **fields[one.body]}
+    names = Names(class_names(protocol.definitions.keys()), fields, members, shared)
     return _with_own(names, protocol, dict(chosen.own)) if chosen.own else names
 
 
@@ -66,7 +83,7 @@ def is_of_texts(enum: ir.Enum) -> bool:
 
 def former_names(bundle: Bundle, names: Names) -> Mapping[str, str]:
     """The classes that definitions had before, each with that of now, by the alphabet; none that something else has now."""
-    found = {python_class(before): names.classes[now] for before, now in bundle.former.items() if now in names.classes}
+    found = {python_class(before): names.class_of(now) for before, now in bundle.former.items() if now in names.classes}
     return {before: found[before] for before in sorted(found) if before not in names.taken}
 
 
@@ -111,7 +128,7 @@ def _with_own(names: Names, protocol: ir.Protocol, own: Mapping[str, str]) -> Na
         faults += _doubles(constants, f"{enum}[{{}}]")
     if faults:
         raise Faults(faults)
-    return Names(classes, fields, members)
+    return replace(names, classes=classes, fields=fields, members=members)
 
 
 def _rename(

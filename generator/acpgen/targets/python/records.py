@@ -238,7 +238,7 @@ def _layout(protocol: ir.Protocol, records: list[ir.Record], keys: Mapping[str, 
 def _record_schema(record: ir.Record, protocol: ir.Protocol, names: Names) -> dict[str, Any]:
     own = _own_fields(record, protocol)
     properties = {
-        field.name: _STAND_IN if beyond_emitter(field.type) else plain_schema(field.type, names.classes)
+        field.name: _STAND_IN if beyond_emitter(field.type, names) else plain_schema(field.type, names.classes)
         for field in own
     } or {_PLACEHOLDER: _STAND_IN}
     schema: dict[str, Any] = {"type": "object", "properties": properties, "required": list(properties)}
@@ -275,7 +275,7 @@ def _view(
             "hint": names.ours("UnknownTag")
             if field.name == unknown
             else annotation(field.type, names)
-            if is_spelled or beyond_emitter(field.type)
+            if is_spelled or beyond_emitter(field.type, names)
             else None,
             "is_unknown_tag": field.name == unknown,
             "default": _default(field, names, protocol),
@@ -288,6 +288,7 @@ def _view(
         "views": fields,
         "check": beyond.of(record.name, names.ours("CHECKS")),
         "tag_field": None,
+        "variant_tag": literal(names.tags[record.name]) if record.name in names.tags else None,
         "extra": _extra(record, names, beyond, dials),
         "excluded": _excluded(record) if union is None else None,
         "own_name": names.classes[record.name] if is_spelled else None,
@@ -461,7 +462,7 @@ def _imports(
     if any(beyond.of(record.name) for record in records):
         needed.append(f"{modules.package}._checks.CHECKS")
     excluding = [name for name in _excluding(records) if name not in fallbacks]
-    if fallbacks or excluding:
+    if fallbacks or excluding or any(record.name in names.tags for record in records):
         needed += ["typing.ClassVar"]
     told = [record for record in records if _unknown_tag(record, fallbacks.get(record.name)) is not None]
     if told:
@@ -474,9 +475,9 @@ def _imports(
     made = f"{names.ours('Field')}("
     if typed or any((_default(f, names, protocol) or "").startswith(made) for r in records for f in r.fields):
         needed.append("pydantic.Field")
-    written = [f.type for record in records for f in record.fields if is_spelled or beyond_emitter(f.type)]
+    written = [f.type for record in records for f in record.fields if is_spelled or beyond_emitter(f.type, names)]
     for type_ in (*typed, *written):
-        needed += [_SOURCES[name].format(modules.runtime) for name in sorted(imported(type_))]
+        needed += [_SOURCES[name].format(modules.runtime) for name in sorted(imported(type_, names))]
         needed += [f"{modules.package}.unions.{names.classes[name]}" for name in sorted(_aliases(type_, protocol))]
     return list(dict.fromkeys(filter(None, needed)))
 
@@ -511,7 +512,10 @@ def _written_imports(
 
 _SOURCES: Final = {
     **{name: f"typing.{name}" for name in ("Annotated", "Any", "Literal", "Never")},
-    **{name: f"{{}}.{name}" for name in ("Bounds", "Exact", "MultipleOf", "Number", "Positional", "UniqueItems")},
+    **{
+        name: f"{{}}.{name}"
+        for name in ("Alone", "Bounds", "Exact", "MultipleOf", "Number", "Positional", "UniqueItems")
+    },
     "Field": "pydantic.Field",
 }
 """Where `imported` names come from; `{}` is the run-time package."""

@@ -32,15 +32,15 @@ NUMBER = "AnyNumber"
 
 def annotation(type_: ir.Type, names: Names) -> str:
     """The annotation of a type, as source."""
-    return source(_annotation(type_, names.classes), names.ours)
+    return source(_annotation(type_, names), names.ours)
 
 
-def imported(type_: ir.Type) -> set[str]:
+def imported(type_: ir.Type, names: Names) -> set[str]:
     """What `annotation` of a type names beside classes."""
-    return imports(_annotation(type_, {name: name for name in references(type_)}))
+    return imports(_annotation(type_, names))
 
 
-def _annotation(type_: ir.Type, classes: Mapping[str, str]) -> Annotation:
+def _annotation(type_: ir.Type, names: Names) -> Annotation:
     match type_:
         case ir.Anything():
             return _ANY
@@ -58,18 +58,20 @@ def _annotation(type_: ir.Type, classes: Mapping[str, str]) -> Annotation:
         case ir.Constant():
             return _constants(type_.values)
         case ir.Array():
-            items = Container("list", (_annotation(type_.items, classes),))
+            items = Container("list", (_annotation(type_.items, names),))
             found = _limited(items, **_lengths_of(type_))
             return Marked(found, "UniqueItems") if type_.unique else found
         case ir.Tuple():
-            found = Marked(_tuple(type_, classes), "Positional", _arguments(**_lengths(type_)))
+            found = Marked(_tuple(type_, names), "Positional", _arguments(**_lengths(type_)))
             return Marked(found, "UniqueItems") if type_.unique else found
         case ir.Map():
-            return Container("dict", (Named("str"), _annotation(type_.values, classes)))
+            return Container("dict", (Named("str"), _annotation(type_.values, names)))
         case ir.Ref():
-            return Named(classes[type_.name])
+            found = Named(names.classes[type_.name])
+            tag = names.tags.get(type_.name)
+            return found if tag is None else Marked(found, "Alone", literal(tag))
         case ir.AnyOf():
-            return Either(tuple(_annotation(member, classes) for member in type_.types))
+            return Either(tuple(_annotation(member, names) for member in type_.types))
         case _:
             assert_never(type_)
 
@@ -77,9 +79,9 @@ def _annotation(type_: ir.Type, classes: Mapping[str, str]) -> Annotation:
 _ANY: Final = Named("Any", is_imported=True)
 
 
-def _tuple(type_: ir.Tuple, classes: Mapping[str, str]) -> Annotation:
-    entries = tuple(_annotation(one, classes) for one in type_.first)
-    after = () if type_.rest == ir.Nothing() else (Rest(_annotation(type_.rest, classes)),)
+def _tuple(type_: ir.Tuple, names: Names) -> Annotation:
+    entries = tuple(_annotation(one, names) for one in type_.first)
+    after = () if type_.rest == ir.Nothing() else (Rest(_annotation(type_.rest, names)),)
     return Container("tuple", (*entries, *after))
 
 
@@ -178,7 +180,7 @@ def _arguments(**given: str | int | float | None) -> str:
     return ", ".join(f"{name}={literal(value)}" for name, value in given.items() if value is not None)
 
 
-def beyond_emitter(type_: ir.Type, *, nested: bool = False) -> bool:
+def beyond_emitter(type_: ir.Type, names: Names, *, nested: bool = False) -> bool:
     """Whether the record emitter would lose part of a type, or make a class of its own for it. Then we write the annotation."""
     match type_:
         case ir.Nothing() | ir.Tuple():
@@ -191,17 +193,19 @@ def beyond_emitter(type_: ir.Type, *, nested: bool = False) -> bool:
                 nested or not type_.integer or written.marker in ("Bounds", "MultipleOf")
             )
         case ir.String():
-            return type_.pattern is not None or (nested and isinstance(_annotation(type_, {}), Marked))
+            return type_.pattern is not None or (nested and isinstance(_annotation(type_, names), Marked))
         case ir.Array():
             limited = type_.min_items is not None or type_.max_items is not None
-            return type_.unique or (nested and limited) or beyond_emitter(type_.items, nested=True)
+            return type_.unique or (nested and limited) or beyond_emitter(type_.items, names, nested=True)
         case ir.Map():
-            return beyond_emitter(type_.values, nested=True)
+            return beyond_emitter(type_.values, names, nested=True)
         case ir.AnyOf(types=(only, ir.Null())):
-            return beyond_emitter(only, nested=nested)
+            return beyond_emitter(only, names, nested=nested)
         case ir.AnyOf():
-            return any(beyond_emitter(member, nested=True) for member in type_.types)
-        case ir.Anything() | ir.Null() | ir.Boolean() | ir.Ref():
+            return any(beyond_emitter(member, names, nested=True) for member in type_.types)
+        case ir.Ref(name=name):
+            return name in names.tags
+        case ir.Anything() | ir.Null() | ir.Boolean():
             return False
         case _:
             assert_never(type_)

@@ -44,7 +44,7 @@ FORMER: Final[Mapping[str, str]] = {
     "TerminalToolCallContent": "Terminal",
     "TextContentBlock": "TextContent",
     "ToolCallSessionUpdate": "ToolCall",
-    "ToolCallUpdateSessionUpdate": "SessionToolCallUpdate",
+    "ToolCallUpdateSessionUpdate": "ToolCallUpdate",
     "UrlCreateElicitationRequest": "ElicitationUrlMode",
     "UsageUpdateSessionUpdate": "UsageUpdate",
 }
@@ -82,12 +82,12 @@ if TYPE_CHECKING:
         SessionElicitationFormMode,
         SessionElicitationUrlMode,
         SessionInfoUpdate,
-        SessionToolCallUpdate,
         StringMultiSelectItems,
         StringPropertySchema,
         Terminal,
         TextContent,
         ToolCall,
+        ToolCallUpdate,
         UsageUpdate,
     )
     from .unions import (
@@ -130,6 +130,6 @@ if TYPE_CHECKING:
     TerminalToolCallContent: TypeAlias = Terminal
     TextContentBlock: TypeAlias = TextContent
     ToolCallSessionUpdate: TypeAlias = ToolCall
-    ToolCallUpdateSessionUpdate: TypeAlias = SessionToolCallUpdate
+    ToolCallUpdateSessionUpdate: TypeAlias = ToolCallUpdate
     UrlCreateElicitationRequest: TypeAlias = ElicitationUrlMode
     UsageUpdateSessionUpdate: TypeAlias = UsageUpdate

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from ..runtime import MISSING, Excluding, Model, Number, Unknown, UnknownTag
+from ..runtime import MISSING, Alone, Excluding, Model, Number, Unknown, UnknownTag
 from .unions import (
     AbsolutePath,
     AuthMethod,
@@ -1534,7 +1534,9 @@ class RequestPermissionRequest(Model):
     session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session that the tool call belongs to."""
 
-    tool_call: Annotated[ToolCallUpdate, Field(alias="toolCall")]
+    tool_call: Annotated[
+        Annotated[ToolCallUpdate, Alone("sessionUpdate")], Field(alias="toolCall")
+    ]
     """The call that needs consent, with the details that the user should see."""
 
     options: list[PermissionOption]
@@ -2183,6 +2185,12 @@ class ToolCallLocation(Model):
 class ToolCallUpdate(Model):
     """Changes a tool call. Only fields with a value change anything; null and absence both leave a field as it was."""
 
+    _variant_tag: ClassVar[str] = "sessionUpdate"
+
+    session_update: Annotated[
+        Literal["tool_call_update"], Field(alias="sessionUpdate")
+    ] = "tool_call_update"
+
     tool_call_id: Annotated[ToolCallId, Field(alias="toolCallId")]
     """The call that changes."""
 
@@ -2212,14 +2220,6 @@ class ToolCallUpdate(Model):
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
-
-
-class SessionToolCallUpdate(ToolCallUpdate):
-    """A tool call that is already known changes."""
-
-    session_update: Annotated[
-        Literal["tool_call_update"], Field(alias="sessionUpdate")
-    ] = "tool_call_update"
 
 
 class UnknownAuthMethod(Unknown):

@@ -54,6 +54,7 @@ __all__ = [
     "SessionConfigValueId",
     "SessionId",
     "SessionModeId",
+    "SessionToolCallUpdate",
     "SessionUpdate",
     "SetSessionConfigOptionRequest",
     "StopReason",
@@ -671,7 +672,7 @@ SessionUpdate = TypeAliasType(
         | AgentMessageChunk
         | AgentThoughtChunk
         | ToolCall
-        | SessionToolCallUpdate
+        | ToolCallUpdate
         | Plan
         | AvailableCommandsUpdate
         | CurrentModeUpdate
@@ -710,6 +711,19 @@ SessionUpdate = TypeAliasType(
 and ignored, never taken for another.
 
 Unknown values of `sessionUpdate` are kept as `UnknownSessionUpdate`.
+"""
+
+SessionToolCallUpdate = TypeAliasType(
+    "SessionToolCallUpdate",
+    Annotated[
+        "ToolCallUpdate",
+        Tagged("sessionUpdate", ("tool_call_update",)),
+        Defined(__name__, "SessionToolCallUpdate"),
+    ],
+)
+"""A tool call that is already known changes.
+
+Told apart by `sessionUpdate`; unknown values are refused.
 """
 
 MessageId = TypeAliasType("MessageId", Annotated["str", Defined(__name__, "MessageId")])
@@ -759,7 +773,6 @@ if __name__ != "__main__":
         SessionElicitationFormMode,
         SessionElicitationUrlMode,
         SessionInfoUpdate,
-        SessionToolCallUpdate,
         SessionUnknownCreateElicitationRequest,
         StringMultiSelectItems,
         StringPropertySchema,
@@ -768,6 +781,7 @@ if __name__ != "__main__":
         TextResourceContents,
         TitledMultiSelectItems,
         ToolCall,
+        ToolCallUpdate,
         UnknownAuthMethod,
         UnknownContentBlock,
         UnknownCreateElicitationResponse,

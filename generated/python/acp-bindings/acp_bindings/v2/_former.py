@@ -79,7 +79,7 @@ FORMER: Final[Mapping[str, str]] = {
     "ToolCallBackgroundWork": "BackgroundToolCall",
     "ToolCallContentChunkSessionUpdate": "ToolCallContentChunk",
     "ToolCallRequestPermissionSubject": "ToolCallPermissionSubject",
-    "ToolCallUpdateSessionUpdate": "SessionToolCallUpdate",
+    "ToolCallUpdateSessionUpdate": "ToolCallUpdate",
     "UnknownIdleStateUpdateSessionUpdate": "UnknownIdleStateUpdate",
     "UnknownStateUpdateIdleVariant": "UnknownIdleStateUpdate",
     "UnknownStateUpdateSessionUpdate": "UnknownStateUpdate",
@@ -139,7 +139,6 @@ if TYPE_CHECKING:
         SessionElicitationFormMode,
         SessionElicitationUrlMode,
         SessionInfoUpdate,
-        SessionToolCallUpdate,
         StringMultiSelectItems,
         StringPropertySchema,
         Terminal,
@@ -149,6 +148,7 @@ if TYPE_CHECKING:
         TextContent,
         ToolCallContentChunk,
         ToolCallPermissionSubject,
+        ToolCallUpdate,
         UnknownIdleStateUpdate,
         UnknownStateUpdate,
         UsageUpdate,
@@ -231,7 +231,7 @@ if TYPE_CHECKING:
     ToolCallBackgroundWork: TypeAlias = BackgroundToolCall
     ToolCallContentChunkSessionUpdate: TypeAlias = ToolCallContentChunk
     ToolCallRequestPermissionSubject: TypeAlias = ToolCallPermissionSubject
-    ToolCallUpdateSessionUpdate: TypeAlias = SessionToolCallUpdate
+    ToolCallUpdateSessionUpdate: TypeAlias = ToolCallUpdate
     UnknownIdleStateUpdateSessionUpdate: TypeAlias = UnknownIdleStateUpdate
     UnknownStateUpdateIdleVariant: TypeAlias = UnknownIdleStateUpdate
     UnknownStateUpdateSessionUpdate: TypeAlias = UnknownStateUpdate

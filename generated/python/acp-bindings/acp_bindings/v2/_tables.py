@@ -650,6 +650,9 @@ OWNERS: Final[dict[str, dict[str, str]]] = {
     "RequestUnknownCreateElicitationRequest": {
         "requestId": "ElicitationRequestScope",
     },
+    "ToolCallUpdate": {
+        "sessionUpdate": "SessionToolCallUpdate",
+    },
 }
 """The definition that declares a field, where it is not the one of the record's own name."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from ..runtime import MISSING, Model, Number, Unknown, UnknownTag
+from ..runtime import MISSING, Alone, Model, Number, Unknown, UnknownTag
 from .unions import (
     AbsolutePath,
     AuthMethod,
@@ -2626,7 +2626,9 @@ class ToolCallPermissionSubject(Model):
 
     type: Literal["tool_call"] = "tool_call"
 
-    tool_call: Annotated[ToolCallUpdate, Field(alias="toolCall")]
+    tool_call: Annotated[
+        Annotated[ToolCallUpdate, Alone("sessionUpdate")], Field(alias="toolCall")
+    ]
     """The tool call, in the form of a `tool_call_update`. The client first applies it to what it has stored, in order
     of arrival, and then shows the prompt; a new `toolCallId` starts a new tool call.
     """
@@ -2641,6 +2643,12 @@ class ToolCallUpdate(Model):
     the place of the old one, arrays as a whole. An unknown `toolCallId` starts a tool call whose omitted fields
     have their defaults.
     """
+
+    _variant_tag: ClassVar[str] = "sessionUpdate"
+
+    session_update: Annotated[
+        Literal["tool_call_update"], Field(alias="sessionUpdate")
+    ] = "tool_call_update"
 
     tool_call_id: Annotated[ToolCallId, Field(alias="toolCallId")]
     """Which tool call this is about."""
@@ -2710,14 +2718,6 @@ class ToolCallUpdate(Model):
 
     Null clears the value; omitted leaves it unchanged.
     """
-
-
-class SessionToolCallUpdate(ToolCallUpdate):
-    """A tool call, new or changed."""
-
-    session_update: Annotated[
-        Literal["tool_call_update"], Field(alias="sessionUpdate")
-    ] = "tool_call_update"
 
 
 class UnknownAuthMethod(Unknown):

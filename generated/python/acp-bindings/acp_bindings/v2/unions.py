@@ -67,6 +67,7 @@ __all__ = [
     "SessionConfigValueId",
     "SessionId",
     "SessionListCursor",
+    "SessionToolCallUpdate",
     "SessionUpdate",
     "SetSessionConfigOptionRequest",
     "StateUpdate",
@@ -891,7 +892,7 @@ SessionUpdate = TypeAliasType(
         | AgentThought
         | StateUpdate
         | ToolCallContentChunk
-        | SessionToolCallUpdate
+        | ToolCallUpdate
         | TerminalUpdate
         | TerminalOutputChunk
         | PlanUpdate
@@ -935,6 +936,19 @@ SessionUpdate = TypeAliasType(
 """One thing that happens in a session.
 
 Unknown values of `sessionUpdate` are kept as `UnknownSessionUpdate`.
+"""
+
+SessionToolCallUpdate = TypeAliasType(
+    "SessionToolCallUpdate",
+    Annotated[
+        "ToolCallUpdate",
+        Tagged("sessionUpdate", ("tool_call_update",)),
+        Defined(__name__, "SessionToolCallUpdate"),
+    ],
+)
+"""A tool call, new or changed.
+
+Told apart by `sessionUpdate`; unknown values are refused.
 """
 
 # The types above name records; the records, in turn, import them from here. Indented, it is no late import to linters.
@@ -1003,7 +1017,6 @@ if __name__ != "__main__":
         SessionElicitationUrlMode,
         SessionInfoUpdate,
         SessionNotFoundErrorData,
-        SessionToolCallUpdate,
         SessionUnknownCreateElicitationRequest,
         StringMultiSelectItems,
         StringPropertySchema,
@@ -1016,6 +1029,7 @@ if __name__ != "__main__":
         TitledMultiSelectItems,
         ToolCallContentChunk,
         ToolCallPermissionSubject,
+        ToolCallUpdate,
         UnknownAuthMethod,
         UnknownAvailableCommand,
         UnknownAvailableCommandInput,

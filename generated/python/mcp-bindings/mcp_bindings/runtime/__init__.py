@@ -1,5 +1,6 @@
 """What all generated modules share: models, messages, decoding, encoding and their errors."""
 
+from .alone import Alone
 from .codec import Codec
 from .contract import Method
 from .errors import DecodeError, Dropped, EncodeError, Problem
@@ -24,6 +25,7 @@ from .strict import MissingExtra, Strict, Violation
 __all__ = [
     "JSON",
     "MISSING",
+    "Alone",
     "Bounds",
     "Codec",
     "ConnectionEnded",

@@ -17,6 +17,7 @@ from pydantic import (
 )
 from pydantic_core import MISSING, PydanticCustomError, PydanticKnownError, core_schema
 
+from .alone import as_variant
 from .json_types import (
     Numeric,
     Scalar,
@@ -67,7 +68,8 @@ class Tagged:
         known = len(self.tags)
         assert len(schemas) == known + self.fallbacks + self.default, self.field
         choices: dict[Any, core_schema.CoreSchema] = {}
-        for tag, schema in zip(self.tags, schemas, strict=False):
+        for index, tag in enumerate(self.tags):
+            schema = as_variant(branches[index], self.field, tag, schemas[index])
             choices[_label(tag)] = schema
             if self.default_admits_known:
                 choices[_label(tag)] = core_schema.union_schema(
@@ -183,10 +185,13 @@ class Shapes:
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
-        schemas = [
-            handler.generate_schema(branch) for branch in get_args(source) or (source,)
-        ]
-        union = _by_key(self.keys, schemas) if self.keys else _by_shape(schemas)
+        branches = get_args(source) or (source,)
+        schemas = [handler.generate_schema(branch) for branch in branches]
+        union = (
+            _by_key(self.keys, schemas)
+            if self.keys
+            else _by_shape(schemas, drops=any(map(_drops, branches)))
+        )
         if not self.exclusive:
             return union
         return core_schema.no_info_wrap_validator_function(
@@ -194,10 +199,22 @@ class Shapes:
         )
 
 
-def _by_shape(schemas: Sequence[core_schema.CoreSchema]) -> core_schema.CoreSchema:
+def _by_shape(
+    schemas: Sequence[core_schema.CoreSchema], *, drops: bool = False
+) -> core_schema.CoreSchema:
+    """The first branch that takes a value; where unknown fields are dropped, the one that names most of the value's fields."""
     return core_schema.union_schema(
         [(schema, f"{LABEL}{index}") for index, schema in enumerate(schemas)],
-        mode="left_to_right",
+        mode="smart" if drops else "left_to_right",
+    )
+
+
+def _drops(branch: Any) -> bool:
+    """Whether a branch is a record that drops unknown fields."""
+    return (
+        isinstance(branch, type)
+        and issubclass(branch, BaseModel)
+        and branch.model_config.get("extra") == "ignore"
     )
 
 

@@ -66,7 +66,7 @@ FORMER: Final[Mapping[str, str]] = {
     "TerminalToolCallContent": "Terminal",
     "TextContentBlock": "TextContent",
     "ToolCallSessionUpdate": "ToolCall",
-    "ToolCallUpdateSessionUpdate": "SessionToolCallUpdate",
+    "ToolCallUpdateSessionUpdate": "ToolCallUpdate",
     "UnknownStateUpdateIdleVariant": "UnknownIdleStateUpdate",
     "UrlCreateElicitationRequest": "ElicitationUrlMode",
     "UsageUpdateSessionUpdate": "UsageUpdate",
@@ -123,13 +123,13 @@ if TYPE_CHECKING:
         SessionInfoUpdate,
         SessionMessage,
         SessionMessageChunk,
-        SessionToolCallUpdate,
         StringMultiSelectItems,
         StringPropertySchema,
         SubagentUpdate,
         Terminal,
         TextContent,
         ToolCall,
+        ToolCallUpdate,
         UnknownIdleStateUpdate,
         UnknownStateUpdate,
         UsageUpdate,
@@ -197,7 +197,7 @@ if TYPE_CHECKING:
     TerminalToolCallContent: TypeAlias = Terminal
     TextContentBlock: TypeAlias = TextContent
     ToolCallSessionUpdate: TypeAlias = ToolCall
-    ToolCallUpdateSessionUpdate: TypeAlias = SessionToolCallUpdate
+    ToolCallUpdateSessionUpdate: TypeAlias = ToolCallUpdate
     UnknownStateUpdateIdleVariant: TypeAlias = UnknownIdleStateUpdate
     UrlCreateElicitationRequest: TypeAlias = ElicitationUrlMode
     UsageUpdateSessionUpdate: TypeAlias = UsageUpdate

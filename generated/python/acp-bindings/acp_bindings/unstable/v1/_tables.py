@@ -833,6 +833,9 @@ OWNERS: Final[dict[str, dict[str, str]]] = {
     "RequestUnknownCreateElicitationRequest": {
         "requestId": "ElicitationRequestScope",
     },
+    "ToolCallUpdate": {
+        "sessionUpdate": "SessionToolCallUpdate",
+    },
     "UnknownAuthMethod": {
         "type": "AuthMethodTerminal",
         "name": "AuthMethodTerminal",

@@ -68,6 +68,7 @@ __all__ = [
     "SessionId",
     "SessionModeId",
     "SessionStatus",
+    "SessionToolCallUpdate",
     "SessionUpdate",
     "SetSessionConfigOptionRequest",
     "StateUpdate",
@@ -935,7 +936,7 @@ SessionUpdate = TypeAliasType(
         | AgentMessageChunk
         | AgentThoughtChunk
         | ToolCall
-        | SessionToolCallUpdate
+        | ToolCallUpdate
         | Plan
         | AvailableCommandsUpdate
         | CurrentModeUpdate
@@ -984,6 +985,19 @@ SessionUpdate = TypeAliasType(
 and ignored, never taken for another.
 
 Unknown values of `sessionUpdate` are kept as `UnknownSessionUpdate`.
+"""
+
+SessionToolCallUpdate = TypeAliasType(
+    "SessionToolCallUpdate",
+    Annotated[
+        "ToolCallUpdate",
+        Tagged("sessionUpdate", ("tool_call_update",)),
+        Defined(__name__, "SessionToolCallUpdate"),
+    ],
+)
+"""A tool call that is already known changes.
+
+Told apart by `sessionUpdate`; unknown values are refused.
 """
 
 MessageId = TypeAliasType("MessageId", Annotated["str", Defined(__name__, "MessageId")])
@@ -1055,7 +1069,6 @@ if __name__ != "__main__":
         SessionInfoUpdate,
         SessionMessage,
         SessionMessageChunk,
-        SessionToolCallUpdate,
         SessionUnknownCreateElicitationRequest,
         StateUpdateFallback,
         StringMultiSelectItems,
@@ -1066,6 +1079,7 @@ if __name__ != "__main__":
         TextResourceContents,
         TitledMultiSelectItems,
         ToolCall,
+        ToolCallUpdate,
         UnknownAuthMethod,
         UnknownContentBlock,
         UnknownCreateElicitationResponse,

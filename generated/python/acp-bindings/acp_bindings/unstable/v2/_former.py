@@ -89,7 +89,7 @@ FORMER: Final[Mapping[str, str]] = {
     "ToolCallBackgroundWork": "BackgroundToolCall",
     "ToolCallContentChunkSessionUpdate": "ToolCallContentChunk",
     "ToolCallRequestPermissionSubject": "ToolCallPermissionSubject",
-    "ToolCallUpdateSessionUpdate": "SessionToolCallUpdate",
+    "ToolCallUpdateSessionUpdate": "ToolCallUpdate",
     "UnknownIdleStateUpdateSessionUpdate": "UnknownIdleSessionStateUpdate",
     "UnknownStateUpdateIdleVariant": "UnknownIdleStateUpdate",
     "UnknownStateUpdateSessionUpdate": "UnknownSessionStateUpdate",
@@ -166,7 +166,6 @@ if TYPE_CHECKING:
         SessionMessage,
         SessionMessageChunk,
         SessionStateUpdateFallback,
-        SessionToolCallUpdate,
         StringMultiSelectItems,
         StringPropertySchema,
         SubagentUpdate,
@@ -177,6 +176,7 @@ if TYPE_CHECKING:
         TextContent,
         ToolCallContentChunk,
         ToolCallPermissionSubject,
+        ToolCallUpdate,
         UnknownIdleSessionStateUpdate,
         UnknownIdleStateUpdate,
         UnknownSessionStateUpdate,
@@ -274,7 +274,7 @@ if TYPE_CHECKING:
     ToolCallBackgroundWork: TypeAlias = BackgroundToolCall
     ToolCallContentChunkSessionUpdate: TypeAlias = ToolCallContentChunk
     ToolCallRequestPermissionSubject: TypeAlias = ToolCallPermissionSubject
-    ToolCallUpdateSessionUpdate: TypeAlias = SessionToolCallUpdate
+    ToolCallUpdateSessionUpdate: TypeAlias = ToolCallUpdate
     UnknownIdleStateUpdateSessionUpdate: TypeAlias = UnknownIdleSessionStateUpdate
     UnknownStateUpdateIdleVariant: TypeAlias = UnknownIdleStateUpdate
     UnknownStateUpdateSessionUpdate: TypeAlias = UnknownSessionStateUpdate

@@ -895,6 +895,9 @@ OWNERS: Final[dict[str, dict[str, str]]] = {
     "RequestUnknownCreateElicitationRequest": {
         "requestId": "ElicitationRequestScope",
     },
+    "ToolCallUpdate": {
+        "sessionUpdate": "SessionToolCallUpdate",
+    },
     "RunningSessionStateUpdate": {
         "background": "RunningStateUpdate",
         "_meta": "RunningStateUpdate",

@@ -80,6 +80,7 @@ __all__ = [
     "SessionListCursor",
     "SessionStateUpdate",
     "SessionStatus",
+    "SessionToolCallUpdate",
     "SessionUpdate",
     "SetSessionConfigOptionRequest",
     "StateUpdate",
@@ -1074,7 +1075,7 @@ SessionUpdate = TypeAliasType(
         | AgentThought
         | SessionStateUpdate
         | ToolCallContentChunk
-        | SessionToolCallUpdate
+        | ToolCallUpdate
         | TerminalUpdate
         | TerminalOutputChunk
         | PlanUpdate
@@ -1175,6 +1176,19 @@ IdleSessionStateUpdate = TypeAliasType(
 )
 """Unknown values of `stopReason` are kept as `UnknownIdleSessionStateUpdate`."""
 
+SessionToolCallUpdate = TypeAliasType(
+    "SessionToolCallUpdate",
+    Annotated[
+        "ToolCallUpdate",
+        Tagged("sessionUpdate", ("tool_call_update",)),
+        Defined(__name__, "SessionToolCallUpdate"),
+    ],
+)
+"""A tool call, new or changed.
+
+Told apart by `sessionUpdate`; unknown values are refused.
+"""
+
 # The types above name records; the records, in turn, import them from here. Indented, it is no late import to linters.
 if __name__ != "__main__":
     from .models import (
@@ -1262,7 +1276,6 @@ if __name__ != "__main__":
         SessionMessageChunk,
         SessionNotFoundErrorData,
         SessionStateUpdateFallback,
-        SessionToolCallUpdate,
         SessionUnknownCreateElicitationRequest,
         StateUpdateFallback,
         StringMultiSelectItems,
@@ -1277,6 +1290,7 @@ if __name__ != "__main__":
         TitledMultiSelectItems,
         ToolCallContentChunk,
         ToolCallPermissionSubject,
+        ToolCallUpdate,
         UnknownAuthMethod,
         UnknownAvailableCommand,
         UnknownAvailableCommandInput,

@@ -1,0 +1,241 @@
+"""What frames the messages of a method: all that a schema demands of a whole message beside what it carries.
+
+Params, results and errors are compared by themselves; here they may be anything. Whatever a reference leads to that judges the same
+message is part of the frame: the base of an event frames it as much as the event itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from acpgen import ir
+from acpgen.compat.findings import Revision
+from acpgen.compat.protocol.covered import closure, message_of, root_frame
+from acpgen.compat.protocol.facts import FactPlaces
+from acpgen.compat.protocol.revision import Revised, wordless
+from acpgen.meaning import framing
+from acpgen.pointers import reference_to, target
+from acpgen.schema.unions import constants, lone_reference
+from acpgen.schema.walk import Schema, is_array, is_object, references
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of message: the calls of a method, or, without one, responses that carry a result or an error."""
+
+    envelope: ir.Envelope
+    method: ir.Method | None
+    held: framing.Held
+
+    @property
+    def carried(self) -> str:
+        """The member that is compared by itself."""
+        return self.held if self.method is None else framing.key(self.envelope, self.method, self.held)
+
+    @property
+    def tag(self) -> str:
+        """The member that names the method."""
+        if self.envelope != "dap":
+            return "method"
+        return "event" if self.method is not None and self.method.kind == "notification" else "command"
+
+    @property
+    def plain(self) -> Schema:
+        """What the envelope of the protocol demands of every such message; what it carries may be missing."""
+        found = framing.frame(self.envelope, self.method, self.held, True)
+        names = [name for name in found["required"] if name != self.carried or self.method is None]
+        return {**found, "required": names}
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What one revision demands of a kind of message. `names` are the members that it speaks of."""
+
+    schema: Schema
+    names: tuple[str, ...]
+    bases: tuple[str, ...]
+
+
+def frame(revised: Revised, schema: Any, kind: Kind) -> Frame:
+    """The frame that a schema is: in one piece, without what is carried, and without branches of other methods.
+
+    `bases` are the definitions that it takes in.
+    """
+    work = _Framing(revised.written, kind)
+    whole = work.expanded(wordless(schema), ())
+    return Frame(whole if is_object(whole) else {"not": {}}, tuple(work.names), tuple(work.bases))
+
+
+def fitting(kind: Kind, sent: Frame, taken: Frame, *, declared: bool) -> tuple[Schema, Schema]:
+    """The question whether what one revision sends fits into the frame of the other: as the two schemas.
+
+    `declared` keeps the sender to the members that its schema or its envelope speaks of, and to extensions.
+    """
+    plain = kind.plain
+    names = [{"enum": sorted({*sent.names, *plain["properties"], kind.carried})}, {"pattern": "^_"}]
+    kept: Schema = {"allOf": [sent.schema, plain], "propertyNames": {"anyOf": names}}
+    return (kept if declared else sent.schema), (taken.schema if "id" in sent.names else _without_id(taken.schema))
+
+
+def _without_id(schema: Any) -> Any:
+    """The same frame with any identifier: where a sender does not say what its own are, these are compared as such."""
+    if is_array(schema):
+        return [_without_id(each) for each in schema]
+    if not is_object(schema):
+        return schema
+    kept = {key: _without_id(value) if key in _PLACES else value for key, value in schema.items()}
+    if is_object(schema.get("properties")) and "id" in schema["properties"]:
+        kept["properties"] = {**schema["properties"], "id": True}
+    return kept
+
+
+_UNIONS: Final = ("anyOf", "oneOf")
+_PLACES: Final = ("allOf", "anyOf")
+
+
+class _Framing:
+    def __init__(self, written: Mapping[str, Schema], kind: Kind) -> None:
+        self.written = written
+        self.kind = kind
+        self.names: dict[str, None] = {}
+        self.bases: dict[str, None] = {}
+
+    def expanded(self, schema: Any, around: tuple[str, ...]) -> Schema | bool:
+        """A schema with what its references lead to in their place. `around` are the definitions that it stands in."""
+        if not is_object(schema):
+            return schema is not False
+        kept = {key: value for key, value in schema.items() if key not in ("$ref", "allOf", *_UNIONS)}
+        properties = kept.get("properties")
+        if is_object(properties):
+            self.names |= dict.fromkeys(properties)
+            kept["properties"] = {name: self._member(name, each) for name, each in properties.items()}
+        parts = [self.expanded(each, around) for each in schema.get("allOf", ())]
+        name = target(schema["$ref"]) if isinstance(schema.get("$ref"), str) else None
+        if name is not None and name in self.written and name not in around:
+            self.bases[name] = None
+            parts.append(self.expanded(wordless(self.written[name]), (*around, name)))
+        elif name is not None and name not in around:
+            parts.append({"$ref": schema["$ref"]})
+        unions = [[*self._branches(schema[keyword], around)] for keyword in _UNIONS if keyword in schema]
+        parts += [{"anyOf": each or [False]} for each in unions]
+        return {**kept, **({"allOf": parts} if parts else {})}
+
+    def _member(self, name: str, schema: Any) -> Any:
+        """The schema of a member: any, where it is compared by itself."""
+        if name == self.kind.carried or (name == "id" and lone_reference(schema) is not None):
+            return True
+        return schema
+
+    def _branches(self, branches: Any, around: tuple[str, ...]) -> Iterator[Schema | bool]:
+        """The branches that may be of this kind. One that other branches exclude counts: what is carried may tell them apart."""
+        known, bases = dict(self.names), dict(self.bases)
+        for each in branches:
+            found = self.expanded(each, around)
+            if self._is_of_another(found):
+                self.names, self.bases = dict(known), dict(bases)
+                continue
+            known, bases = dict(self.names), dict(self.bases)
+            yield found
+
+    def _is_of_another(self, schema: Schema | bool) -> bool:
+        """Whether a branch is that of batches, of another method, or of calls where responses are asked about."""
+        if not is_object(schema):
+            return not schema
+        method = self.kind.method
+        if schema.get("type") == "array" or (method is None and self.kind.tag in schema.get("required", ())):
+            return True
+        tag = schema.get("properties", {}).get(self.kind.tag)
+        known = None if method is None else constants(tag)
+        if known is not None and method is not None and method.name not in known:
+            return True
+        return any(map(self._is_of_another, schema.get("allOf", ())))
+
+
+# --- of two revisions ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Framed:
+    """One kind of message that two revisions frame differently.
+
+    `names` are its definitions, empty where the root frames it. `base` is the definition that differs, where it is not that of the
+    message itself.
+    """
+
+    kinds: tuple[Kind, Kind]
+    names: tuple[str, str]
+    old: Frame
+    new: Frame
+    base: str = ""
+
+    @property
+    def of_root(self) -> bool:
+        return self.names == ("", "")
+
+    def question(self, sender: Revision, *, declared: bool, whole: bool = False) -> tuple[Schema, Schema]:
+        """Whether the messages of one revision fit into the frame of the other; of `whole` ones, with what they carry."""
+        side = 0 if sender == "old" else 1
+        frames = (self.old, self.new)
+        sent, taken = fitting(self.kinds[side], frames[side], frames[1 - side], declared=declared)
+        if whole:
+            sent = {"allOf": [sent, {"$ref": reference_to(self.names[side])}]}
+        return (sent, taken) if sender == "old" else (taken, sent)
+
+    def places(self, old: Revised, new: Revised) -> FactPlaces:
+        """Where what differs stands in the sources."""
+        one, other = (self.base or name for name in self.names)
+        return {"old_at": old.bundle.origins.get(one, ""), "new_at": new.bundle.origins.get(other, "")}
+
+
+_ANSWERS: Final[tuple[framing.Held, ...]] = ("result", "error")
+
+
+def framed(
+    old: Revised, new: Revised, methods: Iterable[tuple[ir.Method, ir.Method]], rewritten: frozenset[str]
+) -> Iterator[Framed]:
+    """The kinds of messages that two revisions frame differently: by definitions of their own, and by their roots.
+
+    `methods` are those of both, `rewritten` the definitions that say something else.
+    """
+    pairs = list(methods)
+    for before, after in pairs:
+        names = message_of(old, before), message_of(new, after)
+        if names[0] is not None and names[1] is not None:
+            schemas: list[Schema] = [{"$ref": reference_to(name)} for name in names if name is not None]
+            yield from _differing(old, new, (before, after), "params", schemas, (names[0], names[1]), rewritten)
+    if old.roots is None or new.roots is None or old.roots.named:
+        return
+    schemas = [root_frame(old), root_frame(new)]
+    if schemas[0] == schemas[1] and not rewritten:
+        return
+    for both in pairs:
+        yield from _differing(old, new, both, "params", schemas, ("", ""), rewritten)
+    for held in _ANSWERS:
+        yield from _differing(old, new, (None, None), held, schemas, ("", ""), rewritten)
+
+
+def _differing(
+    old: Revised,
+    new: Revised,
+    methods: tuple[ir.Method | None, ir.Method | None],
+    held: framing.Held,
+    schemas: Sequence[Schema],
+    names: tuple[str, str],
+    rewritten: frozenset[str],
+) -> Iterator[Framed]:
+    one, other = Kind(old.protocol.envelope, methods[0], held), Kind(new.protocol.envelope, methods[1], held)
+    before, after = frame(old, schemas[0], one), frame(new, schemas[1], other)
+    inner = closure(old, references(before.schema)) | closure(new, references(after.schema))
+    if before.schema != after.schema or inner & rewritten:
+        yield Framed((one, other), names, before, after, _base(old, new, names, before, after))
+
+
+def _base(old: Revised, new: Revised, names: tuple[str, str], before: Frame, after: Frame) -> str:
+    """The definition below those of the messages that differs, if they themselves do not."""
+    if wordless(old.written.get(names[0])) != wordless(new.written.get(names[1])):
+        return ""
+    shared = [name for name in after.bases if name in before.bases and name not in names]
+    differing = [name for name in shared if wordless(old.written[name]) != wordless(new.written[name])]
+    return differing[-1] if differing else ""
