@@ -23,21 +23,18 @@ MOST: Final = 2_000
 class Judge:
     """Judges values by a type, as strictly as records do."""
 
-    __slots__ = ("_built", "_config", "_telling", "core_schema")
+    __slots__ = ("_built", "_telling", "core_schema")
 
     def __init__(self, type_: Any) -> None:
         rebuild = getattr(type_, "model_rebuild", None)
         if rebuild is not None:
             rebuild()  # an adapter that builds the record itself forgets its configuration
-        self._config: CoreConfig | None = None if rebuild is not None else _STRICT
         self.core_schema: Final[Mapping[str, Any]] = dict(
             TypeAdapter(
                 type_, config=None if rebuild is not None else _TOLD
             ).core_schema
         )
-        self._built: Final = _validator(
-            _changed(self.core_schema, _ended_early), self._config
-        )
+        self._built: Final = _validator(_changed(self.core_schema, _ended_early))
         self._telling: SchemaValidator | None = None
 
     def decoded(self, value: Any, reading: Reading | None = None) -> Any:
@@ -53,9 +50,7 @@ class Judge:
     def errors(self, value: Any) -> list[ErrorDetails]:
         """What is wrong with a value that is not taken, up to a limit. Empty where that cannot be told in so many steps."""
         if self._telling is None:
-            self._telling = _validator(
-                _changed(self.core_schema, _counted), self._config
-            )
+            self._telling = _validator(_changed(self.core_schema, _counted))
         try:
             self._telling.validate_python(
                 value, context=Reading(), by_alias=True, by_name=False
@@ -92,9 +87,16 @@ _NO_SCHEMAS: Final = frozenset(
 """What a schema of pydantic has beside schemas."""
 
 
-def _validator(schema: Any, config: CoreConfig | None) -> SchemaValidator:
-    """A validator of a schema, which is not to use what the classes below were built with."""
-    return SchemaValidator(schema, config, _use_prebuilt=False)
+def _validator(schema: Any) -> SchemaValidator:
+    """A validator of a schema, which is not to use what the classes below were built with.
+
+    What records share stands beside them, out of reach of their own configuration. A release of pydantic that cannot leave aside what was
+    built judges the same, and only the bound is lost.
+    """
+    try:
+        return SchemaValidator(schema, _STRICT, _use_prebuilt=False)
+    except TypeError:
+        return SchemaValidator(schema, _STRICT)
 
 
 def _changed(schema: Any, change: Change) -> Any:
