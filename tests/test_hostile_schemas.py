@@ -131,7 +131,7 @@ def test_lint_of_what_is_nested_too_deep_is_a_fault() -> None:
 
 
 @pytest.mark.parametrize("target", ["docs", "vectors"])
-def test_targets_count_the_values_and_verdicts_that_they_make(target: str) -> None:
+def test_targets_count_the_values_that_they_make_and_judge(target: str) -> None:
     meaning, bundled = understand(parse(source("wide oneOf by tag", 100)))
     with effort.bounded("p.json", 0):
         effort.spend(effort.STEPS - 50)
