@@ -216,6 +216,33 @@ def test_nothing_of_the_agent_is_left_when_the_tap_is_killed() -> None:
     wait_for_the_end_of(agent, child)
 
 
+@needs_proc
+def test_a_command_that_goes_on_after_a_signal_to_end_is_ended_too() -> None:
+    """Its client's input stays open all the time."""
+    process = tap("--grace", "0.5", agent=python(STUBBORN))
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stdout.readline()
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=60) != 0
+    assert process.stderr is not None
+    assert b"0.5 seconds after a signal to end" in process.stderr.read()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        stream.close()
+
+
+def test_messages_of_a_report_are_lines_of_the_recording(tmp_path: Path) -> None:
+    tape, report = tmp_path / "tape", tmp_path / "report"
+    process = tap("--record", tape, "--report", report, "--format", "json", agent=["cat"])
+    _, err = process.communicate(b"\n\n" + b'{"jsonrpc":"2.0","id":1,"method":5}\n', timeout=60)
+    assert process.returncode == 0, err
+    recorded = tape.read_bytes().splitlines()
+    rows = [json.loads(line) for line in report.read_bytes().splitlines()]
+    bad = [row["message"] for row in rows if row["rule"] == "envelope-malformed"]
+    assert bad
+    assert all(b'"method":5' in recorded[number - 1] for number in bad), (bad, recorded)
+
+
 def test_a_grace_that_is_none_exits_with_two() -> None:
     process = tap("--grace", "-1", agent=["cat"])
     _, err = process.communicate(timeout=60)
@@ -461,8 +488,8 @@ def test_a_misbehaving_peer_commits_every_breach_and_each_is_named(share: int, t
         found = {row["rule"]: row for row in play(case, tmp_path / f"{number}.jsonl")}
         assert case.rule in found, (case.rule, found)
         row = found[case.rule]
-        assert row["message"] == len(case.said) + case.at
-        assert row.get("earlier") == (None if case.earlier is None else len(case.said) + case.earlier)
+        assert row["message"] == len(case.said) + case.at + 1
+        assert row.get("earlier") == (None if case.earlier is None else len(case.said) + case.earlier + 1)
         assert numbers(row.get("requirements", ())) == case.requirements
 
 
@@ -486,7 +513,7 @@ def test_the_sides_are_those_of_the_protocol_in_the_report_and_in_the_recording(
     _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, b"")
     (row,) = map(json.loads, report.read_bytes().splitlines())
-    assert (row["rule"], row["from"], row["message"]) == ("result-malformed", "client", 4)
+    assert (row["rule"], row["from"], row["message"]) == ("result-malformed", "client", 5)
     senders = [json.loads(line)["from"] for line in tape.read_bytes().splitlines()]
     assert senders == ["client", "server", "client", "server", "client"]
     with tape.open("rb") as file:
@@ -501,7 +528,7 @@ def test_what_was_not_judged_is_in_the_report(tmp_path: Path) -> None:
     rows = play(Case("", said, ""), report)
     assert [row["rule"] for row in rows] == ["version-unknown", "not-judged"]
     assert rows[-1]["sentence"].startswith("3 messages were not judged, or not wholly, from this one on")
-    assert rows[-1]["message"] == 1, "the answer that agrees on the version comes first"
+    assert rows[-1]["message"] == 2, "the answer that agrees on the version comes first"
 
 
 # --- the parts -------------------------------------------------------------------------------------------------------

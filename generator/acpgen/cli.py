@@ -646,7 +646,11 @@ def tap(
         ),
     ] = 10,
     report: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write what breaks a rule here instead of to standard error.")
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write what breaks a rule here instead of to standard error. Messages are numbered as lines of a recording are.",
+        ),
     ] = None,
     protocol: Annotated[
         list[str] | None,
@@ -662,7 +666,8 @@ def tap(
         typer.Option(
             metavar="SECONDS",
             min=0,
-            help="When the client's input has ended and the command still runs so long after, end it and what it started.",
+            help="When the client's input has ended, or a signal to end has come, and the command still runs so long after, end it and "
+            "what it started.",
         ),
     ] = 10,
     ref: Ref = None,
@@ -1196,7 +1201,10 @@ def docs_build(
 def docs_serve(
     port: Annotated[int, typer.Option(metavar="N", help="On this port of the loopback interface.")] = 8000,
 ) -> None:
-    """Show the site on http://127.0.0.1 and build it again after every change, until Ctrl-C. Needs the extra docs."""
+    """Show the site on http://127.0.0.1 and build it again after every change, until Ctrl-C. Needs the extra docs.
+
+    Pages in the browser load again after each build.
+    """
     from acpgen import site
 
     with _faults_end_with_2():

@@ -178,9 +178,9 @@ class Watcher:
     def __init__(self, make: Callable[[], Monitor], report: Callable[[Breach], None]) -> None:
         self._make, self._report = make, report
         self._monitor: Monitor | None = None
-        self._splitter = Splitter()
-        self.heard = 0
-        """How many lines were judged."""
+        self._splitter = Splitter(keeps_blank=True)
+        self.line = 1
+        """The next line, as a recording counts: from 1, blank lines and gaps too."""
 
     def take(self, chunk: Chunk) -> None:
         """Judge what a chunk completes."""
@@ -191,8 +191,11 @@ class Watcher:
                 self._tell(
                     self._monitor.lose("the monitor fell behind, or a line was too long: messages went by unseen")
                 )
-            else:
+                self.line += 1
+            elif line.strip():
                 self._observe(self._monitor, sender, line)
+            else:
+                self.line += 1
 
     def finish(self) -> None:
         """Judge what is left over at the end."""
@@ -203,8 +206,8 @@ class Watcher:
         self._tell(self._monitor.finish())
 
     def _observe(self, monitor: Monitor, sender: str, line: bytes) -> None:
-        self._tell(monitor.observe(_called(sender, monitor.sides), line))
-        self.heard += 1
+        self._tell(monitor.observe(_called(sender, monitor.sides), line, index=self.line))
+        self.line += 1
 
     def _tell(self, breaches: Sequence[Breach]) -> None:
         for breach in breaches:
@@ -281,14 +284,14 @@ def tap(
     listeners = [Listener("monitor", watcher.take, room)]
     if recorder is not None:
         listeners.append(Listener("recording", recorder.take, room, recorder.flush))
-    with _signals_passed_on(agent):
+    with _signals_passed_on(agent) as stopped:
         assert agent.stdin is not None
         assert agent.stdout is not None
         upstream = _Copy("client", 0, agent.stdin.fileno(), listeners)
         downstream = _Copy("agent", agent.stdout.fileno(), 1, listeners)
         for copy in (upstream, downstream):
             copy.thread.start()
-        told = _wait(agent, upstream, downstream, grace, is_leader=group)
+        told = _wait(agent, upstream, downstream, grace, stopped, is_leader=group)
     dismiss(warden)
     if told:
         say(told)
@@ -308,7 +311,7 @@ def tap(
             judging = reason if finish == watcher.finish else judging
     if judging:
         with contextlib.suppress(OSError):  # the report may be what failed
-            report(ended(judging, watcher.heard))
+            report(ended(judging, watcher.line))
     code = agent.returncode if agent.returncode >= 0 else 128 - agent.returncode
     return code or int(bool(judging))
 
@@ -359,10 +362,19 @@ def _start(command: Sequence[str], *, is_leader: bool) -> subprocess.Popen[bytes
         raise Faults([NotStarted(at=command[0], reason=str(reason))]) from None
 
 
-def _wait(agent: subprocess.Popen[bytes], upstream: _Copy, downstream: _Copy, grace: float, *, is_leader: bool) -> str:
+def _wait(
+    agent: subprocess.Popen[bytes],
+    upstream: _Copy,
+    downstream: _Copy,
+    grace: float,
+    stopped: threading.Event,
+    *,
+    is_leader: bool,
+) -> str:
     """Return when the agent has ended and its output is passed on, with a sentence for people where it did not end by itself.
 
-    An agent whose client has ended its input, or reads no more, is told to end after `grace` seconds, and then made to.
+    An agent whose client has ended its input, or reads no more, is told to end after `grace` seconds, and then made to; so is one that
+    was handed a signal to end and goes on.
     """
     gone: float | None = None
     told = ""
@@ -372,11 +384,14 @@ def _wait(agent: subprocess.Popen[bytes], upstream: _Copy, downstream: _Copy, gr
             break
         except subprocess.TimeoutExpired:
             # An agent that does not read leaves the copy to it stuck, so that alone its source shows that the client has ended.
-            if gone is None and (downstream.broken or not upstream.thread.is_alive() or _is_torn(upstream.source)):
+            if gone is None and (
+                stopped.is_set() or downstream.broken or not upstream.thread.is_alive() or _is_torn(upstream.source)
+            ):
                 gone = time.monotonic()
             waited = 0.0 if gone is None else time.monotonic() - gone
             if waited > grace and not told:
-                told = f"The command still ran {grace:g} seconds after its client's input had ended, and was ended (--grace)."
+                since = "a signal to end" if stopped.is_set() else "its client's input had ended"
+                told = f"The command still ran {grace:g} seconds after {since}, and was ended (--grace)."
                 _send(agent, signal.SIGTERM, is_leader=is_leader)
             if waited > grace + PATIENCE:
                 _send(agent, getattr(signal, "SIGKILL", signal.SIGTERM), is_leader=is_leader)
@@ -407,10 +422,16 @@ def _is_torn(end: int) -> bool:
 
 
 @contextlib.contextmanager
-def _signals_passed_on(agent: subprocess.Popen[bytes]) -> Generator[None]:
-    """While this runs, signals that come are the agent's. Ctrl-C reaches it by itself: it is in the terminal's foreground too."""
+def _signals_passed_on(agent: subprocess.Popen[bytes]) -> Generator[threading.Event]:
+    """While this runs, signals that come are the agent's. Ctrl-C reaches it by itself: it is in the terminal's foreground too.
+
+    What is yielded is set when one of them asks to end.
+    """
+    stopped = threading.Event()
 
     def pass_on(number: int, _frame: FrameType | None) -> None:
+        if number in (signal.SIGTERM, getattr(signal, "SIGHUP", 0)):
+            stopped.set()
         if number in (signal.SIGINT, getattr(signal, "SIGQUIT", 0)) and _in_foreground():
             return
         with contextlib.suppress(OSError):
@@ -423,7 +444,7 @@ def _signals_passed_on(agent: subprocess.Popen[bytes]) -> Generator[None]:
             if number is not None:
                 before[number] = signal.signal(number, pass_on)
     try:
-        yield
+        yield stopped
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)  # type: ignore[arg-type]
