@@ -11,18 +11,22 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 from urllib.parse import unquote, urlsplit
+from urllib.request import Request, urlopen
 
 import pytest
 
 from acpgen import cli, config, material, publish, site
 from acpgen.errors import Faults, SiteNotBuilt
 from acpgen.kept import Kept
+from acpgen.site import serving
 
 ROOT = Path(__file__).parents[1]
 PROTOCOLS = ("acp/v1", "acp/v2", "mcp/2025-06-18")
@@ -288,10 +292,65 @@ def test_a_project_without_docs_is_a_fault() -> None:
 
 def test_the_site_is_served_on_the_loopback_interface_alone(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("<p>x")
-    with site.served(tmp_path) as address:
+    with serving.served(tmp_path) as address:
         assert urlsplit(address).hostname == "127.0.0.1"
-        with pytest.raises(Faults, match="--port N"), site.served(tmp_path, urlsplit(address).port or 0):
+        with pytest.raises(Faults, match="--port N"), serving.served(tmp_path, urlsplit(address).port or 0):
             pass
+
+
+def fetched(address: str, method: str = "GET") -> tuple[int, str, str]:
+    """The status, the kind and the text of an answer."""
+    try:
+        with urlopen(Request(address, method=method), timeout=10) as answer:
+            return answer.status, answer.headers["Content-Type"], answer.read().decode()
+    except HTTPError as error:
+        with error:
+            return error.code, error.headers["Content-Type"], error.read().decode()
+
+
+def test_a_page_that_is_served_follows_the_builds(tmp_path: Path) -> None:
+    """A page says which build it is of, and loads again when the server says another; without builds it stays as it is."""
+    text, builds = "<body><p>x</body>", 1
+    (tmp_path / "index.html").write_text(text)
+    (tmp_path / "page.html").write_text("<p>without a body")
+    (tmp_path / "data.txt").write_text("x")
+    with serving.served(tmp_path) as address:
+        assert fetched(address)[2] == text
+        assert fetched(address + "index.html")[2] == text
+        assert fetched(address + serving.ROUND[1:])[0] == 404
+    with serving.served(tmp_path, built=lambda: builds) as address:
+        assert fetched(address + serving.ROUND[1:]) == (200, "text/plain", "1")
+        for name in ("", "index.html", "page.html", "index.html?a#b"):
+            assert '!== "1") location.reload()' in fetched(address + name)[2]
+        assert fetched(address + "data.txt")[2] == "x"
+        assert fetched(address + "index.html", "HEAD") == (200, "text/html; charset=utf-8", "")
+        builds = 2
+        assert fetched(address + serving.ROUND[1:])[2] == "2"
+        assert '!== "2") location.reload()' in fetched(address)[2]
+
+
+def test_what_is_missing_is_answered_with_the_page_of_the_site_that_says_so(tmp_path: Path) -> None:
+    with serving.served(tmp_path) as address:
+        assert fetched(address + "none.html")[0] == 404
+        (tmp_path / "404.html").write_text("<body>Ours</body>")
+        for path in ("none.html", "a/b/none", "none/", "..%2f..%2fetc/passwd"):
+            assert fetched(address + path) == (404, "text/html; charset=utf-8", "<body>Ours</body>")
+        assert fetched(address + "none.html", "HEAD") == (404, "text/html; charset=utf-8", "")
+
+
+def test_a_site_with_an_address_is_served_at_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its page for what is missing holds addresses from the root: with the path of the published site they would lead nowhere."""
+    asked: list[config.Published] = []
+
+    def build(found: config.Config, out: Path, kept: Kept) -> None:
+        asked.append(found.site)
+        raise Faults([SiteNotBuilt(at="here", reason="it is enough", remedy="none")])
+
+    monkeypatch.setattr(site, "build", build)
+    address = config.Published("https://example.com/docs/", "https://example.com/edit/")
+    with pytest.raises(Faults):
+        site.serve(lambda: replace(project(), site=address), 0, print, print)
+    assert asked == [config.Published("", "https://example.com/edit/")]
 
 
 def test_the_command_builds_the_site(
@@ -405,13 +464,26 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def window(built: Path, browser: Any) -> Iterator[Window]:
-    with site.served(built) as home:
+    with serving.served(built) as home:
         context = browser.new_context(viewport={"width": 1400, "height": 900})
         found = Window(context.new_page(), home)
         yield found
         found.rest()
         context.close()
     assert not found.wrong
+
+
+def test_a_page_in_the_browser_loads_again_after_a_build(tmp_path: Path, browser: Any) -> None:
+    builds = 1
+    (tmp_path / "index.html").write_text("<body><p>old</p></body>")
+    with serving.served(tmp_path, built=lambda: builds) as home:
+        context = browser.new_context()
+        page = context.new_page()
+        page.goto(home)
+        (tmp_path / "index.html").write_text("<body><p>new</p></body>")
+        builds = 2
+        page.wait_for_selector("text=new")
+        context.close()
 
 
 ASK = """async ([path, queries]) => {
@@ -555,7 +627,7 @@ def test_a_table_that_no_longer_fits_can_be_scrolled_by_keyboard(window: Window)
 
 
 def test_dark_mode_follows_the_system_and_can_be_chosen(built: Path, browser: Any) -> None:
-    with site.served(built) as home:
+    with serving.served(built) as home:
         shades: dict[str, str] = {}
         for scheme in SCHEMES:
             context = browser.new_context(color_scheme=scheme)
@@ -575,7 +647,7 @@ def test_a_page_fits_its_window_and_axe_finds_no_serious_fault(built: Path, brow
     )
     script = (Path(axe.__file__).parent / "axe.min.js").read_text("utf-8")
     shots = os.environ.get("ACPGEN_SCREENSHOTS")
-    with site.served(built) as home:
+    with serving.served(built) as home:
         context = browser.new_context(viewport={"width": 1400, "height": 900})
         window = Window(context.new_page(), home)
         for width, scheme in JUDGED:

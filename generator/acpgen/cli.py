@@ -1201,7 +1201,10 @@ def docs_build(
 def docs_serve(
     port: Annotated[int, typer.Option(metavar="N", help="On this port of the loopback interface.")] = 8000,
 ) -> None:
-    """Show the site on http://127.0.0.1 and build it again after every change, until Ctrl-C. Needs the extra docs."""
+    """Show the site on http://127.0.0.1 and build it again after every change, until Ctrl-C. Needs the extra docs.
+
+    Pages in the browser load again after each build.
+    """
     from acpgen import site
 
     with _faults_end_with_2():

@@ -7,17 +7,14 @@ What it makes is text but for one picture that is not used, and is written as ev
 from __future__ import annotations
 
 import contextlib
-import functools
 import html
 import json
 import os
 import re
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -30,6 +27,7 @@ from acpgen.errors import Faults, SiteNotBuilt, Unwritable, visible
 from acpgen.kept import NOTHING, Kept, user_cache
 from acpgen.schema.load import Source, parse, place, read
 from acpgen.site import heads, searching
+from acpgen.site.serving import served
 from acpgen.write import Change, Files, Tree, write
 
 if TYPE_CHECKING:
@@ -183,59 +181,42 @@ def require_generator() -> None:
         )
 
 
-@contextlib.contextmanager
-def served(folder: Path, port: int = 0) -> Generator[str]:
-    """Serve a folder on the loopback interface alone, on any free port or a given one. Raises `Faults`."""
-    handler = functools.partial(_Quiet, directory=str(folder))
-    try:
-        server = ThreadingHTTPServer(("127.0.0.1", port), handler)
-    except OSError as error:
-        fault = SiteNotBuilt(
-            at=f"port {port}", reason=f"it cannot be used ({error.strerror})", remedy="Give another: --port N"
-        )
-        raise Faults([fault]) from None
-    with server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}/"
-        finally:
-            server.shutdown()
-
-
 def serve(
     config: Callable[[], Config],
     port: int,
     say: Callable[[str], None],
     complain: Callable[[Faults], None],
 ) -> None:
-    """Build the site into a passing folder, serve it, and build it again after every change, until Ctrl-C. Raises `Faults`."""
+    """Build the site into a passing folder, serve it, and build it again after every change, until Ctrl-C. Raises `Faults`.
+
+    The pages in the browser load again after each build. Whatever address the site has elsewhere, here it stands at the root.
+    """
     from acpgen.watch import rounds
 
     def inputs() -> list[Path]:
         found = config()
         return [found.file, found.root / found.schema, resources.templates(), resources.session()]
 
+    def local() -> Config:
+        found = config()
+        return replace(found, site=replace(found.site, url=""))
+
+    builds = 1
     with TemporaryDirectory(prefix="acpgen-site-") as temporary, contextlib.ExitStack() as stack:
         out = Path(temporary) / "site"
-        build(config(), out, user_cache())
-        say(f"{stack.enter_context(served(out, port))} shows the site. Ctrl-C ends this.")
+        build(local(), out, user_cache())
+        say(f"{stack.enter_context(served(out, port, lambda: builds))} shows the site. Ctrl-C ends this.")
         changes = rounds(inputs)
         with contextlib.suppress(KeyboardInterrupt):
             next(changes, None)
             for _ in changes:
                 try:
-                    change = build(config(), out, user_cache())
+                    change = build(local(), out, user_cache())
                 except Faults as faults:
                     complain(faults)
                 else:
+                    builds += 1
                     say(f"Built again: {len(change.written)} files differ.")
-
-
-class _Quiet(SimpleHTTPRequestHandler):
-    """Serves files without a word on standard error."""
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is the base class's
-        pass
 
 
 def _is_for_machines(path: str) -> bool:
