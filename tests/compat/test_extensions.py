@@ -148,7 +148,7 @@ def test_a_meta_that_is_declared_in_a_variant_of_extensions_is_tolerated_and_sil
 
 def shown(finding: Any) -> Any:
     """The variant that a finding shows in its message."""
-    value = finding.witness.value if finding.witness is not None else {}
+    value: Any = finding.witness.value if finding.witness is not None else {}
     return value.get("params", {}).get("choice", {})
 
 
