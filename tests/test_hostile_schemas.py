@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any, cast
 
 import pytest
@@ -19,7 +20,8 @@ from acpgen.schema.labels import labels
 from acpgen.schema.load import Source, parse
 from acpgen.schema.ways import LONGEST_CHAIN, require_short_chains
 from acpgen.targets import TARGETS, Settings
-from hostile_schemas import SHAPES, level, levels, text
+from hostile_schemas import SHAPES, alternatives, level, levels, text
+from schema_inclusion import Allowance, Comparer, conjunction
 from test_doubling import ending
 
 BIG = (
@@ -134,8 +136,35 @@ def test_targets_count_the_values_that_they_make_and_judge(target: str) -> None:
     with effort.bounded("p.json", 0):
         effort.spend(effort.STEPS - 50)
         with pytest.raises(Faults) as caught:
-            TARGETS[target](meaning, bundled, Settings())
+            TARGETS[target](meaning, bundled, Settings(package="p.q"))
     assert {type(fault) for fault in caught.value.faults} == {TooMuchWork}
+
+
+def test_the_records_of_a_python_package_are_counted_though_another_tool_emits_them() -> None:
+    meaning, bundled = understand(parse(source("wide oneOf by tag", 100)))
+    assert steps(lambda: TARGETS["python"](meaning, bundled, Settings(package="p.q"))) > 100 * 100
+
+
+def test_lint_looks_at_a_union_once_and_not_once_for_each_branch() -> None:
+    few, many = (steps(partial(lint.lint, source("wide oneOf by tag", size))) for size in (200, 400))
+    assert many < 2.2 * few
+
+
+def test_a_comparison_of_languages_counts_every_part_of_a_clause_that_it_judges(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    judged, judge = [0], conjunction._found_status  # pyright: ignore[reportPrivateUsage]
+
+    def counted(*given: Any) -> bool | None:
+        judged[0] += 1
+        return judge(*given)
+
+    monkeypatch.setattr(conjunction, "_found_status", counted)
+    root = cast("Any", {**levels(100, alternatives, {"type": "object"}), "$ref": "#/$defs/L0"})
+    allowance = Allowance(1_000_000)
+    Comparer(root, {**root, "minProperties": 1}, allowance=allowance).compare()
+    assert judged[0] > 10_000
+    assert 1_000_000 - allowance.left > judged[0] / 8
 
 
 @pytest.mark.parametrize("target", ["docs", "vectors"])

@@ -535,6 +535,7 @@ _Known: TypeAlias = dict[Formula, bool | None]
 def _status(forms: Forms, constraints: Constraints, formula: Formula, known: _Known) -> bool | None:
     """Whether the constraints plainly entail the formula (`True`) or exclude it (`False`)."""
     if formula not in known:
+        forms.budget.weigh(1)
         known[formula] = _found_status(forms, constraints, formula, known)
     return known[formula]
 

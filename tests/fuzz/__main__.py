@@ -1,6 +1,6 @@
 """Fuzzes one target for as long as you like, from its corpus, and stops at the first defect with the input that shows it.
 
-    PYTHONPATH=tests:generator:generator/acp-session:generated/python/acp-bindings python -m fuzz TARGET [--seconds N] [--seed N]
+    cd tests && python -m fuzz TARGET [--seconds N] [--seed N]
 
 With atheris installed, its coverage leads; without, edits are drawn at random. Either way the seed makes a run the same again.
 """
@@ -18,7 +18,10 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from fuzz.targets import CORPORA, TARGETS, corpus, known, mutated
+_ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(_ROOT / part) for part in ("generator", "generator/acp-session", "generated/python/acp-bindings")]
+
+from fuzz.targets import CORPORA, TARGETS, corpus, known, mutated  # noqa: E402 - what it imports is on the path only now
 
 
 def main() -> None:

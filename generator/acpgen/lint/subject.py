@@ -23,7 +23,7 @@ Role: TypeAlias = Literal["document", "definition", "field", "branch", "part"]
 _ROLES: Mapping[str, Role] = {"$defs": "definition", "properties": "field", "anyOf": "branch", "oneOf": "branch"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SourceNode:
     """One schema in a file: `parts` are the keys that lead to it, `owner` is the schema directly around it."""
 
@@ -32,6 +32,12 @@ class SourceNode:
     schema: Schema = field(repr=False, compare=False)
     role: Role
     owner: SourceNode | None = field(repr=False, compare=False)
+
+    @cached_property
+    def is_choice(self) -> bool:
+        """Whether the schema is a union with more than one branch beside null. Each of its branches asks."""
+        union = branches_of(self.schema)
+        return union is not None and sum(1 for branch in union[1] if not is_null(branch)) > 1
 
     @property
     def at(self) -> str:
@@ -166,12 +172,6 @@ class Subject:
             if key in inside:
                 inside[key].append(self.admits_null(child, known))
         return all(any(inside[key]) for key in ("anyOf", "oneOf") if inside[key]) and all(inside["allOf"])
-
-
-def is_choice(schema: Schema) -> bool:
-    """Whether a schema is a union with more than one branch beside null."""
-    union = branches_of(schema)
-    return union is not None and len([branch for branch in union[1] if not is_null(branch)]) > 1
 
 
 def _walk(node: SourceNode) -> Iterator[SourceNode]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
-from acpgen.lint.subject import Remark, SourceNode, Subject, is_choice
+from acpgen.lint.subject import Remark, SourceNode, Subject
 from acpgen.pointers import plain_pointer, reference_to
 from acpgen.schema.unions import branches_of, constant, is_null, lone_reference
 from acpgen.schema.walk import Schema, inside, is_array
@@ -46,7 +46,7 @@ def _speaks_for_itself(node: SourceNode) -> bool:
         return True
     if node.role == "branch":
         assert node.owner is not None
-        return is_null(node.schema) or not is_choice(node.owner.schema)
+        return is_null(node.schema) or not node.owner.is_choice
     if node.role == "field":
         is_repeated = node.owner is not None and node.owner.role == "branch" and _declared_around(node)
         return constant(node.schema) is not None or is_repeated or (node.name == "_meta" and "$ref" in node.schema)

@@ -423,6 +423,7 @@ def lone_reference(schema: object) -> str | None:
 
 def is_null(schema: object) -> bool:
     """Whether a schema admits null, and null alone."""
+    spend()
     if is_object(schema) and {key for key in schema if asserts(key)} == {"type"}:
         return schema["type"] in ("null", ["null"])
     return constants(schema) == [None]

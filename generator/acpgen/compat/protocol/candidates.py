@@ -55,7 +55,7 @@ class Examples:
     def shape(self, type_: ir.Type) -> Shape:
         """The shape of a type."""
         if type_ not in self._shapes:
-            self._shapes[type_] = shape_of(type_, self.revised.definitions)
+            self._shapes[type_] = shape_of(type_, self.revised.definitions, empty=self.revised.empty)
         return self._shapes[type_]
 
     # --- smallest values ---

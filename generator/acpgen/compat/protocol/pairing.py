@@ -6,7 +6,7 @@ A pair of types is looked at once, however many methods reach it; a pair that is
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
 
 from acpgen import ir
@@ -231,7 +231,8 @@ class Walk:
         """The shape of a type of one side."""
         known = self._shapes[side]
         if type_ not in known:
-            known[type_] = shape_of(type_, (self.old, self.new)[side].definitions)
+            revised = (self.old, self.new)[side]
+            known[type_] = shape_of(type_, revised.definitions, empty=revised.empty)
         return known[type_]
 
     def _changed_pairs(self) -> set[Pair]:
@@ -382,9 +383,10 @@ class _Comparing:
 
     # --- arrays and shapes of one kind ---
 
-    def _pairwise(self, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
+    def _pairwise(self, old: tuple[Alternative, ...], new: tuple[Alternative, ...], *, several: bool = False) -> None:
+        """`several`: these are some of the alternatives of a place, and there are others."""
         matched, removed, added = self._matched(old, new)
-        several = len(old) > 1 or len(new) > 1
+        several = several or len(old) > 1 or len(new) > 1
         for one, other in matched:
             step = Step("alternative", old=one, new=other) if several else None
             self._alternative(one, other, step)
@@ -483,7 +485,11 @@ class _Comparing:
     def _objects(self, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
         unions = [each for each in (*old, *new) if isinstance(each, ir.TaggedUnion)]
         if not unions:
-            self._pairwise(old, new)
+            tag = self._tag(old, new)
+            if tag is None:
+                self._pairwise(old, new)
+            else:
+                self._apart(self._split(old, tag, 0), self._split(new, tag, 1))
             return
         one = self._as_union(old, unions[0].tag, 0)
         other = self._as_union(new, unions[0].tag, 1)
@@ -492,12 +498,27 @@ class _Comparing:
         elif len(old) == len(new) == 1 and isinstance(old[0], ir.TaggedUnion) and isinstance(new[0], ir.TaggedUnion):
             self._fact(TagRenamed(old[0], new[0], old_at=old[0].at, new_at=new[0].at))
         else:
-            for each in old:
-                at = _at_of(each) or self.old_at
-                self._fact(AlternativeChanged(each, added=False, old_at=at, new_at=self.new_at))
-            for each in new:
-                at = _at_of(each) or self.new_at
-                self._fact(AlternativeChanged(each, added=True, old_at=self.old_at, new_at=at))
+            self._apart(self._split(old, unions[0].tag, 0), self._split(new, unions[0].tag, 1))
+
+    def _tag(self, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> str | None:
+        """The member whose constants tell most of these records apart, at least two of one side."""
+        found: dict[str, int] = {}
+        for alternatives, side in ((old, 0), (new, 1)):
+            listed = (
+                [each.fields for each in alternatives if isinstance(each, Objects)] if len(alternatives) > 1 else []
+            )
+            names = dict.fromkeys(field.name for fields in listed for field in fields if field.required)
+            for name in names:
+                union, _ = self._split(alternatives, name, 0 if side == 0 else 1)
+                found[name] = max(found.get(name, 0), len({variant.type for variant in union.variants}))
+        return max((name for name in found if found[name] > 1), key=lambda name: found[name], default=None)
+
+    def _apart(
+        self, old: tuple[ir.TaggedUnion, tuple[Objects, ...]], new: tuple[ir.TaggedUnion, tuple[Objects, ...]]
+    ) -> None:
+        """Variants against variants, and what no tag tells apart against the same of the other side."""
+        self._variants(old[0], new[0])
+        self._pairwise(old[1], new[1], several=True)
 
     def _object(self, old: Alternative, new: Alternative) -> None:
         match old, new:
@@ -607,6 +628,24 @@ class _Comparing:
         if old.tag != new.tag:
             self._fact(TagRenamed(old, new, **at))
             return
+        self._variants(old, new)
+        if old.default is not None and new.default is not None:
+            self._child(Step("untagged"), ir.Ref(old.default), ir.Ref(new.default), new.tag)
+        elif old.default is not None:
+            self._fact(UntaggedChanged(old, old.default, added=False, other=new, **at))
+        elif new.default is not None:
+            self._fact(UntaggedChanged(new, new.default, added=True, other=old, **at))
+        if old.openness != new.openness:
+            shut = new if old.openness == "open" else old
+            has_default = shut.default is not None
+            name = new.name or old.name
+            self._fact(OpennessChanged("union", name, new.tag, old.openness, new.openness, has_default, **at))
+        elif old.openness == "open" and old.fallback is not None and new.fallback is not None:
+            self._child(Step("variant", EXTENSION), ir.Ref(old.fallback), ir.Ref(new.fallback), new.tag)
+
+    def _variants(self, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None:
+        """The variants of two unions with one tag."""
+        at: FactPlaces = {"old_at": old.at or self.old_at, "new_at": new.at or self.new_at}
         before = {_scalar(v.tag): v for v in old.variants if self.walk.old.keeps(v.unstable)}
         after = {_scalar(v.tag): v for v in new.variants if self.walk.new.keeps(v.unstable)}
         called = heirs(before, after)
@@ -630,19 +669,47 @@ class _Comparing:
             self._words(f"{other.tag!r}", variant.doc, other.doc, variant.at, other.at)
         for variant in added:
             self._fact(VariantAdded(old, new, variant, old_at=at["old_at"], new_at=variant.at or at["new_at"]))
-        if old.default is not None and new.default is not None:
-            self._child(Step("untagged"), ir.Ref(old.default), ir.Ref(new.default), new.tag)
-        elif old.default is not None:
-            self._fact(UntaggedChanged(old, old.default, added=False, other=new, **at))
-        elif new.default is not None:
-            self._fact(UntaggedChanged(new, new.default, added=True, other=old, **at))
-        if old.openness != new.openness:
-            shut = new if old.openness == "open" else old
-            has_default = shut.default is not None
-            name = new.name or old.name
-            self._fact(OpennessChanged("union", name, new.tag, old.openness, new.openness, has_default, **at))
-        elif old.openness == "open" and old.fallback is not None and new.fallback is not None:
-            self._child(Step("variant", EXTENSION), ir.Ref(old.fallback), ir.Ref(new.fallback), new.tag)
+
+    def _split(
+        self, alternatives: tuple[Alternative, ...], tag: str, side: Literal[0, 1]
+    ) -> tuple[ir.TaggedUnion, tuple[Objects, ...]]:
+        """The alternatives that a constant under the tag tells apart, as a union, and all others."""
+        variants: dict[tuple[str, object], ir.Variant] = {}
+        rest: list[Objects] = []
+        is_open = False
+        for each in alternatives:
+            if isinstance(each, ir.TaggedUnion) and each.tag == tag:
+                variants.update((_scalar(variant.tag), variant) for variant in each.variants)
+                names = (each.fallback, *each.fallback_shapes, each.default)
+                is_open |= each.openness == "open"
+            elif isinstance(each, ir.TaggedUnion):
+                names = (
+                    *(variant.type for variant in each.variants),
+                    each.fallback,
+                    *each.fallback_shapes,
+                    each.default,
+                )
+            elif isinstance(each, Objects):
+                found = self._as_union((each,), tag, side)
+                if found is not None and found.variants and found.default is None and found.fallback is None:
+                    variants.update((_scalar(variant.tag), variant) for variant in found.variants)
+                else:
+                    rest.append(each)
+                continue
+            else:
+                continue
+            shapes = [self.walk.shape(ir.Ref(name), side) for name in dict.fromkeys(names) if name is not None]
+            rest.extend(one for shape in shapes for one in shape.of("object") if isinstance(one, Objects))
+        union = ir.TaggedUnion(
+            name="",
+            tag=tag,
+            variants=tuple(variants.values()),
+            openness="open" if is_open else "closed",
+            fallback=None,
+            default=rest[0].name or "" if rest else None,
+            at=next((at for each in alternatives if (at := _at_of(each))), ""),
+        )
+        return union, tuple(dict.fromkeys(rest))
 
     def _as_union(self, alternatives: tuple[Alternative, ...], tag: str, side: Literal[0, 1]) -> ir.TaggedUnion | None:
         """One tagged union with this tag, if the alternatives can be read as one.
@@ -650,8 +717,9 @@ class _Comparing:
         A record with a constant under the tag is a variant, one with an enumeration stands for several, one with any string is what
         takes unknown tags, and one that may lack the tag is the branch without it.
         """
-        if len(alternatives) == 1 and isinstance(alternatives[0], ir.TaggedUnion):
-            return alternatives[0] if alternatives[0].tag == tag else None
+        if len(alternatives) == 1 and isinstance(union := alternatives[0], ir.TaggedUnion):
+            empty = (self.walk.old, self.walk.new)[side].empty
+            return None if union.tag != tag else replace(union, default=None) if union.default in empty else union
         variants: list[ir.Variant] = []
         default: str | None = None
         fallback: str | None = None
@@ -683,6 +751,8 @@ class _Comparing:
                 default = each.name
         if len({_scalar(v.tag) for v in variants}) != len(variants):
             return None
+        if fallback == default:
+            fallback = None  # as the IR has it: a branch that may lack the tag takes unknown ones too
         return ir.TaggedUnion(
             name="",
             tag=tag,

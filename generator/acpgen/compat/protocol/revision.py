@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Final, cast
 
 from acpgen import ir
-from acpgen.compat.protocol.shapes import Objects, shape_of
+from acpgen.compat.protocol.shapes import Objects, shape_of, without_values
 from acpgen.pointers import pointer_parts, target
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.keywords import PROSE
@@ -48,6 +48,11 @@ class Revised:
     @property
     def definitions(self) -> Mapping[str, ir.Definition]:
         return self.protocol.definitions
+
+    @cached_property
+    def empty(self) -> frozenset[str]:
+        """The definitions that no value fits."""
+        return without_values(self.definitions)
 
     @cached_property
     def methods(self) -> tuple[ir.Method, ...]:

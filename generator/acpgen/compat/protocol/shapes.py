@@ -6,7 +6,7 @@ same `Shape`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, assert_never
 
@@ -64,9 +64,11 @@ class Shape:
         return tuple(alternative for alternative in self.alternatives if kind_of(alternative) == kind)
 
 
-def shape_of(type_: ir.Type, definitions: Mapping[str, ir.Definition], at: str = "") -> Shape:
-    """The shape of a type. `at` is the place of what stands inline."""
-    work = _Resolving(definitions)
+def shape_of(
+    type_: ir.Type, definitions: Mapping[str, ir.Definition], at: str = "", empty: Collection[str] = ()
+) -> Shape:
+    """The shape of a type. `at` is the place of what stands inline; `empty` are definitions that no value fits: see `without_values`."""
+    work = _Resolving(definitions, empty)
     work.add(type_, at)
     return Shape(
         alternatives=tuple(dict.fromkeys(work.found)),
@@ -75,6 +77,57 @@ def shape_of(type_: ir.Type, definitions: Mapping[str, ir.Definition], at: str =
         exclusive=work.exclusive,
         names=tuple(work.names),
     )
+
+
+def without_values(definitions: Mapping[str, ir.Definition]) -> frozenset[str]:
+    """The definitions that no value fits: a record that demands a field which may hold nothing, and what leads to such records alone."""
+    needed = {name: _needed(definition) for name, definition in definitions.items()}
+    users: dict[str, list[str]] = {}
+    for name, types in needed.items():
+        for type_ in types:
+            for each in _named(type_):
+                users.setdefault(each, []).append(name)
+    found: set[str] = set()
+    pending = list(definitions)
+    while pending:
+        name = pending.pop()
+        if name not in found and name in needed and any(_is_empty(type_, found) for type_ in needed[name]):
+            found.add(name)
+            pending.extend(users.get(name, ()))
+    return frozenset(found)
+
+
+def _needed(definition: ir.Definition) -> tuple[ir.Type, ...]:
+    """The types each of which must have a value, so that the definition has one."""
+    match definition:
+        case ir.Record(fields=fields):
+            return tuple(field.type for field in fields if field.required)
+        case ir.Alias(type=type_):
+            return (type_,)
+        case _:
+            return ()
+
+
+def _named(type_: ir.Type) -> Iterable[str]:
+    match type_:
+        case ir.Ref(name):
+            return (name,)
+        case ir.AnyOf(types):
+            return tuple(name for each in types for name in _named(each))
+        case _:
+            return ()
+
+
+def _is_empty(type_: ir.Type, empty: Collection[str]) -> bool:
+    match type_:
+        case ir.Nothing():
+            return True
+        case ir.Ref(name):
+            return name in empty
+        case ir.AnyOf(types):
+            return all(_is_empty(each, empty) for each in types)
+        case _:
+            return False
 
 
 def type_of_object(alternative: Objects | ir.TaggedUnion) -> ir.Type:
@@ -120,8 +173,9 @@ def kind_of_value(value: object) -> Kind:
 
 
 class _Resolving:
-    def __init__(self, definitions: Mapping[str, ir.Definition]) -> None:
+    def __init__(self, definitions: Mapping[str, ir.Definition], empty: Collection[str]) -> None:
         self.definitions = definitions
+        self.empty = empty
         self.found: list[Alternative] = []
         self.names: list[str] = []
         self.nullable = False
@@ -155,6 +209,8 @@ class _Resolving:
         if definition.name in self.names:
             return
         self.names.append(definition.name)
+        if definition.name in self.empty:
+            return
         match definition:
             case ir.Record():
                 record = definition

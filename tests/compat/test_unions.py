@@ -1,0 +1,70 @@
+"""Unions of which a tag tells some branches apart, and others not: what becomes of a variant, whatever stands beside it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from compat.protocols import Schema, compared, protocol
+
+
+def tagged(tag: str, **members: Schema) -> Schema:
+    return {
+        "type": "object",
+        "properties": {"kind": {"const": tag}, **members},
+        "required": ["kind", *members],
+        "additionalProperties": False,
+    }
+
+
+OTHER: Schema = {"type": "object", "properties": {"kind": {"type": "string", "maxLength": 3}}}
+RENAMED: Schema = {"type": "object", "properties": {"e": {"type": "string", "maxLength": 3}}}
+SHAPED: Schema = {"type": "object", "properties": {"z": {"type": "object"}}, "required": ["z"]}
+EMPTY: dict[str, Any] = {
+    "false": False,
+    "two types": {"allOf": [{"type": "object"}, {"type": "number"}]},
+    "a member of two types": {
+        "type": "object",
+        "properties": {"a": {"type": "object"}},
+        "required": ["a"],
+        "allOf": [{"properties": {"a": {"type": "number"}}}],
+    },
+    "a member that has such a member": {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/None"}},
+        "required": ["a"],
+    },
+}
+NONE: Schema = {"type": "object", "properties": {"no": {"type": "string", "const": 1}}, "required": ["no"]}
+
+
+def holding(*branches: Any) -> Schema:
+    response = {"type": "object", "properties": {"c": {"anyOf": list(branches)}}}
+    return protocol({"GoResponse": response, "None": NONE})
+
+
+def rules(old: Schema, new: Schema) -> set[str]:
+    return {finding.rule for finding in compared(old, new).findings}
+
+
+@pytest.mark.parametrize("empty", EMPTY.values(), ids=EMPTY)
+def test_a_branch_that_no_value_fits_hides_nothing(empty: Any) -> None:
+    q, r = tagged("q"), tagged("r", d={"type": "null"})
+    assert "variant-removed" in rules(holding(q, r, OTHER), holding(q, empty, OTHER))
+    assert rules(holding(q, r, OTHER), holding(q, empty, RENAMED)) == rules(holding(q, r, OTHER), holding(q, RENAMED))
+    assert compared(holding(q, r, OTHER), holding(q, r, empty, OTHER)).verdict == "editorial"
+    assert compared(holding(q, r, empty, OTHER), holding(q, r, OTHER)).verdict == "editorial"
+
+
+def test_a_variant_beside_two_branches_without_a_tag_is_told_when_it_goes_and_when_it_comes() -> None:
+    q, r = tagged("q"), tagged("r", d={"type": "null"})
+    gone = compared(holding(q, r, OTHER), holding(q, SHAPED, OTHER))
+    assert (gone.verdict, {finding.rule for finding in gone.findings}) == ("breaking", {"variant-removed"})
+    assert "variant-beside-default-added" in rules(holding(q, SHAPED, OTHER), holding(q, r, OTHER))
+    assert "variant-removed" in rules(holding(q, r, SHAPED, OTHER), holding(q, SHAPED, OTHER))
+
+
+def test_a_renamed_member_of_a_branch_without_a_tag_is_told() -> None:
+    q = tagged("q")
+    assert rules(holding(q, SHAPED, OTHER), holding(q, SHAPED, RENAMED)) & {"field-renamed", "field-removed"}
