@@ -117,3 +117,44 @@ def test_the_repair_keeps_the_field_and_takes_what_old_peers_send(tmp_path: Path
     run = [sys.executable, "-m", "acpgen", "diff", old.name, new.name, "--fix"]
     assert subprocess.run(run, cwd=tmp_path, capture_output=True, check=False).returncode == 0
     assert json.loads(new.read_text())["$defs"]["GoRequest"]["properties"][name] == left
+
+
+def choosing(**fallback: Any) -> Schema:
+    """Params with a union that is open for tags of extensions; `fallback` are the members of what they lead to."""
+    known = {"type": "object", "properties": {"kind": {"const": "a"}}, "required": ["kind"]}
+    other = {"type": "object", "properties": {"kind": {"type": "string"}, **fallback}, "required": ["kind"]}
+    other["not"] = {"properties": {"kind": {"const": "a"}}, "required": ["kind"]}
+    schema = declaring("choice", {"$ref": "#/$defs/Choice"})
+    schema["$defs"] |= {"Choice": {"anyOf": [known, {"$ref": "#/$defs/Other"}]}, "Other": other}
+    return schema
+
+
+META_FORM: Any = {"type": ["object", "null"], "additionalProperties": True}
+
+
+def test_a_meta_that_is_declared_in_a_variant_of_extensions_is_tolerated_and_silences_nothing_else() -> None:
+    text = {"type": "string"}
+    assert compared(choosing(), choosing(_meta=META_FORM)).wire.backward == "yes"
+    assert compared(choosing(_meta=META_FORM), choosing()).wire.forward == "yes"
+    for form in (None, META_FORM):
+        meta = {} if form is None else {"_meta": form}
+        there, back = (
+            compared(choosing(), choosing(note=text, **meta)),
+            compared(choosing(note=text, **meta), choosing()),
+        )
+        assert (there.wire.backward, back.wire.forward) == ("no", "no")
+        assert any(not isinstance(shown(each).get("note", ""), str) for each in there.findings)
+
+
+def shown(finding: Any) -> Any:
+    """The variant that a finding shows in its message."""
+    value: Any = finding.witness.value if finding.witness is not None else {}
+    return value.get("params", {}).get("choice", {})
+
+
+def test_a_meta_in_an_object_that_declared_nothing_is_an_object_too() -> None:
+    bare = copy.deepcopy(BASE)
+    bare["$defs"]["GoRequest"]["properties"] = {}
+    new = copy.deepcopy(bare)
+    new["$defs"]["GoRequest"]["properties"]["_meta"] = META_FORM
+    assert (compared(bare, new).wire.backward, compared(new, bare).wire.forward) == ("yes", "yes")

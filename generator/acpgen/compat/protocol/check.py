@@ -20,7 +20,7 @@ from acpgen.compat.protocol.covered import (
     groups,
     unread,
 )
-from acpgen.compat.protocol.declared import META, declares_nothing, schema_of
+from acpgen.compat.protocol.declared import declares_nothing, schema_of
 from acpgen.compat.protocol.envelopes import as_declared, carries, envelopes
 from acpgen.compat.protocol.facts import (
     OTHER,
@@ -601,8 +601,8 @@ class _Check:
             yield from self._unexplained(joined, pair, answered)
 
     def _tolerated(self, fact: Fact) -> tuple[Revision, ...]:
-        """The revision that refuses what a fact tells, where that is no break: receivers keep what they do not know, `_meta` is an object
-        before it is declared, and everything in an object that declares nothing is free to have any form.
+        """The revision that refuses what a fact tells, where that is no break: receivers keep what they do not know, and everything in an
+        object that declares nothing is free to have any form.
         """
         if isinstance(fact, ValueAdded | VariantAdded):
             return ("old",) if fact.old.openness == "tolerated" else ()
@@ -610,8 +610,6 @@ class _Check:
             return ("new",)
         if isinstance(fact, FieldRemoved) and declares_nothing(fact.new, self.new.written):
             return ("old",)
-        if isinstance(fact, FieldAdded | FieldRemoved) and fact.field.name == META:
-            return ("new",) if isinstance(fact, FieldAdded) else ("old",)
         return ()
 
     def _inside(self, pair: Pair) -> Iterator[Pair]:

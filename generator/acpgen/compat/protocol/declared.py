@@ -21,6 +21,9 @@ _EXTENSION: Final[Schema] = {"pattern": "^_"}
 META: Final = "_meta"
 """The extension that has one form wherever it stands, declared or not: an object that holds extensions."""
 
+_META_BEFORE: Final[Schema] = {"type": "object", "propertyNames": _EXTENSION}
+"""What a sender that does not know `_meta` at a place sends under it."""
+
 
 def schema_of(type_: ir.Type, suffix: str = "") -> Written:
     """The type as a schema. Its references end in `suffix`."""
@@ -89,8 +92,8 @@ def _sent(definition: ir.Definition, written: Mapping[str, Schema]) -> Written:
             for field in fields:
                 joined = _is_joined(definition, field.at)
                 properties[field.name] = True if joined else schema_of(field.type, SENT)
-            if free and META not in names:
-                properties[META] = {"type": "object", "propertyNames": _EXTENSION}
+            if extra == ir.Anything() and META not in names:
+                properties[META] = _META_BEFORE
             others: Schema = {"patternProperties": dict.fromkeys(patterns, True)} if patterns else {}
             return {"properties": properties, **others, "additionalProperties": rest} | kept
         case ir.TaggedUnion(tag=tag, variants=variants):
@@ -105,7 +108,9 @@ def _sent(definition: ir.Definition, written: Mapping[str, Schema]) -> Written:
             if definition.default is not None:
                 known.append(schema_of(ir.Ref(definition.default), SENT))
             if definition.openness == "open":
-                known.append({"properties": {tag: _EXTENSION}, "required": [tag]})
+                names = {} if definition.fallback is None else _named(definition.fallback, written)[0]
+                held = {} if META in names else {META: _META_BEFORE}
+                known.append({"properties": {tag: _EXTENSION, **held}, "required": [tag]})
             return {"anyOf": known}
         case ir.Enum(values=values, openness=openness):
             constants: Schema = {"enum": [each.value for each in values]}
