@@ -91,7 +91,7 @@ def test_the_printer_reproduces_every_schema_file_byte_for_byte(path: Path) -> N
 
 @pytest.mark.parametrize("protocol", ["acp/v1", "acp/v2"])
 def test_a_release_that_is_kept_holds_facts_and_no_sentence(protocol: str) -> None:
-    _, versions = index((SCHEMA / RELEASES / protocol / INDEX).read_bytes(), "")
+    _, versions, _ = index((SCHEMA / RELEASES / protocol / INDEX).read_bytes(), "")
     assert len(versions) > 5
     for version in versions:
         release = json.loads((SCHEMA / RELEASES / protocol / f"{version}.json").read_text())
@@ -108,7 +108,7 @@ def test_a_release_that_is_kept_holds_facts_and_no_sentence(protocol: str) -> No
     ],
 )
 def test_a_release_that_is_kept_has_the_facts_of_the_published_one(protocol: str, number: int, name: str) -> None:
-    _, versions = index((SCHEMA / RELEASES / protocol / INDEX).read_bytes(), "")
+    _, versions, _ = index((SCHEMA / RELEASES / protocol / INDEX).read_bytes(), "")
     kept = json.loads((SCHEMA / RELEASES / protocol / f"{versions[number]}.json").read_text())
     assert kept.pop("$schema").endswith("2020-12/schema")
     assert kept == read_upstream(published(name))

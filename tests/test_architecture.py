@@ -40,7 +40,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema.overlay": frozenset({"errors", "schema.walk"}),
     "schema.load": frozenset({"errors", "ir", "schema.drafts", "schema.overlay", "schema.positions", "schema.walk"}),
     "schema.revisions": frozenset({"errors", "schema.load", "schema.overlay"}),
-    "material": frozenset({"errors", "ir", "schema.load"}),
+    "material": frozenset({"errors", "ir", "pointers", "schema.load"}),
     "meaning.limits": frozenset({"ir"}),
     "markup": frozenset({"errors", "ir"}),
     "meaning.texts": frozenset({"schema.walk"}),

@@ -191,6 +191,10 @@ def test_what_lies_beside_the_schemas_is_no_protocol(
         ('{"versions": "1.0"}', "index.json#/versions: this is no list"),
         ('{"versions": [1]}', "index.json#/versions: this is no list"),
         ('{"about": 1, "versions": []}', "index.json#/about: this is no text"),
+        ('{"versions": [], "dates": []}', "index.json#/dates: this is no object"),
+        ('{"versions": ["1"], "dates": {"2/": "2026-01-31"}}', "index.json#/dates/2~1: no such version is kept"),
+        ('{"versions": ["1"], "dates": {"1": "2026-02-30"}}', "index.json#/dates/1: this is no date"),
+        ('{"versions": ["1"], "dates": {"1": 20260131}}', "index.json#/dates/1: this is no date"),
         ("{", "index.json:1:2: this is not JSON"),
     ],
 )

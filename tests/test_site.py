@@ -15,17 +15,22 @@ from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
 from importlib.metadata import PackageNotFoundError, version
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import unquote, urlsplit
 from urllib.request import Request, urlopen
+from xml.etree import ElementTree as ET
 
 import pytest
 
 from acpgen import cli, config, material, publish, site
+from acpgen.compat.report.markdown import VERDICTS
 from acpgen.errors import Faults, SiteNotBuilt
 from acpgen.kept import Kept
+from acpgen.publish import feed
+from acpgen.publish.history import histories
 from acpgen.site import serving
 
 ROOT = Path(__file__).parents[1]
@@ -229,6 +234,63 @@ def test_a_site_with_an_address_says_on_each_page_where_it_stands_and_lists_all_
 def test_a_site_without_an_address_has_no_site_map_and_no_canonical_address(built: Path) -> None:
     assert not (built / "sitemap.xml").exists()
     assert 'rel="canonical"' not in (built / "index.html").read_text("utf-8")
+
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+
+
+def test_the_feed_is_atom_and_tells_the_dated_releases_newest_first(built: Path) -> None:
+    text = (built / "feed.xml").read_bytes()
+    root = ET.fromstring(text)
+    assert root.tag == f"{ATOM}feed" and text.startswith(b'<?xml version="1.0" encoding="utf-8"?>')
+    entries = root.findall(f"{ATOM}entry")
+    known = material.parsed(material.read(ROOT / "schema", PROTOCOLS)).releases
+    wanted = [
+        f"{name}: {new.version}, after {old.version}"
+        for name, releases in known.items()
+        for old, new in pairwise(releases.releases)
+        if new.version in releases.dates
+    ]
+    assert len(wanted) > 20 and sorted(wanted) == sorted(str(entry.findtext(f"{ATOM}title")) for entry in entries)
+    for node in (root, *entries):
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT00:00:00Z", node.findtext(f"{ATOM}updated") or "")
+        assert node.findtext(f"{ATOM}title")
+    ids = [node.findtext(f"{ATOM}id") or "" for node in (root, *entries)]
+    assert len(set(ids)) == len(ids) and all(each.startswith("urn:uuid:") for each in ids)
+    days = [entry.findtext(f"{ATOM}updated") or "" for entry in entries]
+    assert days == sorted(days, reverse=True) and root.findtext(f"{ATOM}updated") == days[0]
+    assert root.findtext(f"{ATOM}author/{ATOM}name")
+    assert [link.get("href") for link in root.findall(f"{ATOM}link")] == ["feed.xml", "index.html"]
+    for entry in entries:
+        page, _, anchor = str(next(entry.iter(f"{ATOM}link")).get("href")).partition("#")
+        assert f'id="{anchor}"' in (built / page).read_text("utf-8"), (page, anchor)
+        assert (entry.findtext(f"{ATOM}content") or "").startswith(tuple(VERDICTS.values()))
+
+
+def test_the_head_of_each_page_leads_to_the_feed(built: Path) -> None:
+    for path in built.rglob("*.html"):
+        if path.name != "404.html":
+            up = "../" * (len(path.relative_to(built).parts) - 1) or "./"
+            link = f'<link rel="alternate" type="application/atom+xml" title="Changelog" href="{up}feed.xml">'
+            assert link in path.read_text("utf-8"), path
+
+
+def test_a_site_without_dated_releases_has_no_feed_and_no_page_names_one() -> None:
+    files = site.made(SMALL, NAVIGATION)
+    assert "feed.xml" not in files and not any("application/atom+xml" in text for text in files.values())
+
+
+def test_a_feed_keeps_what_a_name_holds_as_text_and_is_relative_to_an_address_that_is_known() -> None:
+    versions = site.versions(project())
+    beside = material.parsed(material.read(ROOT / "schema", PROTOCOLS))
+    past = histories(versions, beside)
+    dates = {"acp/v2": {"1.2.0": "2026-06-29"}}
+    made = feed.feed('A <b> & "\x01', versions, past, dates, "https://example.com/docs/")
+    root = ET.fromstring(str(made))
+    assert (root.findtext(f"{ATOM}title") or "").startswith('A <b> & "')
+    assert root.get("{http://www.w3.org/XML/1998/namespace}base") == "https://example.com/docs/"
+    assert len(root.findall(f"{ATOM}entry")) == 1
+    assert feed.feed("A", versions, past, {}, "") is None
 
 
 def test_every_page_has_a_description_of_its_own(built: Path) -> None:

@@ -10,13 +10,16 @@ All of it may be absent.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from acpgen.errors import BadMaterial, Fault, Faults, NoFiles
+from acpgen.pointers import pointer
 from acpgen.schema.load import Documents, Source, decode, parse, parse_json, place, read_bytes, read_folder
 
 if TYPE_CHECKING:
@@ -51,10 +54,14 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Releases:
-    """The releases of a protocol that are kept, oldest first. `about` says where they come from and what their numbers mean."""
+    """The releases of a protocol that are kept, oldest first. `about` says where they come from and what their numbers mean.
+
+    `dates` has the day (`YYYY-MM-DD`) of those versions of which it is known.
+    """
 
     about: str
     releases: tuple[Release, ...]
+    dates: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +141,10 @@ def parsed(files: Files) -> Material:
     return Material(pages, releases, requirements, files.root)
 
 
-def index(content: bytes | None, at: str) -> tuple[str, list[str]]:
-    """What an index of releases says: where they come from, and their versions. Raises `Faults`."""
+def index(content: bytes | None, at: str) -> tuple[str, list[str], Mapping[str, str]]:
+    """What an index of releases says: where they come from, their versions, and the dates that are known. Raises `Faults`."""
     if content is None:
-        return "", []
+        return "", [], {}
     value = parse_json(decode(content, at), at)
     table = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
     versions, about = table.get("versions"), table.get("about", "")
@@ -153,17 +160,43 @@ def index(content: bytes | None, at: str) -> tuple[str, list[str]]:
         faults.append(BadMaterial(at=f"{at}#/versions", reason=reason, remedy=_INDEX_REMEDY))
     if len(set(map(str, listed))) < len(listed):
         faults.append(BadMaterial(at=f"{at}#/versions", reason="a version stands twice", remedy="Remove one of them"))
+    given = table.get("dates", {})
+    dates = cast("dict[str, object]", given) if isinstance(given, dict) else {}
+    if not isinstance(given, dict):
+        faults.append(BadMaterial(at=f"{at}#/dates", reason="this is no object", remedy=_INDEX_REMEDY))
+    for version, day in dates.items():
+        below = f"{at}{pointer('dates', version)}"
+        if version not in listed:
+            faults.append(
+                BadMaterial(at=below, reason="no such version is kept", remedy="Remove it, or list the version")
+            )
+        elif not _is_day(day):
+            faults.append(BadMaterial(at=below, reason="this is no date", remedy='Write it as "2026-01-31"'))
     if faults:
         raise Faults(faults)
-    return str(about), [str(version) for version in listed]
+    return str(about), [str(version) for version in listed], {version: str(day) for version, day in dates.items()}
 
 
-_KEYS: Final = frozenset({"about", "versions"})
-_INDEX_REMEDY: Final = 'Write {"about": "…", "versions": ["…"]}'
+def _is_day(value: object) -> bool:
+    """Whether this is a date of the calendar, as RFC 3339 writes it."""
+    if not isinstance(value, str) or not _DAY.fullmatch(value):
+        return False
+    try:
+        date.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
+
+
+_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_KEYS: Final = frozenset({"about", "dates", "versions"})
+_INDEX_REMEDY: Final = (
+    'Write {"about": "…", "versions": ["…"], "dates": {"…": "2026-01-31"}}, without dates that are not known'
+)
 
 
 def _releases(protocol: str, contents: Mapping[str, bytes], at: str) -> Releases:
-    about, versions = index(contents.get(INDEX), f"{at}/{INDEX}")
+    about, versions, dates = index(contents.get(INDEX), f"{at}/{INDEX}")
     listed = {f"{version}.json" for version in versions}
     faults: list[Fault] = [
         BadMaterial(at=f"{at}/{name}", reason=f"{INDEX} does not list this release", remedy="List it, oldest first")
@@ -184,7 +217,7 @@ def _releases(protocol: str, contents: Mapping[str, bytes], at: str) -> Releases
                 faults.extend(caught.faults)
     if faults:
         raise Faults(sorted(faults, key=str))
-    return Releases(about, tuple(found))
+    return Releases(about, tuple(found), dates)
 
 
 def _page_faults(pages: Mapping[str, str], root: str) -> Iterator[Fault]:

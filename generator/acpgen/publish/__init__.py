@@ -14,7 +14,7 @@ from acpgen.errors import Fault, Faults
 from acpgen.kept import NOTHING, Kept
 from acpgen.material import NONE, Material
 from acpgen.material import title as title_of
-from acpgen.publish import changelog, changes, in_browser, lint_rules, pages, requirements, timelines
+from acpgen.publish import changelog, changes, feed, in_browser, lint_rules, pages, requirements, timelines
 from acpgen.publish import monitor as monitoring
 from acpgen.publish.counterparts import beside
 from acpgen.publish.demands import demands
@@ -34,12 +34,18 @@ MACHINES: Final = "llms.txt"
 
 
 def documents(
-    versions: Sequence[Version], material: Material = NONE, *, for_site: bool = False, kept: Kept = NOTHING
+    versions: Sequence[Version],
+    material: Material = NONE,
+    *,
+    for_site: bool = False,
+    kept: Kept = NOTHING,
+    url: str = "",
 ) -> Mapping[str, str]:
     """The docs of all versions, and what is about several of them: home page, changelogs, what differs between versions, the rules of
     the compatibility check and of the monitor, the requirements, and the pages that the project adds.
 
-    `for_site` adds marks for its search to headings, each version as one file, and the page that judges messages in the browser. What
+    `for_site` adds marks for its search to headings, each version as one file, the page that judges messages in the browser, and
+    the feed of the changelogs, whose links are relative to `url`, where the site will stand. What
     follows from releases alone is taken from what is `kept`. Raises `Faults`.
     """
     from acpgen.compat import catalogue, rule_pages
@@ -102,6 +108,10 @@ def documents(
     files[HOME] = docs.lay_out("home", path=HOME, head=pages.head(material), **shown)
     files[MACHINES] = docs.lay_out("llms.txt", path=MACHINES, **shown)
     pages.require_links(material, files)
+    if for_site:
+        dates = {name: releases.dates for name, releases in material.releases.items()}
+        made_feed = feed.feed(title_of(files[HOME]) or "Protocols", versions, past, dates, url)
+        files |= {feed.PAGE: made_feed} if made_feed is not None else {}
     return files
 
 

@@ -84,25 +84,27 @@ def _step(teller: _Teller, old: str, new: str, judged: Sequence[Judged], most: i
     """
     verdict = worst(tuple(each.severity for each in judged))
     present = {each.severity for each in judged}
-    changes = _changes((each for each in judged if each.severity != "editorial"), is_joined=most is not None)
+    told = changes(judged, is_joined=most is not None)
     return {
         "old": old,
         "new": new,
         "verdict": VERDICTS[verdict],
         "severities": [severity for severity in SEVERITIES if severity in present],
-        "groups": list(teller.groups(changes[:most])),
-        "is_cut": most is not None and len(changes) > most,
+        "groups": list(teller.groups(told[:most])),
+        "is_cut": most is not None and len(told) > most,
     }
 
 
-def _changes(judged: Iterable[Judged], *, is_joined: bool) -> list[_Change]:
-    """The findings with the same words together, or only those that are also of one place, worst first."""
+def changes(judged: Iterable[Judged], *, is_joined: bool = True) -> list[_Change]:
+    """The findings that are told: those with the same words together, or only those that are also of one place, worst first."""
     found: dict[tuple[Severity, str, str, str], list[Judged]] = {}
     for each in judged:
+        if each.severity == "editorial":
+            continue
         place = "" if is_joined else each.new_at or each.old_at
         found.setdefault((each.severity, each.rule, each.message, place), []).append(each)
-    changes = [_Change(*key[:3], tuple(group)) for key, group in found.items()]
-    return sorted(changes, key=lambda change: SEVERITIES.index(change.severity))
+    told = [_Change(*key[:3], tuple(group)) for key, group in found.items()]
+    return sorted(told, key=lambda change: SEVERITIES.index(change.severity))
 
 
 @dataclass(frozen=True, slots=True)

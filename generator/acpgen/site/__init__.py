@@ -40,6 +40,7 @@ LARGEST_PAGE: Final = 1_000_000
 LONGEST_BUILD: Final = 120
 INDEX: Final = "index.md"
 WHOLE: Final = "single-file.md"
+FEED: Final = "feed.xml"
 
 _SITE: Final = {
     "acpgen.css": "docs/assets/acpgen.css",
@@ -85,7 +86,7 @@ def _files(config: Config, sources: Mapping[str, Source], beside: material.Mater
     from acpgen import publish
 
     found = _versions(config, sources)
-    documents = publish.documents(found, beside, for_site=True, kept=kept)
+    documents = publish.documents(found, beside, for_site=True, kept=kept, url=config.site.url)
     edited = publish.sources(found, beside)
     return made(documents, publish.navigation(found, beside), config.site, edited, publish.scripts(found))
 
@@ -220,7 +221,7 @@ def serve(
 
 
 def _is_for_machines(path: str) -> bool:
-    return path.rpartition("/")[2] in (WHOLE, "llms.txt")
+    return path.rpartition("/")[2] in (WHOLE, "llms.txt", FEED)
 
 
 def _as_text(page: str) -> str:
@@ -238,7 +239,8 @@ def _lay_out(
 ) -> None:
     """Write what the site generator reads."""
     source = resources.templates() / "docs" / "site"
-    above = heads.heads({path: text for path, text in documents.items() if not _is_for_machines(path)}, address, edited)
+    shown = {path: text for path, text in documents.items() if not _is_for_machines(path)}
+    above = heads.heads(shown, address, edited, has_feed=FEED in documents)
     laid = {f"docs/{path}": head + documents[path] for path, head in above.items()}
     given = {to: (source / name).read_text("utf-8") for name, to in _SITE.items()}
     given |= {f"docs/assets/{path}": text for path, text in scripts.items()}
