@@ -68,3 +68,12 @@ def test_a_variant_beside_two_branches_without_a_tag_is_told_when_it_goes_and_wh
 def test_a_renamed_member_of_a_branch_without_a_tag_is_told() -> None:
     q = tagged("q")
     assert rules(holding(q, SHAPED, OTHER), holding(q, SHAPED, RENAMED)) & {"field-renamed", "field-removed"}
+
+
+def test_a_list_that_must_hold_itself_has_no_example_and_ends_nothing() -> None:
+    """No value is one; the comparison looked for one without end."""
+    itself: Schema = {"type": "array", "items": {"$ref": "#/$defs/Other"}, "minItems": 1}
+    empty: Schema = {"type": "array", "items": {"type": "object", "additionalProperties": False}, "minItems": 1}
+    asked = {"type": "object", "properties": {"c": {"$ref": "#/$defs/Other"}}}
+    old, new = (protocol({"GoResponse": asked, "Other": other}) for other in (itself, empty))
+    assert compared(old, new).verdict in ("additive", "risky", "breaking", "undecided")

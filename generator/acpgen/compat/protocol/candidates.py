@@ -27,6 +27,8 @@ LARGEST: Final = 5_000
 class NoExample(Exception):
     """No value of the type was found."""
 
+DEEPEST_VALUE: Final = 60
+"""Levels of a value beyond which none is made: a list that must hold itself has none at all."""
 
 Leaf: TypeAlias = "Callable[[Examples, ir.Type], Iterator[ir.JSON]]"
 """Makes values for the place of a fact, from the type that stands there."""
@@ -63,7 +65,7 @@ class Examples:
     def of(self, type_: ir.Type, field: str = "") -> ir.JSON:
         """A small value of a type, for a field of that name. Raises `NoExample`."""
         self._made = self._made + 1 if self._depth else 0
-        if self._made > LARGEST:
+        if self._made > LARGEST or self._depth > DEEPEST_VALUE:
             raise NoExample
         self._depth += 1
         try:
