@@ -70,6 +70,17 @@ def test_a_renamed_member_of_a_branch_without_a_tag_is_told() -> None:
     assert rules(holding(q, SHAPED, OTHER), holding(q, SHAPED, RENAMED)) & {"field-renamed", "field-removed"}
 
 
+def test_branches_with_one_tag_are_all_compared() -> None:
+    """A constant that two branches share tells neither from the other, and hides neither."""
+    first, second = tagged("q", a={"type": "string"}), tagged("q", b={"type": "string"})
+    narrower = tagged("q", a={"type": "string", "maxLength": 3})
+    r, s = tagged("r"), tagged("s")
+    old, new = holding(first, second, r, s), holding(narrower, second, r, s)
+    assert compared(old, new).verdict in ("breaking", "risky")
+    assert compared(new, old).verdict not in ("editorial", "identical")
+    assert compared(old, holding(first, second, s, r)).verdict in ("editorial", "identical")
+
+
 def test_a_list_that_must_hold_itself_has_no_example_and_ends_nothing() -> None:
     """No value is one; the comparison looked for one without end."""
     itself: Schema = {"type": "array", "items": {"$ref": "#/$defs/Other"}, "minItems": 1}

@@ -27,6 +27,7 @@ LARGEST: Final = 5_000
 class NoExample(Exception):
     """No value of the type was found."""
 
+
 DEEPEST_VALUE: Final = 60
 """Levels of a value beyond which none is made: a list that must hold itself has none at all."""
 

@@ -17,8 +17,8 @@ from acpgen.compat.protocol.facts import FactPlaces
 from acpgen.compat.protocol.revision import Revised, wordless
 from acpgen.meaning import framing
 from acpgen.pointers import reference_to, target
-from acpgen.schema.unions import constants, lone_reference
-from acpgen.schema.walk import Schema, is_array, is_object, references
+from acpgen.schema.unions import branches_of, constants, lone_reference
+from acpgen.schema.walk import Schema, asserts, is_array, is_object, references
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class _Framing:
 
     def _member(self, name: str, schema: Any) -> Any:
         """The schema of a member: any, where it is compared by itself."""
-        if name == self.kind.carried or (name == "id" and lone_reference(schema) is not None):
+        if name == self.kind.carried or (name == "id" and _is_reference(schema)):
             return True
         return schema
 
@@ -151,6 +151,14 @@ class _Framing:
         if known is not None and method is not None and method.name not in known:
             return True
         return any(map(self._is_of_another, schema.get("allOf", ())))
+
+
+def _is_reference(schema: Any) -> bool:
+    """Whether a schema only refers to a definition, be it as the one branch of a union."""
+    union = branches_of(schema) if is_object(schema) else None
+    if union is not None and len(union[1]) == 1 and {key for key in schema if asserts(key)} == {union[0]}:
+        return _is_reference(union[1][0])
+    return lone_reference(schema) is not None
 
 
 # --- of two revisions ------------------------------------------------------------------------------------------------

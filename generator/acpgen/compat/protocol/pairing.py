@@ -5,6 +5,7 @@ A pair of types is looked at once, however many methods reach it; a pair that is
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
@@ -674,36 +675,37 @@ class _Comparing:
         self, alternatives: tuple[Alternative, ...], tag: str, side: Literal[0, 1]
     ) -> tuple[ir.TaggedUnion, tuple[Objects, ...]]:
         """The alternatives that a constant under the tag tells apart, as a union, and all others."""
-        variants: dict[tuple[str, object], ir.Variant] = {}
+        told: list[tuple[ir.Variant, ...]] = []
+        names: list[str | None] = []
         rest: list[Objects] = []
         is_open = False
         for each in alternatives:
-            if isinstance(each, ir.TaggedUnion) and each.tag == tag:
-                variants.update((_scalar(variant.tag), variant) for variant in each.variants)
-                names = (each.fallback, *each.fallback_shapes, each.default)
-                is_open |= each.openness == "open"
-            elif isinstance(each, ir.TaggedUnion):
-                names = (
-                    *(variant.type for variant in each.variants),
-                    each.fallback,
-                    *each.fallback_shapes,
-                    each.default,
-                )
+            if isinstance(each, ir.TaggedUnion):
+                if each.tag == tag:
+                    told.extend((variant,) for variant in each.variants)
+                    is_open |= each.openness == "open"
+                else:
+                    names.extend(variant.type for variant in each.variants)
+                names += [each.fallback, *each.fallback_shapes, each.default]
             elif isinstance(each, Objects):
                 found = self._as_union((each,), tag, side)
                 if found is not None and found.variants and found.default is None and found.fallback is None:
-                    variants.update((_scalar(variant.tag), variant) for variant in found.variants)
+                    told.append(found.variants)
                 else:
                     rest.append(each)
-                continue
-            else:
-                continue
-            shapes = [self.walk.shape(ir.Ref(name), side) for name in dict.fromkeys(names) if name is not None]
-            rest.extend(one for shape in shapes for one in shape.of("object") if isinstance(one, Objects))
+        times = Counter(_scalar(variant.tag) for group in told for variant in group)
+        variants: list[ir.Variant] = []
+        for group in told:
+            if all(times[_scalar(variant.tag)] == 1 for variant in group):
+                variants.extend(group)
+            else:  # the constant does not tell it from another one
+                names.extend(variant.type for variant in group)
+        shapes = [self.walk.shape(ir.Ref(name), side) for name in dict.fromkeys(names) if name is not None]
+        rest.extend(one for shape in shapes for one in shape.of("object") if isinstance(one, Objects))
         union = ir.TaggedUnion(
             name="",
             tag=tag,
-            variants=tuple(variants.values()),
+            variants=tuple(variants),
             openness="open" if is_open else "closed",
             fallback=None,
             default=rest[0].name or "" if rest else None,
