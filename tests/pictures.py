@@ -99,19 +99,21 @@ def compared(folder: Path) -> str:
 
 
 def probed(folder: Path) -> str:
-    """`acpgen probe` of an agent that answers a cancelled prompt with an error. Its process and the time are not those of the run."""
+    """`acpgen probe` of an agent that lists a session which was deleted. Its process, folder and time are not those of the run."""
     agent = ROOT / "tests" / "probe" / "agent.py"
     text = agent.read_text("utf-8")
     for old, new in (('sys.argv[1] if len(sys.argv) > 1 else ""', repr(DEFECT)), ("os.getpid()", "4711")):
         assert old in text
         text = text.replace(old, new)
     (folder / "agent.py").write_text(text, "utf-8")
-    command = "acpgen probe --case prompt-turn/cancel-after-update -- python agent.py"
+    command = "acpgen probe --case session-delete/twice -- python agent.py"
     found = said(command.replace("--case", "--protocol acp/v1 --seed 1 --case"), folder)
-    return picture(command, re.sub(r"; [0-9.]+ s\.", "; 2.6 s.", found))
+    for shown, instead in ((r"; [0-9.]+ s\.", "; 2.6 s."), (r"acpgen-probe-\w{8}/", "acpgen-probe-tide4711/")):
+        found = re.sub(shown, instead, found)
+    return picture(command, found)
 
 
-DEFECT: Final = "error when cancelled"
+DEFECT: Final = "lists what was deleted"
 PICTURES: Final[Mapping[str, Callable[[Path], str]]] = {"diff.svg": compared, "probe.svg": probed}
 
 

@@ -56,7 +56,7 @@ DEFECTS: Final[dict[str, tuple[tuple[str, ...], set[tuple[str, str]]]]] = {
     "takes any cursor": (("v1/session-list",), {("session-list/invalid-cursor", "should")}),
     "deletes only what is there": (
         ("v1/session-delete",),
-        {("session-delete/unknown", "should"), ("session-delete/twice", "should")},
+        {("session-delete/unknown", "should"), ("repeated-delete-refused", "should")},
     ),
     "lists what was deleted": (("v1/session-delete",), {("deleted-session-listed", "must")}),
     "refuses its own modes": (("v1/session-modes",), {("session-modes/set", "must")}),

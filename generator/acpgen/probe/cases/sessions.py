@@ -136,13 +136,10 @@ def delete_twice(trial: Trial) -> None:
     needs(trial, "session/delete")
     name = trial.session(anew=True)
     trial.memory["sessions"].remove(name)
-    index = len(trial.connection.rows)
     first = ask(trial, "session/delete", {"sessionId": name})
     if "error" in first.value:
         raise trial.skip(trial.refused("session/delete", first))
-    second = ask(trial, "session/delete", {"sessionId": name})
-    if "error" in second.value:
-        trial.fail(f"deleting a deleted session failed: {second.reason}", index, second.index)
+    ask(trial, "session/delete", {"sessionId": name})
     if trial.advertises(*PATHS["session/list"][trial.version]):
         ask(trial, "session/list", {})
 
