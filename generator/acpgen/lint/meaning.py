@@ -41,7 +41,7 @@ def null_meaning_misplaced(subject: Subject) -> Iterable[Remark]:
 
 
 def leniency_forbidden(subject: Subject) -> Iterable[Remark]:
-    """A field in which a bad value must be an error forgives it: extra roots, and what people decide a permission by."""
+    """A field is decoded leniently in which a bad value must be an error: extra roots, and what people decide a permission by."""
     markers = {node.at for node in _capabilities(subject).values()}
     for node in subject.nodes:
         if node.role != "field" or not node.owner or node.at in markers:

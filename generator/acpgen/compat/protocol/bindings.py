@@ -18,7 +18,7 @@ def bindings(old: Revised, new: Revised) -> Bindings:
 
 def broken(old: Revised, new: Revised) -> tuple[str, ...]:
     """The definitions of the old revision whose generated classes are gone or differ."""
-    heirs = _heirs(old, new)
+    heirs = {**_of_files(old, new), **_declared(new)}
     found: list[str] = []
     for name, definition in old.definitions.items():
         other = new.definitions.get(heirs.get(name, name))
@@ -30,10 +30,9 @@ def broken(old: Revised, new: Revised) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _heirs(old: Revised, new: Revised) -> Mapping[str, str]:
-    """The definitions that have another name in the new revision: declared so, or called after their file."""
-    declared = {former: name for name in new.definitions for former in new.former_names(name)}
-    return {**_of_files(old, new), **declared}
+def _declared(new: Revised) -> Mapping[str, str]:
+    """The definitions of which the new revision says itself that they had another name."""
+    return {former: name for name in new.definitions for former in new.former_names(name)}
 
 
 def _of_files(old: Revised, new: Revised) -> Mapping[str, str]:
@@ -52,8 +51,8 @@ def _worst(verdicts: Iterable[Bindings]) -> Bindings:
 
 
 def _definitions(old: Revised, new: Revised) -> Iterable[Bindings]:
-    heirs = _heirs(old, new)
     of_files = _of_files(old, new)
+    heirs = {**of_files, **_declared(new)}
     for name, definition in old.definitions.items():
         if not old.keeps(definition.unstable):
             continue

@@ -20,6 +20,9 @@ DEEPEST: Final = 30
 MOST: Final = 10
 """As many ways of building one message are tried."""
 
+DEEPEST_VALUE: Final = 60
+"""Levels of a value beyond which none is made: a list that must hold itself has none at all."""
+
 LARGEST: Final = 5_000
 """Values in a value beyond which none is made: where a record needs two of another one, and so on, they double at each level."""
 
@@ -27,9 +30,6 @@ LARGEST: Final = 5_000
 class NoExample(Exception):
     """No value of the type was found."""
 
-
-DEEPEST_VALUE: Final = 60
-"""Levels of a value beyond which none is made: a list that must hold itself has none at all."""
 
 Leaf: TypeAlias = "Callable[[Examples, ir.Type], Iterator[ir.JSON]]"
 """Makes values for the place of a fact, from the type that stands there."""

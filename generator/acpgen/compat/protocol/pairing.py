@@ -504,13 +504,14 @@ class _Comparing:
     def _tag(self, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> str | None:
         """The member whose constants tell most of these records apart, at least two of one side."""
         found: dict[str, int] = {}
-        for alternatives, side in ((old, 0), (new, 1)):
+        sides: tuple[tuple[tuple[Alternative, ...], Literal[0, 1]], ...] = ((old, 0), (new, 1))
+        for alternatives, side in sides:
             listed = (
                 [each.fields for each in alternatives if isinstance(each, Objects)] if len(alternatives) > 1 else []
             )
             names = dict.fromkeys(field.name for fields in listed for field in fields if field.required)
             for name in names:
-                union, _ = self._split(alternatives, name, 0 if side == 0 else 1)
+                union, _ = self._split(alternatives, name, side)
                 found[name] = max(found.get(name, 0), len({variant.type for variant in union.variants}))
         return max((name for name in found if found[name] > 1), key=lambda name: found[name], default=None)
 

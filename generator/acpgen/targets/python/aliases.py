@@ -228,7 +228,7 @@ def _doc(definition: ir.TaggedUnion | ir.Enum | ir.Alias) -> str:
         elif definition.default_admits_unknown:
             lines += ["", f"Unknown values of `{definition.tag}` are read as `{definition.default}`, if they fit it."]
         else:
-            lines += ["", f"Told apart by `{definition.tag}`; unknown values are refused."]
+            lines += ["", f"Discriminated by `{definition.tag}`; unknown values are refused."]
     if definition.unstable:
         lines += ["", "Unstable: may change in any version."]
     return "\n".join(lines).strip("\n")

@@ -509,7 +509,7 @@ RequestPermissionOutcome = TypeAliasType(
 )
 """How a permission request ended, discriminated by `outcome`. Nothing but a selected option is ever consent.
 
-Told apart by `outcome`; unknown values are refused.
+Discriminated by `outcome`; unknown values are refused.
 """
 
 PermissionOptionId = TypeAliasType(
@@ -723,7 +723,7 @@ SessionToolCallUpdate = TypeAliasType(
 )
 """A tool call that is already known changes.
 
-Told apart by `sessionUpdate`; unknown values are refused.
+Discriminated by `sessionUpdate`; unknown values are refused.
 """
 
 MessageId = TypeAliasType("MessageId", Annotated["str", Defined(__name__, "MessageId")])

@@ -581,7 +581,7 @@ RequestPermissionOutcome = TypeAliasType(
 )
 """How a permission request ended, discriminated by `outcome`. Nothing but a selected option is ever consent.
 
-Told apart by `outcome`; unknown values are refused.
+Discriminated by `outcome`; unknown values are refused.
 """
 
 PermissionOptionId = TypeAliasType(
@@ -655,7 +655,7 @@ PlanUpdateContent = TypeAliasType(
 )
 """The content of a plan, complete. It takes the place of what the plan with the same `planId` held.
 
-Told apart by `type`; unknown values are refused.
+Discriminated by `type`; unknown values are refused.
 
 Unstable: may change in any version.
 """
@@ -997,7 +997,7 @@ SessionToolCallUpdate = TypeAliasType(
 )
 """A tool call that is already known changes.
 
-Told apart by `sessionUpdate`; unknown values are refused.
+Discriminated by `sessionUpdate`; unknown values are refused.
 """
 
 MessageId = TypeAliasType("MessageId", Annotated["str", Defined(__name__, "MessageId")])

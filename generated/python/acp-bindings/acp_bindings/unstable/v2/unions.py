@@ -1186,7 +1186,7 @@ SessionToolCallUpdate = TypeAliasType(
 )
 """A tool call, new or changed.
 
-Told apart by `sessionUpdate`; unknown values are refused.
+Discriminated by `sessionUpdate`; unknown values are refused.
 """
 
 # The types above name records; the records, in turn, import them from here. Indented, it is no late import to linters.

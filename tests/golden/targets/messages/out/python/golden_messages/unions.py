@@ -28,7 +28,7 @@ ClientRequest = TypeAliasType(
         "PingRequest", Tagged("jsonrpc", ("2.0",)), Defined(__name__, "ClientRequest")
     ],
 )
-"""Told apart by `jsonrpc`; unknown values are refused."""
+"""Discriminated by `jsonrpc`; unknown values are refused."""
 
 ServerNotification = TypeAliasType(
     "ServerNotification",
@@ -38,7 +38,7 @@ ServerNotification = TypeAliasType(
         Defined(__name__, "ServerNotification"),
     ],
 )
-"""Told apart by `jsonrpc`; unknown values are refused."""
+"""Discriminated by `jsonrpc`; unknown values are refused."""
 
 # The types above name records; the records, in turn, import them from here. Indented, it is no late import to linters.
 if __name__ != "__main__":
