@@ -91,7 +91,7 @@ def test_the_printer_reproduces_every_schema_file_byte_for_byte(path: Path) -> N
 
 @pytest.mark.parametrize("protocol", ["acp/v1", "acp/v2"])
 def test_a_release_that_is_kept_holds_facts_and_no_sentence(protocol: str) -> None:
-    _, versions, _ = index((SCHEMA / RELEASES / protocol / INDEX).read_bytes(), "")
+    versions = index((SCHEMA / RELEASES / protocol / INDEX).read_bytes(), "").versions
     assert len(versions) > 5
     for version in versions:
         release = json.loads((SCHEMA / RELEASES / protocol / f"{version}.json").read_text())
@@ -108,7 +108,7 @@ def test_a_release_that_is_kept_holds_facts_and_no_sentence(protocol: str) -> No
     ],
 )
 def test_a_release_that_is_kept_has_the_facts_of_the_published_one(protocol: str, number: int, name: str) -> None:
-    _, versions, _ = index((SCHEMA / RELEASES / protocol / INDEX).read_bytes(), "")
+    versions = index((SCHEMA / RELEASES / protocol / INDEX).read_bytes(), "").versions
     kept = json.loads((SCHEMA / RELEASES / protocol / f"{versions[number]}.json").read_text())
     assert kept.pop("$schema").endswith("2020-12/schema")
     assert kept == read_upstream(published(name))
@@ -956,12 +956,14 @@ def test_what_is_adopted_can_be_kept_as_a_release(
 
     releases = root / "schema" / RELEASES / "p"
     assert command("upstream.json", "--into", "p", "--start", "--keep-as", "1.0") == 0
+    (releases / INDEX).write_text('{"about": "", "versions": ["1.0"], "titles": {"1.0": "First"}}\n')
     project.definitions["Text"]["properties"]["lang"] = {"type": "string", "description": "Upstream's words."}
     project.file.write_text(json.dumps(project.next))
     assert command("upstream.json", "--dry-run", "--keep-as", "2.0") == 2
     assert command("upstream.json", "--keep-as", "2.0") == 0
     assert command("upstream.json", "--keep-as", "2.0") == 0
-    assert index((releases / INDEX).read_bytes(), "")[1] == ["1.0", "2.0"]
+    told = index((releases / INDEX).read_bytes(), "")
+    assert (told.versions, told.titles) == (("1.0", "2.0"), {"1.0": "First"})
     first, second = (json.loads((releases / f"{version}.json").read_text()) for version in ("1.0", "2.0"))
     assert "lang" not in first["$defs"]["Text"]["properties"]
     assert second["$defs"]["Text"]["properties"]["lang"] == {"type": "string"}
@@ -997,7 +999,7 @@ def test_a_release_of_a_family_is_kept_with_those_before_it(
         assert stopped.value.code == 0, capsys.readouterr().err
         project.definitions["Text"]["properties"]["lang"] = {"type": "string"}
         project.file.write_text(json.dumps(project.next))
-    assert index((family / INDEX).read_bytes(), "")[1] == ["2025", "2026"]
+    assert index((family / INDEX).read_bytes(), "").versions == ("2025", "2026")
     with pytest.raises(SystemExit) as stopped:
         cli.app(["adopt", str(project.file), "--into", "n", "--keep-as", "1"], prog_name="acpgen")
     assert stopped.value.code == 2

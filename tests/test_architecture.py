@@ -554,7 +554,15 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"compare", "findings", "timeline"}),
     ),
     "front": (
-        frozenset({"command", "fixing", "guide", "history.asked", "moves", "outputs", "waiving"}),
+        frozenset(
+            {
+                *("command", "fixing", "history.asked", "moves", "outputs", "waiving"),
+                *(
+                    f"guide.{name}"
+                    for name in ("__init__", "actions", "capabilities", "entries", "methods", "names", "types")
+                ),
+            }
+        ),
         frozenset(
             {"check", "compare", "facts", "files", "findings", "history", "proof", "repair", "report", "timeline"},
         ),

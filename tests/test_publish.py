@@ -195,6 +195,10 @@ def test_what_lies_beside_the_schemas_is_no_protocol(
         ('{"versions": ["1"], "dates": {"2/": "2026-01-31"}}', "index.json#/dates/2~1: no such version is kept"),
         ('{"versions": ["1"], "dates": {"1": "2026-02-30"}}', "index.json#/dates/1: this is no date"),
         ('{"versions": ["1"], "dates": {"1": 20260131}}', "index.json#/dates/1: this is no date"),
+        ('{"versions": ["1"], "titles": ["One"]}', "index.json#/titles: this is no object"),
+        ('{"versions": ["1"], "titles": {"2": "Two"}}', "index.json#/titles/2: no such version is kept"),
+        ('{"versions": ["1"], "titles": {"1": ""}}', "index.json#/titles/1: this is no title"),
+        ('{"versions": ["1", "2"], "titles": {"1": "2"}}', "index.json#/titles: two releases have one title"),
         ("{", "index.json:1:2: this is not JSON"),
     ],
 )

@@ -28,8 +28,8 @@ import pytest
 from acpgen import cli, config, material, publish, site
 from acpgen.compat.report.markdown import VERDICTS
 from acpgen.errors import Faults, SiteNotBuilt
-from acpgen.kept import Kept
-from acpgen.publish import feed, in_browser
+from acpgen.kept import Kept, user_cache
+from acpgen.publish import feed
 from acpgen.publish.history import histories
 from acpgen.site import serving
 
@@ -53,6 +53,8 @@ LOOKED_AT = (
         "monitor.html",
         "requirements.html",
         "judge.html",
+        "acp/v1/compare.html",
+        "mcp/compare.html",
         "lint.html",
         "acp/v1/conversations/turn.html",
     ),
@@ -246,7 +248,7 @@ def test_the_feed_is_atom_and_tells_the_dated_releases_newest_first(built: Path)
     entries = root.findall(f"{ATOM}entry")
     known = material.parsed(material.read(ROOT / "schema", PROTOCOLS)).releases
     wanted = [
-        f"{name}: {new.version}, after {old.version}"
+        f"{name}: {new.title}, after {old.title}"
         for name, releases in known.items()
         for old, new in pairwise(releases.releases)
         if new.version in releases.dates
@@ -449,9 +451,9 @@ def test_every_page_is_in_the_navigation() -> None:
 
     beside = material.parsed(material.read(ROOT / "schema", PROTOCOLS))
     reached = list(paths(publish.navigation(versions, beside)))
-    made = publish.documents(versions, beside)
-    pages = {path for path in made if path.endswith(".md")}
-    assert set(reached) == {*pages, in_browser.PAGE}
+    made = publish.documents(versions, beside, for_site=True, kept=user_cache())
+    pages = {path for path in made if path.endswith(".md") and not path.endswith(site.WHOLE)}
+    assert set(reached) == pages
     assert len(reached) == len(set(reached))
 
 
@@ -667,6 +669,28 @@ def test_pasted_messages_are_judged_in_the_browser(window: Window) -> None:
     window.page.get_by_role("button", name="Judge", exact=True).click()
     status.filter(has_text="acp/v1: 1 message, 0 right, 1 wrong").wait_for()
     assert 'the field "mcpServers" is required' in window.page.locator(".acp-judge tbody").inner_text()
+
+
+def test_any_two_releases_can_be_compared_and_the_comparison_has_an_address(built: Path, window: Window) -> None:
+    window.open("acp/v1/compare.html#old=0.9.0&new=1.21.0")
+    place = window.page.locator("[data-acp-compare]")
+    place.get_by_text("0.9.0 → 1.21.0").wait_for()
+    assert place.locator("strong").first.inner_text().startswith(VERDICTS["risky"])
+    assert place.locator("h3").all_inner_texts() == ["Risky", "Additive"]
+    found = place.locator("li", has_text="usage_update").first
+    assert found.locator("a").first.get_attribute("href") == "../../compatibility.html#closed-variant-added"
+    assert (built / "acp" / "v1" / str(found.locator("a").last.get_attribute("href"))).is_file()
+    newest = place.get_by_label("New")
+    newest.select_option(label="TypeScript SDK 2.4.0 (2026-11-02)")
+    place.get_by_text("0.9.0 → TypeScript SDK 2.4.0").wait_for()
+    assert place.locator("a").last.get_attribute("href") == "#old=0.9.0&new=TypeScript+SDK+2.4.0"
+    newest.select_option(label="0.9.1 (2025-12-01)")
+    assert place.locator("strong").all_inner_texts() == [VERDICTS["editorial"]]
+    newest.select_option(label="0.8.0 (2025-11-28)")
+    place.get_by_text("0.8.0 → 0.9.0, the older one first").wait_for()
+    assert place.locator("h3").first.inner_text() == "Breaking"
+    newest.select_option(label="0.9.0 (2025-12-01)")
+    place.get_by_text("Choose two different releases.").wait_for()
 
 
 def test_an_arrow_of_a_conversation_opens_its_message(window: Window) -> None:

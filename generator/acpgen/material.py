@@ -46,10 +46,11 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A protocol as it was published under a version."""
+    """A protocol as it was published under a version. `title` is what readers know it by, mostly the version itself."""
 
     version: str
     documents: Documents = field(repr=False)
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +142,20 @@ def parsed(files: Files) -> Material:
     return Material(pages, releases, requirements, files.root)
 
 
-def index(content: bytes | None, at: str) -> tuple[str, list[str], Mapping[str, str]]:
-    """What an index of releases says: where they come from, their versions, and the dates that are known. Raises `Faults`."""
+@dataclass(frozen=True, slots=True)
+class Index:
+    """What an index of releases says: where they come from, their versions, oldest first, the dates and the titles that some have."""
+
+    about: str = ""
+    versions: tuple[str, ...] = ()
+    dates: Mapping[str, str] = field(default_factory=dict[str, str])
+    titles: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def index(content: bytes | None, at: str) -> Index:
+    """An index of releases as it is written. Raises `Faults`."""
     if content is None:
-        return "", [], {}
+        return Index()
     value = parse_json(decode(content, at), at)
     table = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
     versions, about = table.get("versions"), table.get("about", "")
@@ -160,21 +171,34 @@ def index(content: bytes | None, at: str) -> tuple[str, list[str], Mapping[str, 
         faults.append(BadMaterial(at=f"{at}#/versions", reason=reason, remedy=_INDEX_REMEDY))
     if len(set(map(str, listed))) < len(listed):
         faults.append(BadMaterial(at=f"{at}#/versions", reason="a version stands twice", remedy="Remove one of them"))
-    given = table.get("dates", {})
-    dates = cast("dict[str, object]", given) if isinstance(given, dict) else {}
-    if not isinstance(given, dict):
-        faults.append(BadMaterial(at=f"{at}#/dates", reason="this is no object", remedy=_INDEX_REMEDY))
-    for version, day in dates.items():
-        below = f"{at}{pointer('dates', version)}"
-        if version not in listed:
-            faults.append(
-                BadMaterial(at=below, reason="no such version is kept", remedy="Remove it, or list the version")
-            )
-        elif not _is_day(day):
-            faults.append(BadMaterial(at=below, reason="this is no date", remedy='Write it as "2026-01-31"'))
+    told: dict[str, dict[str, str]] = {}
+    for key, is_right, reason, remedy in (
+        ("dates", _is_day, "this is no date", 'Write it as "2026-01-31"'),
+        ("titles", _is_title, "this is no title", 'Write a line of text, such as "Public preview"'),
+    ):
+        given = table.get(key, {})
+        rows = cast("dict[str, object]", given) if isinstance(given, dict) else {}
+        if not isinstance(given, dict):
+            faults.append(BadMaterial(at=f"{at}#/{key}", reason="this is no object", remedy=_INDEX_REMEDY))
+        for version, said in rows.items():
+            below = f"{at}{pointer(key, version)}"
+            if version not in listed:
+                remedy_ = "Remove it, or list the version"
+                faults.append(BadMaterial(at=below, reason="no such version is kept", remedy=remedy_))
+            elif not is_right(said):
+                faults.append(BadMaterial(at=below, reason=reason, remedy=remedy))
+        told[key] = {version: str(said) for version, said in rows.items()}
+    names = [told["titles"].get(version, version) for version in map(str, listed)]
+    if len(set(names)) < len(set(map(str, listed))):
+        reason = "two releases have one title"
+        faults.append(BadMaterial(at=f"{at}#/titles", reason=reason, remedy="Give each a title of its own"))
     if faults:
         raise Faults(faults)
-    return str(about), [str(version) for version in listed], {version: str(day) for version, day in dates.items()}
+    return Index(str(about), tuple(map(str, listed)), **told)
+
+
+def _is_title(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip()) and value.isprintable()
 
 
 def _is_day(value: object) -> bool:
@@ -189,35 +213,37 @@ def _is_day(value: object) -> bool:
 
 
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_KEYS: Final = frozenset({"about", "dates", "versions"})
+_KEYS: Final = frozenset({"about", "dates", "titles", "versions"})
 _INDEX_REMEDY: Final = (
-    'Write {"about": "…", "versions": ["…"], "dates": {"…": "2026-01-31"}}, without dates that are not known'
+    'Write {"about": "…", "versions": ["…"], "dates": {"…": "2026-01-31"}, "titles": {"…": "…"}}, with the dates that are known'
+    " and the titles that differ from the version"
 )
 
 
 def _releases(protocol: str, contents: Mapping[str, bytes], at: str) -> Releases:
-    about, versions, dates = index(contents.get(INDEX), f"{at}/{INDEX}")
-    listed = {f"{version}.json" for version in versions}
+    told = index(contents.get(INDEX), f"{at}/{INDEX}")
+    listed = {f"{version}.json" for version in told.versions}
     faults: list[Fault] = [
         BadMaterial(at=f"{at}/{name}", reason=f"{INDEX} does not list this release", remedy="List it, oldest first")
         for name in contents.keys() - listed - {INDEX}
     ]
     faults += [
         BadMaterial(at=f"{at}/{INDEX}#/versions/{number}", reason=f"there is no file {version}.json", remedy=_KEEP)
-        for number, version in enumerate(versions)
+        for number, version in enumerate(told.versions)
         if f"{version}.json" not in contents
     ]
     found: list[Release] = []
-    for version in versions:
+    for version in told.versions:
         name = f"{version}.json"
         if name in contents:
             try:
-                found.append(Release(version, parse(Source(f"{protocol} {version}", at, ((name, contents[name]),)))))
+                documents = parse(Source(f"{protocol} {version}", at, ((name, contents[name]),)))
+                found.append(Release(version, documents, told.titles.get(version, version)))
             except Faults as caught:
                 faults.extend(caught.faults)
     if faults:
         raise Faults(sorted(faults, key=str))
-    return Releases(about, tuple(found), dates)
+    return Releases(told.about, tuple(found), told.dates)
 
 
 def _page_faults(pages: Mapping[str, str], root: str) -> Iterator[Fault]:

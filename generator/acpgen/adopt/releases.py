@@ -36,12 +36,13 @@ def keep(file: Path, folder: Path, version: str) -> Mapping[str, str]:
         raise Faults([BadMaterial(at="--keep-as", reason=reason, remedy=remedy)])
     text = layout.compact({"$schema": _DIALECT, **read_upstream(file)})
     path = folder / INDEX
-    about, versions, dates = index(read_bytes(path) if path.exists() else None, place(path))
-    if version in versions:
+    known = index(read_bytes(path) if path.exists() else None, place(path))
+    if version in known.versions:
         at = folder / f"{version}.json"
         if at.exists() and decode(read_bytes(at), place(at)) == text:
             return {}
         reason = f"{version} is kept already, with other facts"
         raise Faults([BadMaterial(at=place(at), reason=reason, remedy="Give this release another name")])
-    listed = {"about": about, "versions": [*versions, version], **({"dates": dict(dates)} if dates else {})}
+    optional = {"dates": dict(known.dates), "titles": dict(known.titles)}
+    listed = {"about": known.about, "versions": [*known.versions, version], **{k: v for k, v in optional.items() if v}}
     return {f"{version}.json": text, INDEX: layout.text(listed)}

@@ -16,7 +16,7 @@ from acpgen.schema.load import place, read_bytes
 def versions_of(project: config.Config, new: str) -> tuple[str, ...]:
     """The releases of NEW's protocol that are kept, oldest first; none if it is no protocol of the project. Raises `Faults`."""
     folder = _folder(project, new)
-    return () if folder is None else tuple(index(read_bytes(folder / INDEX), place(folder / INDEX))[1])
+    return () if folder is None else index(read_bytes(folder / INDEX), place(folder / INDEX)).versions
 
 
 def _folder(project: config.Config, new: str) -> Path | None:

@@ -14,7 +14,7 @@ from acpgen.errors import Fault, Faults
 from acpgen.kept import NOTHING, Kept
 from acpgen.material import NONE, Material
 from acpgen.material import title as title_of
-from acpgen.publish import changelog, changes, feed, in_browser, lint_rules, pages, requirements, timelines
+from acpgen.publish import changelog, changes, feed, in_browser, lint_rules, pages, pairs, requirements, timelines
 from acpgen.publish import monitor as monitoring
 from acpgen.publish.counterparts import beside
 from acpgen.publish.demands import demands
@@ -44,8 +44,8 @@ def documents(
     """The docs of all versions, and what is about several of them: home page, changelogs, what differs between versions, the rules of
     the compatibility check and of the monitor, the requirements, and the pages that the project adds.
 
-    `for_site` adds marks for its search to headings, each version as one file, the page that judges messages in the browser, and
-    the feed of the changelogs, whose links are relative to `url`, where the site will stand. What
+    `for_site` adds marks for its search to headings, each version as one file, the page that judges messages in the browser,
+    those that compare two releases, and the feed of the changelogs, whose links are relative to `url`, where the site will stand. What
     follows from releases alone is taken from what is `kept`. Raises `Faults`.
     """
     from acpgen.compat import catalogue, rule_pages
@@ -86,6 +86,11 @@ def documents(
         told = next((v.path(changelog.PAGE) for v in versions if v.protocol.name == name), None)
         path = _history(name, versions)
         files[path] = timelines.page(name, history, path, RULES, told)
+        if for_site and len(history.releases) >= pairs.FEWEST:
+            around = {"rules": RULES, "history": path} | ({"changelog": told} if told is not None else {})
+            own = next((version for version in versions if version.protocol.name == name), None)
+            given = material.releases[name].dates
+            files.update(pairs.pages(name, history, given, own, _pairs(name, versions), around))
     for old, new in successions(versions):
         path = changes.name(old, new)
         files[path] = changes.page(old, new, path)
@@ -136,6 +141,7 @@ def navigation(versions: Sequence[Version], material: Material = NONE) -> list[E
         history: list[Entry] = []
         if has_past:
             history = [("Changelog", version.path(changelog.PAGE)), ("History", version.path(timelines.PAGE))]
+            history += _chosen("Compare two releases", version.protocol.name, versions, material)
         found.append(
             (
                 version.protocol.name,
@@ -151,7 +157,10 @@ def navigation(versions: Sequence[Version], material: Material = NONE) -> list[E
                 ],
             )
         )
-    between: list[Entry] = [(f"{name}: history", _history(name, versions)) for name in _families(versions, material)]
+    between: list[Entry] = []
+    for name in _families(versions, material):
+        between.append((f"{name}: history", _history(name, versions)))
+        between += _chosen(f"{name}: compare two releases", name, versions, material)
     for old, new in successions(versions):
         title = f"{old.protocol.name} to {new.protocol.name}"
         between += [(f"{title}: differences", changes.name(old, new)), (f"{title}: migration guide", _guide(old, new))]
@@ -201,6 +210,8 @@ def _above(versions: Sequence[Version], material: Material, files: Mapping[str, 
         found.append((f"Migration guide: {title}", _guide(old, new)))
     kept = [name for name in material.releases if _history(name, versions) in files]
     found += [(f"History of {name}: who understands whom, and since when", _history(name, versions)) for name in kept]
+    compared = [(name, _pairs(name, versions)) for name in kept]
+    found += [(f"Compare two releases of {name}", path) for name, path in compared if path in files]
     rules = (
         ("Judge messages in the browser", in_browser.PAGE),
         ("The requirements of the documents, and what enforces each", requirements.PAGE),
@@ -228,6 +239,16 @@ def _history(name: str, versions: Sequence[Version]) -> str:
     """The page with the history of a protocol, or of a family of them."""
     own = next((version for version in versions if version.protocol.name == name), None)
     return f"{name}/{timelines.PAGE}" if own is None else own.path(timelines.PAGE)
+
+
+def _pairs(name: str, versions: Sequence[Version]) -> str:
+    """The page on which two releases of a protocol, or of a family of them, are chosen."""
+    return f"{_history(name, versions).removesuffix(timelines.PAGE)}{pairs.PAGE}"
+
+
+def _chosen(title: str, name: str, versions: Sequence[Version], material: Material) -> list[Entry]:
+    """The entry of that page, where there is one."""
+    return [(title, _pairs(name, versions))] if len(material.releases[name].releases) >= pairs.FEWEST else []
 
 
 def _families(versions: Sequence[Version], material: Material) -> list[str]:

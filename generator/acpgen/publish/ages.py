@@ -53,14 +53,14 @@ def _since(releases: Sequence[Past], present: Sequence[bool | None]) -> str | No
         if None in present:
             return None
         last = max((index for index, there in enumerate(present) if there), default=None)
-        return UNRELEASED if last is None else f"in releases up to {releases[last].version}"
+        return UNRELEASED if last is None else f"in releases up to {releases[last].title}"
     first = len(present) - 1
     while first > 0 and present[first - 1]:
         first -= 1
-    version = releases[first].version
+    title = releases[first].title
     if first == 0 or present[first - 1] is None:
-        return f"{version} or earlier"
-    return f"{version} ({releases[first - 1].version} lacks it)"
+        return f"{title} or earlier"
+    return f"{title} ({releases[first - 1].title} lacks it)"
 
 
 def _same(version: Version, name: str, past: Past) -> OutlinedType | None:

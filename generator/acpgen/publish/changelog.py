@@ -36,12 +36,12 @@ def page(version: Version, history: History, rules: str) -> str:
     path = version.path(PAGE)
     teller = _Teller(version, docs.places_of(version.protocol, version.bundle), path, rules)
     steps = [
-        _step(teller, old.version, new.version, found.judged)
+        _step(teller, old.title, new.title, found.judged)
         for (old, new), found in zip(pairwise(history.releases), history.comparisons.steps, strict=True)
         if not isinstance(found, Faults)
     ]
     last = history.releases[-1]
-    own = _step(teller, last.version, "this schema", _own(last.revised, version), most=None)
+    own = _step(teller, last.title, "this schema", _own(last.revised, version), most=None)
     return docs.lay_out(
         "changelog",
         path=path,
@@ -49,7 +49,7 @@ def page(version: Version, history: History, rules: str) -> str:
         about=history.about,
         steps=steps[::-1],
         own=own,
-        first=history.releases[0].version,
+        first=history.releases[0].title,
         rules=rules,
     )
 
@@ -64,7 +64,7 @@ def _own(last: Revised, version: Version) -> Sequence[Judged]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Change:
+class Change:
     """One rule's findings with the same words, in as many places as there are."""
 
     severity: Severity
@@ -95,7 +95,7 @@ def _step(teller: _Teller, old: str, new: str, judged: Sequence[Judged], most: i
     }
 
 
-def changes(judged: Iterable[Judged], *, is_joined: bool = True) -> list[_Change]:
+def changes(judged: Iterable[Judged], *, is_joined: bool = True) -> list[Change]:
     """The findings that are told: those with the same words together, or only those that are also of one place, worst first."""
     found: dict[tuple[Severity, str, str, str], list[Judged]] = {}
     for each in judged:
@@ -103,7 +103,7 @@ def changes(judged: Iterable[Judged], *, is_joined: bool = True) -> list[_Change
             continue
         place = "" if is_joined else each.new_at or each.old_at
         found.setdefault((each.severity, each.rule, each.message, place), []).append(each)
-    told = [_Change(*key[:3], tuple(group)) for key, group in found.items()]
+    told = [Change(*key[:3], tuple(group)) for key, group in found.items()]
     return sorted(told, key=lambda change: SEVERITIES.index(change.severity))
 
 
@@ -116,9 +116,9 @@ class _Teller:
     path: str
     rules: str
 
-    def groups(self, changes: Sequence[_Change]) -> Iterator[tuple[Markdown, list[Markdown]]]:
+    def groups(self, changes: Sequence[Change]) -> Iterator[tuple[Markdown, list[Markdown]]]:
         """The changes by method; first those that many methods share."""
-        heads: dict[str, list[_Change]] = {}
+        heads: dict[str, list[Change]] = {}
         for change in changes:
             methods = change.methods
             heads.setdefault(methods[0] if len(methods) == 1 else "", []).append(change)
@@ -128,7 +128,7 @@ class _Teller:
         for name in sorted(heads):
             yield self._method(name), [self._told(change) for change in heads[name]]
 
-    def _told(self, change: _Change) -> Markdown:
+    def _told(self, change: Change) -> Markdown:
         rule = Markdown(f"[{code(change.rule)}]({docs.relative(self.path, self.rules)}#{change.rule})")
         parts = [Markdown(f"**{change.severity}**, {rule}: {docs.prose(change.message)}")]
         methods = [name for name in change.methods if name]

@@ -81,8 +81,8 @@ def _entries(version: Version, history: History, dates: Mapping[str, str]) -> It
             yield _Entry(
                 dates[new.version],
                 version.protocol.name,
-                f"{version.protocol.name}: {new.version}, after {old.version}",
-                f"{page}#{_anchor(f'{new.version}, after {old.version}')}",
+                f"{version.protocol.name}: {new.title}, after {old.title}",
+                f"{page}#{_anchor(f'{new.title}, after {old.title}')}",
                 (VERDICTS[worst(tuple(each.severity for each in found.judged))], *_lines(found.judged)),
             )
 

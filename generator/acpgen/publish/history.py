@@ -32,6 +32,7 @@ class Past:
 
     def __init__(self, release: material.Release, kept: Kept) -> None:
         self.version = release.version
+        self.title = release.title or release.version
         self._release = release
         self._kept = kept
 
@@ -88,7 +89,7 @@ class History:
     def once(self, kind: str, modules: Sequence[str], parts: Sequence[str], make: Callable[[], str]) -> str:
         """A text that the code of `modules` makes of the releases and of `parts`."""
         code = provenance.code(*modules)
-        content = [part for release in self.releases for part in (release.version, *release.content, "")]
+        content = [part for release in self.releases for part in (release.title, *release.content, "")]
         return str(self.kept.once(code, kind, (*parts, "", *content), make))
 
 

@@ -24,7 +24,7 @@ def page(name: str, history: History, path: str, rules: str, changelog: str | No
     link = docs.relative(path, rules)
 
     def section() -> str:
-        milestones = [Milestone(each.version) for each in history.releases]
+        milestones = [Milestone(each.title) for each in history.releases]
         return history_section(name, assembled(name, milestones, history.comparisons, most_rows=ROWS), link)
 
     return docs.lay_out(

@@ -44,6 +44,7 @@ FEED: Final = "feed.xml"
 
 _SITE: Final = {
     "acpgen.css": "docs/assets/acpgen.css",
+    "comparing.js": "docs/assets/comparing.js",
     "actions.html": "theme/partials/actions.html",
     "acpgen.js": "docs/assets/acpgen.js",
     "favicon.svg": "docs/assets/favicon.svg",
@@ -221,7 +222,7 @@ def serve(
 
 
 def _is_for_machines(path: str) -> bool:
-    return path.rpartition("/")[2] in (WHOLE, "llms.txt", FEED)
+    return path.endswith(".js") or path.rpartition("/")[2] in (WHOLE, "llms.txt", FEED)
 
 
 def _as_text(page: str) -> str:

@@ -46,16 +46,19 @@ function offer() {
   }
 }
 
-// The page that judges messages loads what it needs; no other page does.
+// A page with a form loads the script of that form; no other page does.
 const assets = document.currentScript.src.replace(/[^/]*$/, "");
-function judging() {
-  if (!document.querySelector("[data-acp-judge]")) return;
-  const script = document.createElement("script");
-  script.src = `${assets}judging.js`;
-  document.head.append(script);
+const forms = { "[data-acp-judge]": "judging.js", "[data-acp-compare]": "comparing.js" };
+function formed() {
+  for (const [mark, name] of Object.entries(forms)) {
+    if (!document.querySelector(mark)) continue;
+    const script = document.createElement("script");
+    script.src = `${assets}${name}`;
+    document.head.append(script);
+  }
 }
 addEventListener("DOMContentLoaded", () => {
-  judging();
+  formed();
   point();
   offer();
 });

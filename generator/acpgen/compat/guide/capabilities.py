@@ -1,0 +1,105 @@
+"""What a migration guide says of capabilities: what advertises each in both versions, those of one name beside one another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from acpgen import ir
+from acpgen.compat.guide.names import renamed
+from acpgen.compat.protocol.revision import Revised
+from acpgen.markup import code, plain
+
+
+def lines(old: Revised, new: Revised) -> Iterator[str]:
+    """Every marker of both versions and what advertises it, those of one name beside one another."""
+    rows: list[tuple[str, str, str]] = []
+    lacks = f"none in {code(old.protocol.name)}"
+    for side in dict.fromkeys((*old.protocol.sides, *new.protocol.sides)):
+        before, after = (dict(_markers(revised, side)) for revised in (old, new))
+        matches = _counterparts(tuple(before), tuple(after))
+        for path, sign in before.items():
+            match = matches.get(path)
+            there = f"{code(match)} {after[match]}" if match else _covered(f"{side}:{path}", old, new)
+            rows.append((side, f"{code(path)} {sign}", there))
+        matched = set(matches.values())
+        rows += [(side, lacks, f"{code(path)} {sign}") for path, sign in after.items() if path not in matched]
+    if rows:
+        yield "\n## Capabilities\n"
+        yield "What each side can advertise in its part of `initialize`, and by which value: `true`, or an object, which may be empty.\n"
+        yield f"| Side | {code(old.protocol.name)} | {code(new.protocol.name)} |\n| --- | --- | --- |"
+        yield from (f"| {plain(side)} | {was} | {now} |" for side, was, now in rows)
+
+
+def _covered(gate: str, old: Revised, new: Revised) -> str:
+    """What is said of a capability that the new version does not have: what its methods need there."""
+    now = renamed(old, new)
+    names = [now.get(method.name, method.name) for method in old.methods if method.capability == gate]
+    left = [method for method in new.methods if method.name in names]
+    needs = [
+        f"{code(method.name)} needs {code(method.capability.partition(':')[2]) if method.capability else 'none'}"
+        for method in left
+    ]
+    return "; ".join((f"none in {code(new.protocol.name)}", *needs))
+
+
+def _markers(revised: Revised, side: str) -> Iterator[tuple[str, str]]:
+    """The paths of the capabilities that a side has, with the value that advertises each."""
+    for method in revised.methods:
+        if method.name == "initialize" and method.kind == "request":
+            start = method.result if method.side == side else method.params
+            record = revised.definitions.get(start or "")
+            for field in revised.stable(record.fields) if isinstance(record, ir.Record) else ():
+                if field.name.lower().endswith("capabilities"):
+                    yield field.name, "`{}`"
+                    yield from _markers_below(revised, field.type, field.name, frozenset())
+
+
+def _markers_below(revised: Revised, type_: ir.Type, path: str, seen: frozenset[str]) -> Iterator[tuple[str, str]]:
+    for name in _references(type_):
+        definition = revised.definitions[name]
+        if not isinstance(definition, ir.Record) or name in seen:
+            continue
+        for field in revised.stable(definition.fields):
+            if field.name == "_meta":
+                continue
+            below = f"{path}.{field.name}"
+            is_marker = any(isinstance(revised.definitions[each], ir.Record) for each in _references(field.type))
+            yield below, "`{}`" if is_marker else "`true`" if field.type == ir.Boolean() else ""
+            yield from _markers_below(revised, field.type, below, seen | {name})
+
+
+def _references(type_: ir.Type) -> Iterator[str]:
+    if isinstance(type_, ir.Ref):
+        yield type_.name
+    elif isinstance(type_, ir.AnyOf):
+        for member in type_.types:
+            yield from _references(member)
+
+
+def _counterparts(before: Sequence[str], after: Sequence[str]) -> dict[str, str]:
+    """The capabilities that both versions have, by their old paths: those of one name, and those that hold the same ones."""
+    found: dict[str, str] = {}
+    for path in before:
+        match = _counterpart(path, before, [each for each in after if each not in found.values()])
+        if match:
+            found[path] = match
+    for path in before:
+        around = {there.rpartition(".")[0] for was, there in found.items() if was.rpartition(".")[0] == path}
+        if path not in found and len(around) == 1 and around <= set(after) - set(found.values()):
+            found[path] = around.pop()
+    return found
+
+
+def _counterpart(path: str, before: Sequence[str], after: Sequence[str]) -> str:
+    """The capability that has this name alone in both versions, with the one around it or by itself; empty if there is none."""
+    for names in (2, 1):
+        tail = _tail(path, names)
+        there = [other for other in after if _tail(other, names) == tail]
+        if len(there) == 1 and [other for other in before if _tail(other, names) == tail] == [path]:
+            return there[0]
+    return ""
+
+
+def _tail(path: str, names: int) -> tuple[str, ...]:
+    """The last names of a path; the first of all stands for the same in every version."""
+    return ("", *path.split(".")[1:])[-names:]
