@@ -559,7 +559,15 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 *("command", "fixing", "history.asked", "moves", "outputs", "waiving"),
                 *(
                     f"guide.{name}"
-                    for name in ("__init__", "actions", "capabilities", "entries", "methods", "names", "types")
+                    for name in (
+                        "__init__",
+                        "actions",
+                        "entries",
+                        "renaming",
+                        "told_capabilities",
+                        "told_methods",
+                        "told_types",
+                    )
                 ),
             }
         ),

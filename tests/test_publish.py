@@ -264,8 +264,9 @@ def test_every_age_is_that_of_the_first_release_that_names_the_thing(name: str) 
     """Told again without the meaning: by the words that stand in the files."""
     version = next(each for each in versions() if each.protocol.name == name)
     known = ages(version, past()[name])
-    releases = [release.version for release in beside().releases[name].releases]
-    raw = [(ROOT / "schema" / "releases" / name / f"{each}.json").read_text() for each in releases]
+    releases = [release.title for release in beside().releases[name].releases]
+    kept = [release.version for release in beside().releases[name].releases]
+    raw = [(ROOT / "schema" / "releases" / name / f"{each}.json").read_text() for each in kept]
     for method, said in known.methods.items():
         has = [f'"x-method":"{method}"' in text for text in raw]
         if said == UNRELEASED:
@@ -274,14 +275,14 @@ def test_every_age_is_that_of_the_first_release_that_names_the_thing(name: str) 
             last = releases.index(said.removeprefix("in releases up to "))
             assert has[last] and not any(has[last + 1 :]), method
         else:
-            first = releases.index(said.partition(" ")[0])
+            first = releases.index(said.partition(" (")[0].removesuffix(" or earlier"))
             assert all(has[first:]), method
             assert not any(has[:first]), method
             assert said.endswith(" or earlier" if first == 0 else f" ({releases[first - 1]} lacks it)"), method
     for type_, said in known.types.items():
         has = [re.search(rf'^  "{re.escape(type_)}": ', text, re.MULTILINE) is not None for text in raw]
         if said.endswith("lacks it)") and any(has):
-            at = releases.index(said.partition(" ")[0])
+            at = releases.index(said.partition(" (")[0])
             assert has[at] and not has[at - 1], type_
     assert len(known.types) > 100 and len(known.members) > 300
     assert UNRELEASED in known.methods.values()
@@ -293,7 +294,7 @@ def test_a_method_of_each_age_says_so_on_its_page() -> None:
         ("acp/v1/methods/session_list.md", "since 0.12.1 (0.11.0 lacks it)"),
         ("acp/v1/methods/elicitation_create.md", "since 1.21.0 (0.13.5 lacks it)"),
         ("acp/v1/methods/session_fork.md", UNRELEASED),
-        ("acp/v2/methods/tool_call_cancel.md", "since typescript-sdk-2.4.0 (2.0.0-alpha.3 lacks it)"),
+        ("acp/v2/methods/tool_call_cancel.md", "since TypeScript SDK 2.4.0 (2.0.0-alpha.3 lacks it)"),
     ):
         assert f"- Published: {said}\n" in files()[page], page
     assert "Published" not in files()["mcp/2025-06-18/methods/roots_list.md"]
@@ -313,7 +314,7 @@ def test_the_changelog_tells_what_the_compatibility_check_finds_between_releases
     told = sections(files()[f"{name}/changelog.md"])
     assert len(told) == len(releases) + 1
     for (old, new), (head, body) in zip(pairwise(releases), reversed(told[: len(releases) - 1]), strict=True):
-        assert head == f"`{new.version}`, after `{old.version}`"
+        assert head == f"`{new.title}`, after `{old.title}`"
         report = compare(old.documents, new.documents)
         found = {each.severity for each in report.findings}
         tally = ", ".join(level for level in SEVERITIES if level in found)
@@ -480,7 +481,7 @@ def test_the_kept_releases_have_a_history_with_pictures_and_tables(path: str) ->
     about = beside().releases[path.removesuffix("/history.md")]
     assert page.count("<svg") == page.count("<desc") == 2
     steps = page.partition("## Steps")[2].partition("## Who")[0]
-    assert all(f"| `{release.version}` |" in steps for release in about.releases)
+    assert all(f"| `{release.title}` |" in steps for release in about.releases)
     assert "[`" in page.partition("and since when")[2]  # a rule with its documentation
     assert f"({'../' * path.count('/')}compatibility.md" in page
 

@@ -64,7 +64,7 @@ def _own(last: Revised, version: Version) -> Sequence[Judged]:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ToldChange:
     """One rule's findings with the same words, in as many places as there are."""
 
     severity: Severity
@@ -95,7 +95,7 @@ def _step(teller: _Teller, old: str, new: str, judged: Sequence[Judged], most: i
     }
 
 
-def changes(judged: Iterable[Judged], *, is_joined: bool = True) -> list[Change]:
+def changes(judged: Iterable[Judged], *, is_joined: bool = True) -> list[ToldChange]:
     """The findings that are told: those with the same words together, or only those that are also of one place, worst first."""
     found: dict[tuple[Severity, str, str, str], list[Judged]] = {}
     for each in judged:
@@ -103,7 +103,7 @@ def changes(judged: Iterable[Judged], *, is_joined: bool = True) -> list[Change]
             continue
         place = "" if is_joined else each.new_at or each.old_at
         found.setdefault((each.severity, each.rule, each.message, place), []).append(each)
-    told = [Change(*key[:3], tuple(group)) for key, group in found.items()]
+    told = [ToldChange(*key[:3], tuple(group)) for key, group in found.items()]
     return sorted(told, key=lambda change: SEVERITIES.index(change.severity))
 
 
@@ -116,9 +116,9 @@ class _Teller:
     path: str
     rules: str
 
-    def groups(self, changes: Sequence[Change]) -> Iterator[tuple[Markdown, list[Markdown]]]:
+    def groups(self, changes: Sequence[ToldChange]) -> Iterator[tuple[Markdown, list[Markdown]]]:
         """The changes by method; first those that many methods share."""
-        heads: dict[str, list[Change]] = {}
+        heads: dict[str, list[ToldChange]] = {}
         for change in changes:
             methods = change.methods
             heads.setdefault(methods[0] if len(methods) == 1 else "", []).append(change)
@@ -128,7 +128,7 @@ class _Teller:
         for name in sorted(heads):
             yield self._method(name), [self._told(change) for change in heads[name]]
 
-    def _told(self, change: Change) -> Markdown:
+    def _told(self, change: ToldChange) -> Markdown:
         rule = Markdown(f"[{code(change.rule)}]({docs.relative(self.path, self.rules)}#{change.rule})")
         parts = [Markdown(f"**{change.severity}**, {rule}: {docs.prose(change.message)}")]
         methods = [name for name in change.methods if name]

@@ -75,7 +75,7 @@ def _compared(history: History) -> Mapping[str, JSON]:
     return {"changes": [json.loads(each) for each in known], "pairs": pairs}
 
 
-def _told(change: changelog.Change) -> Sequence[JSON]:
+def _told(change: changelog.ToldChange) -> Sequence[JSON]:
     """Severity, rule, sentence, who breaks, methods, places, and whether there are more places."""
     places = list(dict.fromkeys(each.location for each in change.judged if each.location))
     breaks = next((each.breaks for each in change.judged if each.breaks), "")

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from acpgen.compat import moves
-from acpgen.compat.guide import capabilities, entries, methods, types
+from acpgen.compat.guide import entries, told_capabilities, told_methods, told_types
 from acpgen.compat.protocol.check import check
 from acpgen.compat.protocol.revision import Revised
 from acpgen.markup import code, plain
@@ -38,17 +38,17 @@ def _lines(old: Revised, new: Revised) -> Iterator[str]:
         f"What changes for those who speak {code(old.protocol.name)} and move to {code(new.protocol.name)}: {begins} by the two schemas, "
         "with every message in this guide checked against the schema of its version.\n"
     )
-    yield from methods.overview(old, new, judged)
+    yield from told_methods.overview(old, new, judged)
     yield from moves.lines(old, new)
     yield "\n## What the schemas say\n"
     yield "All that differs between the schemas of the two versions, by method. It is computed, so nothing is left out.\n"
-    for area, names in methods.areas(old, new).items():
+    for area, names in told_methods.areas(old, new).items():
         yield f"\n## {plain(area)}: methods"
         for name in names:
-            yield from methods.told(name, [each for each in mine if each.method == name], old, new)
+            yield from told_methods.told(name, [each for each in mine if each.method == name], old, new)
     rest = [each for each in mine if each.method is None]
     if rest:
         yield "\n## Every message\n"
         yield from entries.grouped(rest, old, new)
-    yield from capabilities.lines(old, new)
-    yield from types.lines(old, new)
+    yield from told_capabilities.lines(old, new)
+    yield from told_types.lines(old, new)

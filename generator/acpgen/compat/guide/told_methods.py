@@ -11,7 +11,7 @@ from typing import Final
 from acpgen import ir
 from acpgen.compat import moves
 from acpgen.compat.guide import entries
-from acpgen.compat.guide.names import named, renamed
+from acpgen.compat.guide.renaming import named, renamed
 from acpgen.compat.protocol.candidates import Examples, NoExample
 from acpgen.compat.protocol.check import Judged
 from acpgen.compat.protocol.messages import Part, Route, message
