@@ -118,11 +118,12 @@ class Output:
 @dataclass(frozen=True, slots=True)
 class Published:
     """What the built site is told: `url` where it will stand, `source` what stands before the path of a file in links that edit it; both
-    end in a slash or are empty.
+    end in a slash or are empty. `python` are the files and folders of Python whose docstrings make the API reference.
     """
 
     url: str = ""
     source: str = ""
+    python: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,7 +339,7 @@ class _Reader:
 
     def site(self, value: object) -> Published:
         key = "tool.acpgen.site"
-        table = self.table(value, key, ("url", "source"))
+        table = self.table(value, key, ("url", "source", "python"))
         addresses: dict[str, str] = {}
         for name in ("url", "source"):
             given = table.get(name, "")
@@ -346,7 +347,14 @@ class _Reader:
                 self.wrong(f"{key}.{name}", _WEB_ADDRESS)
             else:
                 addresses[name] = _folder_address(given)
-        return Published(**addresses)
+        python = table.get("python", [])
+        listed = cast("list[object]", python) if isinstance(python, list) else []
+        named = tuple(each for each in listed if isinstance(each, str) and each)
+        if not isinstance(python, list) or len(named) < len(listed) or len(set(named)) < len(named):
+            self.wrong(f"{key}.python", "files and folders of Python, each once")
+        for each in named:
+            self.folder(each, f"{key}.python")
+        return Published(**addresses, python=named)
 
     def levels(self, value: object) -> Iterator[tuple[str, Level]]:
         for rule, level in self.table({} if value is None else value, "tool.acpgen.lint", None).items():

@@ -32,7 +32,9 @@ _BIRTH: Final = 1.0
 class FollowsRoots(Protocol):
     """What is told of the roots of a session whenever they change, such as `RootsProvider` for MCP servers; `None` at its end."""
 
-    async def follow(self, roots: RootSet | None) -> object: ...
+    async def follow(self, roots: RootSet | None) -> object:
+        """Take the roots as they are now; `None`: the session has ended."""
+        ...
 
 
 class KeepsState(Protocol):

@@ -51,7 +51,9 @@ class FileEvent:
 
 
 Notify: TypeAlias = "Callable[[FileEvent], Awaitable[object] | object]"
+"""What is told of each file that was read or written."""
 Stage: TypeAlias = "Callable[[str], Awaitable[object]]"
+"""What a test is told of each step of a write, by its name."""
 Buffer: TypeAlias = "Callable[[str], Awaitable[str | None] | str | None]"
 """The unsaved text of a file that is open in the editor, by its path; `None` where it has none."""
 Changed: TypeAlias = "Callable[[str], Awaitable[object] | object]"

@@ -27,7 +27,10 @@ Revision: TypeAlias = Literal["2025-06-18", "2025-11-25", "2026-07-28"]
 """A revision of MCP, as `initialize` settles it. From 2026-07-28 on nothing is announced: servers ask within a request."""
 
 LIST: Final = "roots/list"
+"""The request for the roots."""
+
 LIST_CHANGED: Final = "notifications/roots/list_changed"
+"""The announcement that they changed."""
 CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
 """Where a request of 2026-07-28 carries the client's capabilities in `_meta`."""
 

@@ -23,6 +23,7 @@ from acp_bindings import MISSING
 from .errors import invalid_params, refused
 
 Flavour: TypeAlias = Literal["posix", "windows"]
+"""How paths are written."""
 NATIVE: Final[Flavour] = "windows" if os.name == "nt" else "posix"
 """The path rules of this machine."""
 
@@ -34,25 +35,37 @@ class LifecycleRequest(Protocol):
     """Params of `session/new`, `session/load`, `session/resume` or `session/fork`, of v1 or v2."""
 
     @property
-    def cwd(self) -> str: ...
+    def cwd(self) -> str:
+        """The working directory, an absolute path."""
+        ...
+
     @property
-    def additional_directories(self) -> object: ...
+    def additional_directories(self) -> object:
+        """The further roots, as they came: an array of absolute paths, null, or omitted."""
+        ...
 
 
 class SessionRequest(LifecycleRequest, Protocol):
     """Params of a lifecycle request that names a session: load, resume or fork."""
 
     @property
-    def session_id(self) -> str: ...
+    def session_id(self) -> str:
+        """The id of the session."""
+        ...
 
 
 class ListRequest(Protocol):
     """Params of `session/list`, of v1 or v2."""
 
     @property
-    def cwd(self) -> str | None: ...
+    def cwd(self) -> str | None:
+        """The working directory whose sessions are listed; `None` for all."""
+        ...
+
     @property
-    def additional_directories(self) -> object: ...
+    def additional_directories(self) -> object:
+        """The further roots, as they came: an array of absolute paths, null, or omitted."""
+        ...
 
 
 class Listed(SessionRequest, Protocol):

@@ -14,7 +14,18 @@ from acpgen.errors import Fault, Faults
 from acpgen.kept import NOTHING, Kept
 from acpgen.material import NONE, Material
 from acpgen.material import title as title_of
-from acpgen.publish import changelog, changes, feed, in_browser, lint_rules, pages, pairs, requirements, timelines
+from acpgen.publish import (
+    changelog,
+    changes,
+    feed,
+    in_browser,
+    lint_rules,
+    pages,
+    pairs,
+    reference,
+    requirements,
+    timelines,
+)
 from acpgen.publish import monitor as monitoring
 from acpgen.publish.counterparts import beside
 from acpgen.publish.demands import demands
@@ -40,13 +51,14 @@ def documents(
     for_site: bool = False,
     kept: Kept = NOTHING,
     url: str = "",
+    python: reference.Library = reference.NOTHING,
 ) -> Mapping[str, str]:
     """The docs of all versions, and what is about several of them: home page, changelogs, what differs between versions, the rules of
     the compatibility check and of the monitor, the requirements, and the pages that the project adds.
 
     `for_site` adds marks for its search to headings, each version as one file, the page that judges messages in the browser,
-    those that compare two releases, and the feed of the changelogs, whose links are relative to `url`, where the site will stand. What
-    follows from releases alone is taken from what is `kept`. Raises `Faults`.
+    those that compare two releases, the API of `python`, and the feed of the changelogs, whose links are relative to `url`, where the site
+    will stand. What follows from releases alone is taken from what is `kept`. Raises `Faults`.
     """
     from acpgen.compat import catalogue, rule_pages
     from acpgen.compat.guide import guide
@@ -109,6 +121,11 @@ def documents(
     if for_site and in_browser.judged(versions):
         files[in_browser.PAGE] = in_browser.page(versions, len(monitoring.rules()) if monitoring.PAGE in files else 0)
     files.update(pages.added(material, files))
+    if for_site:
+        for path in material.pages:
+            used = reference.used(python, files[path], path) if path in files else None
+            files |= {path: f"{files[path]}\n{used}"} if used is not None else {}
+        files.update(reference.pages(python))
     shown = {"versions": _listed(versions, files), "pages": _above(versions, material, files)}
     files[HOME] = docs.lay_out("home", path=HOME, head=pages.head(material), **shown)
     files[MACHINES] = docs.lay_out("llms.txt", path=MACHINES, **shown)
@@ -120,11 +137,14 @@ def documents(
     return files
 
 
-def navigation(versions: Sequence[Version], material: Material = NONE) -> list[Entry]:
+def navigation(
+    versions: Sequence[Version], material: Material = NONE, python: reference.Library = reference.NOTHING
+) -> list[Entry]:
     """How the pages hang together: a section for each version with its methods and, by area, its types."""
     from acpgen.compat import catalogue
 
     found: list[Entry] = [("Home", HOME), *pages.navigation(material)]
+    found += reference.navigation(python)
     if in_browser.judged(versions):
         found.append(("Judge messages", in_browser.PAGE))
     for version in versions:
@@ -177,9 +197,13 @@ def navigation(versions: Sequence[Version], material: Material = NONE) -> list[E
     return [*found, ("Rules", [*rules, ("Compatibility rules", [("All rules", RULES), *each_rule])])]
 
 
-def sources(versions: Sequence[Version], material: Material = NONE) -> Mapping[str, str]:
-    """The file that a page is made from, where it is one that people edit: schema files of methods, types and areas, pages by hand."""
-    found = {path: pages.source(material, path) for path in material.pages}
+def sources(
+    versions: Sequence[Version], material: Material = NONE, python: reference.Library = reference.NOTHING
+) -> Mapping[str, str]:
+    """The file that a page is made from, where it is one that people edit: schema files of methods, types and areas, Python, pages by
+    hand.
+    """
+    found = {path: pages.source(material, path) for path in material.pages} | {**reference.sources(python)}
     for version in versions:
         where = docs.places_of(version.protocol, version.bundle)
         definitions = version.protocol.definitions
@@ -213,6 +237,7 @@ def _above(versions: Sequence[Version], material: Material, files: Mapping[str, 
     compared = [(name, _pairs(name, versions)) for name in kept]
     found += [(f"Compare two releases of {name}", path) for name, path in compared if path in files]
     rules = (
+        ("The Python API, module by module", reference.INDEX),
         ("Judge messages in the browser", in_browser.PAGE),
         ("The requirements of the documents, and what enforces each", requirements.PAGE),
         ("The rules of the monitor", monitoring.PAGE),

@@ -26,12 +26,12 @@ from acpgen.config import Config, Published
 from acpgen.errors import Faults, SiteNotBuilt, Unwritable, visible
 from acpgen.kept import NOTHING, Kept, user_cache
 from acpgen.schema.load import Source, parse, place, read
-from acpgen.site import heads, searching
+from acpgen.site import heads, modules, searching
 from acpgen.site.serving import served
 from acpgen.write import Change, Files, Tree, write
 
 if TYPE_CHECKING:
-    from acpgen.publish import Entry, Version
+    from acpgen.publish import Entry, Version, reference
 
 ZENSICAL: Final = "0.0.73"
 """The version that the site is built and tested with; the extra `docs` pins it."""
@@ -73,23 +73,30 @@ def build(config: Config, out: Path, kept: Kept = NOTHING) -> Change:
     require_generator()
     sources = _sources(config)
     beside = material.read(config.root / config.schema, list(sources))
-    inputs, stamps = _inputs(config, sources, beside), stamp.Stamps(kept)
+    python = modules.read(config.root, config.site.python)
+    inputs, stamps = _inputs(config, sources, beside, python), stamp.Stamps(kept)
     if kept is not NOTHING and stamps.is_fresh(out, inputs):
         return Change(out, written=(), unchanged=_paths(out), removed=(), strays=())
-    tree = Tree(out, _files(config, sources, material.parsed(beside), kept))
+    tree = Tree(out, _files(config, sources, material.parsed(beside), python, kept))
     (change,) = write([tree])
     stamps.record(tree, inputs, {})
     return change
 
 
-def _files(config: Config, sources: Mapping[str, Source], beside: material.Material, kept: Kept) -> Files:
+def _files(
+    config: Config,
+    sources: Mapping[str, Source],
+    beside: material.Material,
+    python: Sequence[reference.Source],
+    kept: Kept,
+) -> Files:
     """The files of the site of a project. Raises `Faults`."""
     from acpgen import publish
 
-    found = _versions(config, sources)
-    documents = publish.documents(found, beside, for_site=True, kept=kept, url=config.site.url)
-    edited = publish.sources(found, beside)
-    return made(documents, publish.navigation(found, beside), config.site, edited, publish.scripts(found))
+    found, library = _versions(config, sources), publish.reference.read(python)
+    documents = publish.documents(found, beside, for_site=True, kept=kept, url=config.site.url, python=library)
+    edited = publish.sources(found, beside, library)
+    return made(documents, publish.navigation(found, beside, library), config.site, edited, publish.scripts(found))
 
 
 def versions(config: Config) -> list[Version]:
@@ -127,7 +134,9 @@ def _versions(config: Config, sources: Mapping[str, Source]) -> list[Version]:
     ]
 
 
-def _inputs(config: Config, sources: Mapping[str, Source], beside: material.Files) -> str:
+def _inputs(
+    config: Config, sources: Mapping[str, Source], beside: material.Files, python: Sequence[reference.Source]
+) -> str:
     """A hash of all that goes into the site."""
     files = [(f"{name}/{path}", content) for name, source in sources.items() for path, content in source.files]
     files += [
@@ -136,6 +145,7 @@ def _inputs(config: Config, sources: Mapping[str, Source], beside: material.File
         for known, path, content in source.references
     ]
     files += [(f"material/{path}", content) for path, content in beside.files]
+    files += [(f"python/{each.name} {each.at}", each.text.encode()) for each in python]
     return stamp.inputs(stamp.generator(), files, {"config": repr(replace(config, root=Path())), "zensical": ZENSICAL})
 
 
@@ -197,7 +207,8 @@ def serve(
 
     def inputs() -> list[Path]:
         found = config()
-        return [found.file, found.root / found.schema, resources.templates(), resources.session()]
+        python = [found.root / each for each in found.site.python]
+        return [found.file, found.root / found.schema, resources.templates(), resources.session(), *python]
 
     def local() -> Config:
         found = config()

@@ -31,6 +31,7 @@ def _either(types_: tuple[Any, ...]) -> Any:
 
 
 OMITTED = Omitted()
+"""What stands for a field that is left out."""
 
 
 class Omitting(BaseModel):

@@ -1462,3 +1462,4 @@ SHAPED: Final[dict[str, dict[str, tuple[str, ...]]]] = {
         "InitializeResult without serverInfo": ("mcp/lifecycle/initialization/3",),
     },
 }
+"""The requirements behind each rule: by rule, protocol, and method or capability (empty for any)."""

@@ -1,0 +1,392 @@
+"""The Python API from its docstrings: a page for each public module of the packages that a project names for its site.
+
+Sources are read, never imported. A module is public if no part of its name begins with an underscore; of a module, the names in its
+`__all__` are public, or without one those that do not begin with an underscore.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Final, TypeAlias
+
+from acpgen.errors import BadMaterial, Fault, Faults
+from acpgen.markup import Markdown, code, identifier, prose
+from acpgen.publish.pages import Entry
+from acpgen.targets import docs
+
+FOLDER: Final = "api"
+INDEX: Final = f"{FOLDER}/index.md"
+
+Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+
+_DEPTH: Final = 20
+"""As many bases of a class are asked for the docstring of a method."""
+
+_LONGEST: Final = 88
+"""Characters of a signature on one line."""
+
+_FENCE: Final = re.compile(r"^\s*(`{3,}|~{3,})", re.MULTILINE)
+_IMPORT: Final = re.compile(r"^(?:from ([\w.]+) import ([\w, ]+)|import ([\w.]+))", re.MULTILINE)
+_PYTHON: Final = re.compile(r"^```(?:python|pycon)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A module: its dotted name, the file as people know it, its text, and whether it is a package."""
+
+    name: str
+    at: str
+    text: str = field(repr=False)
+    is_package: bool = False
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module that was read."""
+
+    source: Source
+    tree: ast.Module = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        return self.source.name
+
+    @property
+    def path(self) -> str:
+        """Its page."""
+        return f"{FOLDER}/{identifier(self.name)}.md"
+
+    @cached_property
+    def defined(self) -> Mapping[str, ast.stmt]:
+        """What stands at its top, by name: classes, functions and variables."""
+        found: dict[str, ast.stmt] = {}
+        for node in self.tree.body:
+            match node:
+                case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
+                    found[node.name] = node  # the last one: overloads stand before it
+                case ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)]):
+                    found.setdefault(name, node)
+                case _:
+                    pass
+        return found
+
+    @cached_property
+    def imported(self) -> Mapping[str, tuple[str, str]]:
+        """What it imports by name: the module, and the name there."""
+        package = self.name if self.source.is_package else self.name.rpartition(".")[0]
+        found: dict[str, tuple[str, str]] = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.ImportFrom):
+                above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+                origin = ".".join((*above, *([node.module] if node.module else [])))
+                found |= {alias.asname or alias.name: (origin, alias.name) for alias in node.names}
+        return found
+
+    @cached_property
+    def public(self) -> tuple[str, ...]:
+        """The names that it offers, as they stand."""
+        listed = self.defined.get("__all__")
+        if isinstance(listed, ast.Assign | ast.AnnAssign) and isinstance(listed.value, ast.List | ast.Tuple):
+            return tuple(str(each.value) for each in listed.value.elts if isinstance(each, ast.Constant))
+        return tuple(
+            name
+            for name, node in self.defined.items()
+            if not name.startswith("_")
+            if isinstance(node, ast.ClassDef | Function) or self.said_of(node)
+        )
+
+    def said_of(self, node: ast.stmt) -> str | None:
+        """The docstring of a class or function, or the text that stands below a variable."""
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            return ast.get_docstring(node)
+        return _below(self.tree.body, node)
+
+
+@dataclass(frozen=True)
+class Library:
+    """The modules of all packages, by name."""
+
+    modules: Mapping[str, Module]
+
+    def origin(self, module: str, name: str) -> tuple[Module, ast.stmt] | None:
+        """Where a name that a module offers is defined, through imports; `None` where that is elsewhere."""
+        for _ in range(_DEPTH):
+            here = self.modules.get(module)
+            if here is None:
+                return None
+            if name in here.defined:
+                return here, here.defined[name]
+            if name not in here.imported:
+                return None
+            module, name = here.imported[name]
+        return None
+
+    def page(self, module: str, name: str) -> str | None:
+        """The address of what tells of a name: a page and an anchor on it; `None` where there is none."""
+        found = self.origin(module, name)
+        if found is None:
+            return None
+        there, node = found
+        own = next((each for each, other in there.defined.items() if other is node), name)
+        if is_public(there) and own in there.public:
+            return f"{there.path}#{_anchor(own)}"
+        here = self.modules[module]
+        return f"{here.path}#{_anchor(name)}" if is_public(here) and name in here.public else None
+
+    def inherited(self, module: Module, node: ast.ClassDef, method: str) -> str | None:
+        """What the nearest base that is known says of a method."""
+        waiting: list[tuple[Module, ast.ClassDef]] = [(module, node)]
+        for _ in range(_DEPTH):
+            if not waiting:
+                break
+            there, each = waiting.pop(0)
+            for base in each.bases:
+                name = base.value if isinstance(base, ast.Subscript) else base
+                found = self.origin(there.name, name.id) if isinstance(name, ast.Name) else None
+                if found is not None and isinstance(found[1], ast.ClassDef):
+                    own = next((m for m in methods(found[1]) if m.name == method and ast.get_docstring(m)), None)
+                    if own is not None:
+                        return ast.get_docstring(own)
+                    waiting.append((found[0], found[1]))
+        return None
+
+
+NOTHING: Final = Library({})
+
+
+def read(sources: Sequence[Source]) -> Library:
+    """The modules of these sources. Raises `Faults` for those that are not Python."""
+    found: dict[str, Module] = {}
+    faults: list[Fault] = []
+    for source in sources:
+        try:
+            found[source.name] = Module(source, ast.parse(source.text))
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            line = f":{error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
+            remedy = "Correct it, or name another folder in [tool.acpgen.site]"
+            faults.append(BadMaterial(at=f"{source.at}{line}", reason="this is not Python", remedy=remedy))
+    if faults:
+        raise Faults(faults)
+    return Library(found)
+
+
+def pages(library: Library) -> Mapping[str, str]:
+    """The page of each public module, and one that lists them; none without a module."""
+    modules = _public(library)
+    if not modules:
+        return {}
+    rows = [(Markdown(f"[{code(each.name)}]({docs.relative(INDEX, each.path)})"), _first(each)) for each in modules]
+    index = docs.lay_out("api-index", path=INDEX, rows=rows)
+    return {INDEX: index, **{each.path: "\n".join(_module(library, each)).rstrip() + "\n" for each in modules}}
+
+
+def navigation(library: Library) -> list[Entry]:
+    """The entries of these pages."""
+    modules = _public(library)
+    below: list[Entry] = [("All modules", INDEX), *((each.name, each.path) for each in modules)]
+    return [("Python API", below)] if modules else []
+
+
+def sources(library: Library) -> Mapping[str, str]:
+    """The file that each page is made from."""
+    return {each.path: each.source.at for each in _public(library)}
+
+
+def used(library: Library, text: str, path: str) -> Markdown | None:
+    """Links to what the Python in a page at `path` imports, in the order of the page; `None` where nothing of it is known."""
+    links: dict[str, Markdown] = {}
+    for block in _PYTHON.findall(text):
+        for module, names, whole in _IMPORT.findall(re.sub(r"^>>> ", "", block, flags=re.MULTILINE)):
+            for name in filter(None, re.split(r"[ ,]+", names)):
+                _note(links, library, path, module, name)
+            if whole:
+                _note(links, library, path, whole, "")
+    if not links:
+        return None
+    return Markdown(f"## Python API\n\nThe Python on this page uses {docs.joined([*links.values()])}.\n")
+
+
+def _note(links: dict[str, Markdown], library: Library, path: str, module: str, name: str) -> None:
+    """Add the link to a name, or to a module that is imported by its name."""
+    whole = library.modules.get(f"{module}.{name}" if name else module)
+    address = whole.path if whole is not None and is_public(whole) else library.page(module, name) if name else None
+    if address is not None:
+        page, _, anchor = address.partition("#")
+        shown = name or module
+        links.setdefault(
+            shown, Markdown(f"[{code(shown)}]({docs.relative(path, page)}{'#' if anchor else ''}{anchor})")
+        )
+
+
+def _public(library: Library) -> list[Module]:
+    """The modules that have a page: those that offer something."""
+    return [each for _, each in sorted(library.modules.items()) if is_public(each) and each.public]
+
+
+def is_public(module: Module) -> bool:
+    """Whether a module may have a page."""
+    return not any(part.startswith("_") for part in module.name.split("."))
+
+
+def _first(module: Module) -> Markdown:
+    said = ast.get_docstring(module.tree) or ""
+    return prose(said.strip().partition("\n\n")[0])
+
+
+def _module(library: Library, module: Module) -> Iterator[str]:
+    yield f"# {code(module.name)}\n"
+    yield from _docstring(ast.get_docstring(module.tree))
+    for name in module.public:
+        found = library.origin(module.name, name)
+        if found is not None and found[0] is module:
+            yield from _thing(library, module, name, found[1])
+        else:
+            yield from _offered(library, module, name)
+
+
+def _offered(library: Library, module: Module, name: str) -> Iterator[str]:
+    """A name that is defined in another module: what it is, and the link to it."""
+    yield f'<a id="{_anchor(name)}"></a>\n\n## {code(name)}\n'
+    found = library.origin(module.name, name)
+    if found is None:
+        origin = module.imported.get(name)
+        below = library.modules.get(".".join(origin)) if origin is not None else None
+        if below is not None and is_public(below) and below.public:
+            yield f"The module [{code(below.name)}]({docs.relative(module.path, below.path)}).\n"
+            return
+        yield f"From {code(origin[0])}.\n" if origin is not None else "Made when the module is loaded.\n"
+        return
+    address = library.page(module.name, name) or ""
+    page, _, anchor = address.partition("#")
+    if page and page != module.path:
+        yield f"From [{code(found[0].name)}]({docs.relative(module.path, page)}#{anchor}).\n"
+        yield from _docstring((found[0].said_of(found[1]) or "").partition("\n\n")[0])
+    else:
+        yield from _body(library, found[0], name, found[1])
+
+
+def _thing(library: Library, module: Module, name: str, node: ast.stmt) -> Iterator[str]:
+    yield f'<a id="{_anchor(name)}"></a>\n\n## {code(name)}\n'
+    yield from _body(library, module, name, node)
+
+
+def _body(library: Library, module: Module, name: str, node: ast.stmt) -> Iterator[str]:
+    match node:
+        case ast.ClassDef():
+            bases = ", ".join(map(ast.unparse, [*node.bases]))
+            yield _fenced(f"class {name}({bases})" if bases else f"class {name}")
+            yield from _docstring(ast.get_docstring(node))
+            yield from _fields(node)
+            for method in methods(node):
+                yield f'<a id="{_anchor(f"{name}.{method.name}")}"></a>\n\n### {code(f"{name}.{method.name}")}\n'
+                yield _fenced(_signature(method))
+                yield from _docstring(ast.get_docstring(method) or library.inherited(module, node, method.name))
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            yield _fenced(_signature(node))
+            yield from _docstring(ast.get_docstring(node))
+        case ast.AnnAssign():
+            yield _fenced(f"{name}: {ast.unparse(node.annotation)}")
+            yield from _docstring(module.said_of(node))
+        case _:
+            yield from _docstring(module.said_of(node))
+
+
+def _fields(node: ast.ClassDef) -> Iterator[str]:
+    """The annotated fields of a class, with what stands below each."""
+    rows: list[str] = []
+    for each in node.body:
+        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name) and not each.target.id.startswith("_"):
+            said = _below(node.body, each)
+            told = f": {prose(said)}" if said else ""
+            rows.append(f"- {code(f'{each.target.id}: {ast.unparse(each.annotation)}')}{told}")
+    if rows:
+        yield "Fields:\n"
+        yield from rows
+        yield ""
+
+
+def methods(node: ast.ClassDef) -> list[Function]:
+    """The public methods of a class; of several declarations (overloads), the last."""
+    found: dict[str, Function] = {}
+    for each in node.body:
+        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) and not each.name.startswith("_"):
+            found[each.name] = each
+    return [*found.values()]
+
+
+def _below(body: Sequence[ast.stmt], node: ast.stmt) -> str | None:
+    """The text that stands directly below a statement."""
+    after = next((other for before, other in pairwise(body) if before is node), None)
+    match after:
+        case ast.Expr(value=ast.Constant(value=str(said))):
+            return said
+        case _:
+            return None
+
+
+def _signature(node: Function) -> str:
+    """A function as it is called, each parameter on a line of its own where one line is too long."""
+    kind = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
+    marks = [f"@{ast.unparse(each)}" for each in node.decorator_list if isinstance(each, ast.Name)]
+    returns = f" -> {ast.unparse(node.returns)}" if node.returns is not None else ""
+    line = f"{kind} {node.name}({ast.unparse(node.args)}){returns}"
+    if len(line) > _LONGEST:
+        line = f"{kind} {node.name}(\n{''.join(f'    {each},{chr(10)}' for each in _parameters(node.args))}){returns}"
+    return "\n".join((*marks, line))
+
+
+def _parameters(given: ast.arguments) -> Iterator[str]:
+    """The parameters of a function, each as it is written."""
+    leading = [*given.posonlyargs, *given.args]
+    defaults: list[ast.expr | None] = [*[None] * (len(leading) - len(given.defaults)), *given.defaults]
+    for number, (each, default) in enumerate(zip(leading, defaults, strict=True), 1):
+        yield _parameter(each, default)
+        if number == len(given.posonlyargs):
+            yield "/"
+    if given.vararg is not None:
+        yield f"*{ast.unparse(given.vararg)}"
+    elif given.kwonlyargs:
+        yield "*"
+    yield from (_parameter(*each) for each in zip(given.kwonlyargs, given.kw_defaults, strict=True))
+    if given.kwarg is not None:
+        yield f"**{ast.unparse(given.kwarg)}"
+
+
+def _parameter(each: ast.arg, default: ast.expr | None) -> str:
+    if default is None:
+        return ast.unparse(each)
+    return f"{ast.unparse(each)}{' = ' if each.annotation else '='}{ast.unparse(default)}"
+
+
+def _docstring(text: str | None) -> Iterator[str]:
+    """A docstring as Markdown: paragraphs and lists as prose, examples and indented parts as code."""
+    for part in re.split(r"\n[ \t]*\n", (text or "").strip("\n")):
+        lines = part.split("\n")
+        if lines[0].lstrip().startswith(">>>"):
+            yield _fenced(_undented(lines), "pycon")
+        elif part.strip() and all(line.startswith("    ") for line in lines):
+            yield _fenced(_undented(lines), "text")
+        elif lines[0].startswith(("- ", "* ")):
+            yield "".join(f"- {prose(each)}\n" for each in re.split(r"^[-*] ", part, flags=re.MULTILINE)[1:])
+        elif part.strip():
+            yield f"{prose(part)}\n"
+
+
+def _undented(lines: Sequence[str]) -> str:
+    space = min(len(line) - len(line.lstrip()) for line in lines if line.strip())
+    return "\n".join(line[space:] for line in lines)
+
+
+def _fenced(text: str, kind: str = "python") -> str:
+    """Text as a block of code, with a fence that no line of it ends."""
+    marks = "`" * max(3, *(len(each.strip()) + 1 for each in _FENCE.findall(text)), 3)
+    return f"{marks}{kind}\n{text}\n{marks}\n"
+
+
+def _anchor(name: str) -> str:
+    return identifier(name)

@@ -1,0 +1,47 @@
+"""The Python sources of a project whose docstrings make the API reference of its site."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acpgen.errors import Faults, SiteNotBuilt
+from acpgen.schema.load import decode, place, read_bytes
+
+if TYPE_CHECKING:
+    from acpgen.publish.reference import Source
+
+
+def read(root: Path, named: Sequence[str]) -> list[Source]:
+    """The modules in these files and folders, each once, by name. Raises `Faults`."""
+    from acpgen.publish.reference import Source
+
+    found: dict[str, Source] = {}
+    for each in named:
+        files = [*_files(root / each)]
+        if not files:
+            reason, remedy = "no Python is there", "Correct [tool.acpgen.site] python, or generate it first"
+            raise Faults([SiteNotBuilt(at=place(root / each), reason=reason, remedy=remedy)])
+        for file in files:
+            name, is_package = _name(file), file.name == "__init__.py"
+            at = file.relative_to(root).as_posix()
+            found.setdefault(name, Source(name, at, decode(read_bytes(file), place(file)), is_package))
+    return [found[name] for name in sorted(found)]
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if path.is_dir():
+        yield from sorted(each for each in path.rglob("*.py") if each.is_file())
+    elif path.is_file() and path.suffix == ".py":
+        yield path
+
+
+def _name(file: Path) -> str:
+    """The dotted name by which a file is imported: folders above it are packages as long as they hold `__init__.py`."""
+    parts = [] if file.name == "__init__.py" else [file.stem]
+    folder = file.parent
+    while (folder / "__init__.py").is_file() and folder != folder.parent:
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    return ".".join(parts)

@@ -1,0 +1,155 @@
+"""The Python API reference: what stands on a page of a module, which names are public, and where links lead."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from acpgen import config
+from acpgen.errors import Faults
+from acpgen.publish import reference
+from acpgen.publish.reference import Library, Source, pages, read, used
+from acpgen.site import modules
+
+ROOT = Path(__file__).parents[1]
+
+TIDE = '''
+"""Tides.
+
+Use `wave`.
+"""
+from __future__ import annotations
+from .shore import Shore as Coast
+from elsewhere import Moon
+
+__all__ = ["HIGH", "Coast", "Moon", "Tide", "wave"]
+
+HIGH: int = 3
+"""As `high` as <it> goes."""
+
+class Base:
+    def rise(self) -> None:
+        """Go up."""
+
+class Tide(Base):
+    """A tide.
+
+    >>> Tide(1)
+    Tide(1)
+    """
+
+    metres: float
+    """How high."""
+
+    _secret: int
+
+    def rise(self) -> None: ...
+    def _hidden(self) -> None: ...
+
+async def wave(first: int, /, second: str = "a", *rest: bool, third: float = 1.5, **others: object) -> dict[str, int]:
+    """Wave.
+
+        wave(1)
+
+    - one
+    - two
+    """
+
+def unlisted() -> None:
+    """Not public."""
+'''
+SHORE = '"""The shore."""\n\nclass Shore:\n    """Sand."""\n\ndef _dig() -> None: ...\n'
+
+
+def library(**more: str) -> Library:
+    texts = {"sea": "", "sea.tide": TIDE, "sea.shore": SHORE, "sea._deep": "class Fish: ...", **more}
+    return read([Source(name, f"{name}.py", text, name == "sea") for name, text in texts.items()])
+
+
+def test_a_page_tells_the_public_names_of_a_module_and_no_others() -> None:
+    made = pages(library())
+    assert set(made) == {"api/index.md", "api/sea.shore.md", "api/sea.tide.md"}
+    page = made["api/sea.tide.md"]
+    assert page.startswith("# `sea.tide`\n\nTides.\n\nUse `wave`.\n")
+    assert re.findall(r"^## (.*)$", page, re.MULTILINE) == ["`HIGH`", "`Coast`", "`Moon`", "`Tide`", "`wave`"]
+    assert "As `high` as &lt;it> goes." in page or "As `high` as &#60;it&#62; goes." in page
+    assert "unlisted" not in page and "_hidden" not in page and "_secret" not in page
+    assert '<a id="Tide.rise"></a>\n\n### `Tide.rise`\n\n```python\ndef rise(self) -> None\n```\n\nGo up.\n' in page
+    assert "```pycon\n>>> Tide(1)\nTide(1)\n```" in page
+    assert "- `metres: float`: How high." in page
+    assert "From `elsewhere`." in page and "From [`sea.shore`](sea.shore.md#Shore)." in page
+    assert "```text\nwave(1)\n```" in page and "- one\n- two\n" in page
+
+
+def test_a_long_signature_has_a_line_for_each_parameter() -> None:
+    told = [f"    {each},\n" for each in ("first: int", "/", "second: str = 'a'", "*rest: bool", "third: float = 1.5")]
+    wanted = f"async def wave(\n{''.join(told)}    **others: object,\n) -> dict[str, int]\n"
+    assert wanted in pages(library())["api/sea.tide.md"]
+
+
+def test_no_docstring_becomes_markup_or_ends_a_block_of_code() -> None:
+    text = '"""<script>x</script> [a](javascript:b) {{ c }}"""\ndef f(x: str = "\\n```\\n<b>") -> None:\n    """\n    >>> 1\n    ```\n    <i>\n    """\n'
+    page = pages(library(**{"sea.bad": text}))["api/sea.bad.md"]
+    assert "<script>" not in page and "](javascript" not in page
+    assert "````pycon\n>>> 1\n```\n<i>\n````" in page
+
+
+def test_a_page_by_hand_links_to_what_its_python_imports() -> None:
+    text = "# A\n\n```python\nfrom sea.tide import Tide, Coast\nfrom sea import shore\nimport json\n```\n\n    from sea.tide import wave\n"
+    found = used(library(), text, "guides/a.md")
+    assert found is not None
+    assert "[`Tide`](../api/sea.tide.md#Tide)" in found and "[`Coast`](../api/sea.shore.md#Shore)" in found
+    assert "[`shore`](../api/sea.shore.md)" in found and "json" not in found and "wave" not in found
+    assert used(library(), "# A\n\n```python\nimport json\n```\n", "a.md") is None
+
+
+def test_what_is_not_python_is_a_fault_with_its_line() -> None:
+    with pytest.raises(Faults, match=r"bad\.py:2: this is not Python"):
+        read([Source("bad", "bad.py", "x = 1\ndef (")])
+    with pytest.raises(Faults, match=r"bad\.py: this is not Python"):
+        read([Source("bad", "bad.py", "\0")])
+
+
+def test_a_project_names_files_and_folders_and_a_missing_one_is_a_fault(tmp_path: Path) -> None:
+    package = tmp_path / "src" / "sea" / "deep"
+    package.mkdir(parents=True)
+    for path in (package / "__init__.py", package.parent / "__init__.py", package / "fish.py"):
+        path.write_text('"""Text."""\n')
+    found = modules.read(tmp_path, ["src/sea/deep", "src/sea/deep/fish.py"])
+    assert [(each.name, each.at, each.is_package) for each in found] == [
+        ("sea.deep", "src/sea/deep/__init__.py", True),
+        ("sea.deep.fish", "src/sea/deep/fish.py", False),
+    ]
+    with pytest.raises(Faults, match="no Python is there"):
+        modules.read(tmp_path, ["src/none"])
+
+
+@pytest.mark.parametrize("value", ['"src"', "[1]", '["a", "a"]', '["../a"]', '["/a"]', '[""]'])
+def test_python_of_a_site_that_is_no_list_of_paths_is_a_fault(tmp_path: Path, value: str) -> None:
+    (tmp_path / "pyproject.toml").write_text(f"[tool.acpgen.site]\npython = {value}\n")
+    with pytest.raises(Faults, match=r"tool\.acpgen\.site\.python"):
+        config.read(tmp_path)
+
+
+def test_every_public_name_of_this_project_has_a_docstring() -> None:
+    """What another package defines, and what a base of another package declares, is told there."""
+    found = read(modules.read(ROOT, config.find(ROOT).site.python))
+    made = pages(found)
+    assert {"api/acp_session.hosted.md", "api/acp_bindings.md", "api/acp_bindings.runtime.connection.md"} <= set(made)
+    missing: list[str] = []
+    for module in found.modules.values():
+        if reference.is_public(module) and module.public:
+            missing += [module.name] if not ast.get_docstring(module.tree) else []
+            for name in module.public:
+                origin = found.origin(module.name, name)
+                if origin is None:
+                    continue
+                there, node = origin
+                missing += [f"{module.name}.{name}"] if not there.said_of(node) else []
+                for method in reference.methods(node) if isinstance(node, ast.ClassDef) else ():
+                    said = ast.get_docstring(method) or found.inherited(there, node, method.name)
+                    missing += [f"{module.name}.{name}.{method.name}"] if not said else []
+    assert not missing
