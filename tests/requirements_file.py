@@ -54,6 +54,8 @@ from typing import Final
 BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = '''
 
 
+BEHIND_TOLD: Final = '"""The requirements behind each rule, by protocol and by what a breach is about."""'
+
 PROBE_HEAD: Final = '''\
 """Which requirements of the protocols' own pages each case tries, by case. `tests/requirements_file.py` writes this from
 `schema/requirements.json`.
@@ -160,7 +162,7 @@ def behind(table: Mapping[str, Any]) -> str:
 def numbered(table: Mapping[str, Any]) -> str:
     """The protocols of each requirement with a number, for the monitor."""
     protocols = {document["id"]: document["protocols"] for document in table["documents"]}
-    lines = ["", "NUMBERED: Final[dict[int, tuple[str, ...]]] = {"]
+    lines = [BEHIND_TOLD, "", "NUMBERED: Final[dict[int, tuple[str, ...]]] = {"]
     for row in table["rules"]:
         if "number" in row:
             names = row.get("protocols", protocols[row["document"]])

@@ -91,7 +91,9 @@ def test_a_long_signature_has_a_line_for_each_parameter() -> None:
 
 
 def test_no_docstring_becomes_markup_or_ends_a_block_of_code() -> None:
-    text = '"""<script>x</script> [a](javascript:b) {{ c }}"""\ndef f(x: str = "\\n```\\n<b>") -> None:\n    """\n    >>> 1\n    ```\n    <i>\n    """\n'
+    head = '"""<script>x</script> [a](javascript:b) {{ c }}"""'
+    body = '    """\n    >>> 1\n    ```\n    <i>\n    """'
+    text = f"{head}\ndef f(x: str = '\\n```') -> None:\n{body}\n"
     page = pages(library(**{"sea.bad": text}))["api/sea.bad.md"]
     assert "<script>" not in page and "](javascript" not in page
     assert "````pycon\n>>> 1\n```\n<i>\n````" in page
@@ -149,7 +151,9 @@ def test_every_public_name_of_this_project_has_a_docstring() -> None:
                     continue
                 there, node = origin
                 missing += [f"{module.name}.{name}"] if not there.said_of(node) else []
-                for method in reference.methods(node) if isinstance(node, ast.ClassDef) else ():
+                if not isinstance(node, ast.ClassDef):
+                    continue
+                for method in reference.methods(node):
                     said = ast.get_docstring(method) or found.inherited(there, node, method.name)
                     missing += [f"{module.name}.{name}.{method.name}"] if not said else []
     assert not missing

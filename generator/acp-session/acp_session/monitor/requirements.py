@@ -898,6 +898,7 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
         },
     },
 }
+"""The requirements behind each rule, by protocol and by what a breach is about."""
 
 NUMBERED: Final[dict[int, tuple[str, ...]]] = {
     1: ("acp/v1", "acp/v2"),
@@ -1462,4 +1463,3 @@ SHAPED: Final[dict[str, dict[str, tuple[str, ...]]]] = {
         "InitializeResult without serverInfo": ("mcp/lifecycle/initialization/3",),
     },
 }
-"""The requirements behind each rule: by rule, protocol, and method or capability (empty for any)."""

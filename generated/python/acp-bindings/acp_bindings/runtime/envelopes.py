@@ -20,33 +20,55 @@ class Taken(NamedTuple):
 class Envelope(Protocol):
     """Makes messages, and tells what one is. `number` is a new one with each message."""
 
-    def request(self, number: int, method: str, params: Any) -> Any: ...
-    def notification(self, number: int, method: str, params: Any) -> Any: ...
-    def result(self, number: int, id_: Any, method: str, result: Any) -> Any: ...
-    def error(self, number: int, id_: Any, method: str, answer: Answer) -> Any: ...
-    def taken(self, message: Any) -> Taken: ...
-    def failed(self, method: str, taken: Any) -> Failed: ...
+    def request(self, number: int, method: str, params: Any) -> Any:
+        """The message of a request with this number."""
+        ...
+
+    def notification(self, number: int, method: str, params: Any) -> Any:
+        """The message of a notification."""
+        ...
+
+    def result(self, number: int, id_: Any, method: str, result: Any) -> Any:
+        """The message that answers a request with a result."""
+        ...
+
+    def error(self, number: int, id_: Any, method: str, answer: Answer) -> Any:
+        """The message that answers a request with an error."""
+        ...
+
+    def taken(self, message: Any) -> Taken:
+        """What a message is, and which parts of it a peer needs."""
+        ...
+
+    def failed(self, method: str, taken: Any) -> Failed:
+        """The exception that a caller gets for an error."""
+        ...
 
 
 class JsonRpc:
     """The messages of JSON-RPC."""
 
     def request(self, number: int, method: str, params: Any) -> Any:
+        """The message of a request with this number."""
         return jsonrpc.Request(number, method, _given(params), form=_form(params))
 
     def notification(self, number: int, method: str, params: Any) -> Any:
+        """The message of a notification."""
         return jsonrpc.Notification(method, _given(params), form=_form(params))
 
     def result(self, number: int, id_: Any, method: str, result: Any) -> Any:
+        """The message that answers a request with a result."""
         return jsonrpc.Response(id_, result, method)
 
     def error(self, number: int, id_: Any, method: str, answer: Answer) -> Any:
+        """The message that answers a request with an error."""
         error = jsonrpc.ErrorObject(code=answer.code, message=answer.message)
         if answer.data is not None:
             error.data = answer.data
         return jsonrpc.ErrorResponse(id_, error, method)
 
     def taken(self, message: Any) -> Taken:
+        """What a message is, and which parts of it a peer needs."""
         one = _of(message)
         if isinstance(message, jsonrpc.Notification):
             return Taken("notification", None, one.method, one.params)
@@ -57,6 +79,7 @@ class JsonRpc:
         return Taken("error", one.id, one.method, one.error)
 
     def failed(self, method: str, taken: Any) -> Failed:
+        """The exception that a caller gets for an error."""
         return Failed(
             method, taken.code, taken.message, getattr(taken, "data", None), taken
         )
@@ -66,15 +89,19 @@ class DebugAdapter:
     """The frames of the Debug Adapter Protocol: every message has a number, and an error says what is wrong in words."""
 
     def request(self, number: int, method: str, params: Any) -> Any:
+        """The message of a request with this number."""
         return dap.Request(number, method, params, form=_form(params))
 
     def notification(self, number: int, method: str, params: Any) -> Any:
+        """The message of a notification."""
         return dap.Event(number, method, params, form=_form(params))
 
     def result(self, number: int, id_: Any, method: str, result: Any) -> Any:
+        """The message that answers a request with a result."""
         return dap.Response(number, id_, method, result, form=_form(result))
 
     def error(self, number: int, id_: Any, method: str, answer: Answer) -> Any:
+        """The message that answers a request with an error."""
         body = {
             "error": {
                 "id": answer.code,
@@ -84,6 +111,7 @@ class DebugAdapter:
         return dap.ErrorResponse(number, id_, method, answer.message, body)
 
     def taken(self, message: Any) -> Taken:
+        """What a message is, and which parts of it a peer needs."""
         one = _of(message)
         if isinstance(message, dap.Request):
             return Taken("request", one.seq, one.command, one.arguments)
@@ -94,6 +122,7 @@ class DebugAdapter:
         return Taken("error", one.request_seq, one.command, one)
 
     def failed(self, method: str, taken: Any) -> Failed:
+        """The exception that a caller gets for an error."""
         said: Any = getattr(getattr(taken.body, "error", None), "id", 0)
         return Failed(
             method,

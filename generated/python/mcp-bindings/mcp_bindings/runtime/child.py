@@ -63,6 +63,7 @@ class Child(Piped, asyncio.SubprocessProtocol):
     # --- what the event loop tells ---
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The program runs."""
         assert isinstance(transport, asyncio.SubprocessTransport)
         self._process = transport
         stdin: Any = transport.get_pipe_transport(0)
@@ -76,22 +77,27 @@ class Child(Piped, asyncio.SubprocessProtocol):
     def pipe_data_received(
         self, fd: int, data: bytes | str
     ) -> None:  # only one pipe is read
+        """The program wrote."""
         assert isinstance(data, bytes)
         self._incoming.feed(data)
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        """A pipe of the program is closed."""
         if fd == 0:
             self._outgoing.lose()
         else:
             self._incoming.end()
 
     def pause_writing(self) -> None:
+        """The program reads more slowly than it is written to."""
         self._outgoing.fill()
 
     def resume_writing(self) -> None:
+        """The program has read enough to be written to again."""
         self._outgoing.empty()
 
     def process_exited(self) -> None:
+        """The program has ended."""
         self._exited.set()
 
     # --- the transport ---

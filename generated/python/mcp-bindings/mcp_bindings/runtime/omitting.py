@@ -39,6 +39,7 @@ def _either(types_: tuple[Any, ...]) -> Any:
 
 
 OMITTED = Omitted()
+"""What stands for a field that is left out."""
 
 
 class Omitting(BaseModel):

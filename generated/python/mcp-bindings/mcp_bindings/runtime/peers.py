@@ -35,6 +35,7 @@ __all__ = [
 ]
 
 Folder: TypeAlias = "str | os.PathLike[str]"
+"""A directory, as the standard library takes it."""
 
 FarEnd = TypeVar("FarEnd", bound="Remote")
 NearEnd = TypeVar("NearEnd", bound="Remote")

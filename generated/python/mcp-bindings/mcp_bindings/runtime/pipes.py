@@ -17,8 +17,13 @@ CAPACITY: Final = 1 << 20
 class Sink(Protocol):
     """Where bytes go, such as a write transport of asyncio."""
 
-    def write(self, data: bytes, /) -> object: ...
-    def is_closing(self) -> bool: ...
+    def write(self, data: bytes, /) -> object:
+        """Take bytes to write."""
+        ...
+
+    def is_closing(self) -> bool:
+        """Whether no more is taken."""
+        ...
 
 
 class Incoming:
