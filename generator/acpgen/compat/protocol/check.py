@@ -696,6 +696,11 @@ class _Check:
     def _told(self, given: PlacedFact, joined: _Joined) -> Judged | None:
         """The finding of a fact; `None` where it is proven that nothing is refused after all."""
         found = replace(given, fact=self._asserted(given.fact)) if self.formats and not given.free else given
+        if isinstance(found.fact, FieldAdded | FieldRemoved) and found.fact.by:
+            example = self._example(found.fact)
+            if example is None:
+                return None
+            found = replace(found, fact=example)
         if found.free and isinstance(found.fact, FieldAdded | FieldRemoved):
             found = replace(found, fact=replace(found.fact, harmless=True))
         rule, judgement = judge(found.fact)
@@ -737,6 +742,18 @@ class _Check:
             "old_at": found.old_at or self.old.bundle.origins.get(old or "", ""),
             "new_at": found.new_at or self.new.bundle.origins.get(new or "", ""),
         }
+
+    def _example(self, fact: FieldAdded | FieldRemoved) -> FieldAdded | FieldRemoved | None:
+        """The fact with a name that its pattern matches and the other revision does not declare; `None` where there is none."""
+        names, patterns = fact.others
+        ours: Schema = {"type": "string", **({"pattern": fact.pattern} if fact.pattern else {"const": fact.field.name})}
+        theirs: Schema = {"anyOf": [{"enum": list(names)}, *({"pattern": each} for each in patterns)]}
+        by_old = isinstance(fact, FieldRemoved)
+        relation = self.doubts.between(*((ours, theirs) if by_old else (theirs, ours)), "old" if by_old else "new")
+        if relation.verdict.value == "yes":
+            return None
+        name = relation.witness.value if relation.witness is not None else fact.field.name
+        return replace(fact, field=replace(fact.field, name=str(name)))
 
     def _asserted(self, fact: Fact) -> Fact:
         """A changed format with what it refuses, as far as that is known."""

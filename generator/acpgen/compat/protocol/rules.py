@@ -24,6 +24,7 @@ from acpgen.compat.protocol.candidates import (
     extending,
     having,
     items,
+    naming,
     of_alternative,
     of_alternatives,
     of_definition,
@@ -191,6 +192,11 @@ def _formerly(was: str | None) -> str:
     return "" if was is None else f" (renamed from {was!r})"
 
 
+def _of(by: str) -> str:
+    """Words for the keyword that declares a field, where that is not `properties`."""
+    return "" if by in ("", "properties") else f" of {by!r}"
+
+
 def _seems(was: object, seems: str | None) -> str:
     """An advice where a new member may be the old one."""
     return "" if seems is None else f"If {was!r} was renamed to {seems!r}, declare it on {seems!r} with 'x-was'. "
@@ -206,9 +212,17 @@ def field_added(fact: f.FieldAdded) -> Judgement | None:
     if fact.field.required or isinstance(fact.old.extra, ir.Nothing) or fact.is_extension:
         return None
     name = fact.field.name
+    if fact.pattern:
+        return Judgement(
+            "claimed",
+            f"Fields whose names match {fact.pattern!r} were added.",
+            NO_ACTION,
+            within="*",
+            subject=fact.pattern,
+        )
     return Judgement(
         "claimed",
-        f"The optional field {name!r} was added.",
+        f"The optional field {name!r}{_of(fact.by)} was added.",
         NO_ACTION,
         within=name,
         gate=fact.field.capability,
@@ -273,6 +287,25 @@ def field_removed(fact: f.FieldRemoved) -> Judgement | None:
     if fact.field.required or name.startswith("_"):
         return None
     shut = isinstance(fact.new.extra, ir.Nothing)
+    if fact.pattern:
+        return Judgement(
+            "lost",
+            f"Fields whose names match {fact.pattern!r} were removed; new peers ignore them, such as {name!r}.",
+            "Keep the pattern until the next major version, and document its replacement.",
+            within="*",
+            subject=fact.pattern,
+            carried_by="old",
+            leaf=naming(name, fact.field.type),
+        )
+    if fact.by:
+        return Judgement(
+            "lost",
+            f"The field {name!r}{_of(fact.by)} was removed; new peers ignore it.",
+            "Keep it until the next major version, and document its replacement.",
+            within=name,
+            carried_by="old",
+            leaf=naming(name, fact.field.type),
+        )
     return Judgement(
         "refused" if shut else "lost",
         f"The field {name!r} was removed; new peers {'reject it' if shut else 'ignore it'}.",
