@@ -217,6 +217,25 @@ class _Check:
         told = list(self._found())
         yield from told
         yield from self._unnamed(told)
+        yield from self._left_out(told)
+
+    def _left_out(self, told: Sequence[Judged]) -> Iterator[Judged]:
+        """What is unstable on either side and differs, if that does not take part, and is not told: it may be stable on the other side."""
+        if not self.old.left_out and not self.new.left_out:
+            return
+        sides: list[dict[str, list[str]]] = [{}, {}]
+        for side, found in zip((self.old, self.new), sides, strict=True):
+            for at, text in sorted(side.left_out.items(), key=lambda each: each[1]):
+                found.setdefault(_called(side, at), []).append(text)
+        known = {
+            _called(side, at) for each in told for side, at in ((self.old, each.old_at), (self.new, each.new_at)) if at
+        }
+        names = [
+            name for name in {**sides[0], **sides[1]} if name not in known and sides[0].get(name) != sides[1].get(name)
+        ]
+        if names:
+            places: FactPlaces = {"old_at": self._root(self.old), "new_at": self._root(self.new)}
+            yield self.on_paper(Restructured(classes=tuple(sorted(names)), but="unstable", **places))
 
     def _unnamed(self, told: Sequence[Judged]) -> Iterator[Judged]:
         """The definitions that are written differently and that no finding names: they accept the same, or what differs in them is told
@@ -1080,6 +1099,12 @@ def _below(pointer: str) -> str:
         elif name == "items" and before != "properties":
             text += "[]"
     return text
+
+
+def _called(side: Revised, at: str) -> str:
+    """What people call a place: the definition around it, with fields and items."""
+    name, rest = side.owner(at)
+    return name + _below(rest)
 
 
 def _name_of(alternative: Alternative | None) -> str | None:

@@ -70,6 +70,9 @@ _UNSENT_TO_NEW: Final = "a new {receiver} that hears an old {sender}"
 _UNASKED: Final = "a new {sender} that talks to an old {receiver}"
 _UNASKED_OF_NEW: Final = "an old {sender} that talks to a new {receiver}"
 
+_MANY: Final = 6
+"""As many names are told one by one."""
+
 _GATE: Final = "Gate it with 'x-capability', so that it is never sent to old peers."
 
 
@@ -1087,10 +1090,17 @@ def text_reworded(fact: f.Reworded) -> Judgement:
 
 def schema_restructured(fact: f.Restructured) -> Judgement:
     """The files differ in something that nothing a peer sends can notice: titles, examples, order, where a definition lives. A
-    definition that is written differently and accepts the same is named. Generated code may differ all the same.
+    definition that is written differently and accepts the same is named. Generated code may differ all the same. Without `--unstable`,
+    what is marked `x-unstable` and differs is named too: it is promised to nobody.
     """
+    advice = NO_ACTION
     message = "The files differ only in what no message can show."
-    if fact.but == "copied":
+    if fact.but == "unstable":
+        more = len(fact.classes) - _MANY
+        listed = ", ".join(map(repr, fact.classes[:_MANY])) + (f" and {more} more" if more > 0 else "")
+        message = f"What is marked 'x-unstable' was left out and differs: {listed}."
+        advice = "Compare with '--unstable' to have it judged."
+    elif fact.but == "copied":
         message = f"One revision alone defines {fact.name!r}. No message refers to it, and a variant in messages says the same."
     elif fact.name:
         message = (
@@ -1099,7 +1109,7 @@ def schema_restructured(fact: f.Restructured) -> Judgement:
     elif fact.classes:
         message = f"Generated code differs in {', '.join(map(repr, fact.classes))}, in a way that no message can show."
     return Judgement(
-        "reworded", message, NO_ACTION, within=fact.name, subject=" ".join((fact.name, *fact.classes)).strip()
+        "reworded", message, advice, within=fact.name, subject=" ".join((fact.name, *fact.classes)).strip()
     )
 
 
