@@ -77,18 +77,27 @@ def test_where_the_other_side_declares_nothing_what_it_accepts_tells() -> None:
 
 
 INNER: Final = {"mode": {"type": "string"}, "config": go({"k": {"type": "string"}})}
-NESTED: Final[dict[str, Any]] = {
-    "then": lambda y: {"if": {"required": ["mode"]}, "then": {"properties": {"config": go({"y": y})}}},
-    "else": lambda y: {"if": {"required": ["mode"]}, "else": {"properties": {"config": {"properties": {"y": y}}}}},
-    "dependentSchemas": lambda y: {"dependentSchemas": {"mode": {"properties": {"config": {"properties": {"y": y}}}}}},
-    "patternProperties": lambda y: {"patternProperties": {"^con": {"properties": {"y": y}}}},
-    "additionalProperties": lambda y: {"allOf": [{"additionalProperties": {"properties": {"y": y}}}]},
-}
+NESTED: Final = ("then", "else", "dependentSchemas", "patternProperties", "additionalProperties")
+
+
+def nested(how: str, inner: dict[str, Any]) -> dict[str, Any]:
+    """Keywords that say of the member `y` of `config` what it is."""
+    said: dict[str, Any] = {"properties": {"y": inner}}
+    of_config: dict[str, Any] = {"properties": {"config": said}}
+    match how:
+        case "then" | "else":
+            return {"if": {"required": ["mode"]}, how: of_config}
+        case "dependentSchemas":
+            return {how: {"mode": of_config}}
+        case "patternProperties":
+            return {how: {"^con": said}}
+        case _:
+            return {"allOf": [{how: said}]}
 
 
 @pytest.mark.parametrize("how", NESTED)
 def test_what_a_condition_says_of_a_member_of_a_member_is_sent(how: str) -> None:
-    sides = [protocol({"GoRequest": go(INNER, **NESTED[how]({"type": kind}))}) for kind in ("integer", "string")]
+    sides = [protocol({"GoRequest": go(INNER, **nested(how, {"type": kind}))}) for kind in ("integer", "string")]
     report = compared(*sides)
     assert report.verdict == "breaking"
     assert (report.wire.backward, report.wire.forward) == ("no", "no")
