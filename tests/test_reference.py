@@ -11,7 +11,7 @@ import pytest
 from acpgen import config
 from acpgen.errors import Faults
 from acpgen.publish import reference
-from acpgen.publish.reference import Library, Source, pages, read, used
+from acpgen.publish.reference import Library, PythonSource, pages, read, used
 from acpgen.site import modules
 
 ROOT = Path(__file__).parents[1]
@@ -66,7 +66,7 @@ SHORE = '"""The shore."""\n\nclass Shore:\n    """Sand."""\n\ndef _dig() -> None
 
 def library(**more: str) -> Library:
     texts = {"sea": "", "sea.tide": TIDE, "sea.shore": SHORE, "sea._deep": "class Fish: ...", **more}
-    return read([Source(name, f"{name}.py", text, name == "sea") for name, text in texts.items()])
+    return read([PythonSource(name, f"{name}.py", text, name == "sea") for name, text in texts.items()])
 
 
 def test_a_page_tells_the_public_names_of_a_module_and_no_others() -> None:
@@ -110,9 +110,9 @@ def test_a_page_by_hand_links_to_what_its_python_imports() -> None:
 
 def test_what_is_not_python_is_a_fault_with_its_line() -> None:
     with pytest.raises(Faults, match=r"bad\.py:2: this is not Python"):
-        read([Source("bad", "bad.py", "x = 1\ndef (")])
+        read([PythonSource("bad", "bad.py", "x = 1\ndef (")])
     with pytest.raises(Faults, match=r"bad\.py: this is not Python"):
-        read([Source("bad", "bad.py", "\0")])
+        read([PythonSource("bad", "bad.py", "\0")])
 
 
 def test_a_project_names_files_and_folders_and_a_missing_one_is_a_fault(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ _PYTHON: Final = re.compile(r"^```(?:python|pycon)\n(.*?)^```", re.MULTILINE | r
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class PythonSource:
     """A module: its dotted name, the file as people know it, its text, and whether it is a package."""
 
     name: str
@@ -49,7 +49,7 @@ class Source:
 class Module:
     """A module that was read."""
 
-    source: Source
+    source: PythonSource
     tree: ast.Module = field(repr=False)
 
     @property
@@ -159,7 +159,7 @@ class Library:
 NOTHING: Final = Library({})
 
 
-def read(sources: Sequence[Source]) -> Library:
+def read(sources: Sequence[PythonSource]) -> Library:
     """The modules of these sources. Raises `Faults` for those that are not Python."""
     found: dict[str, Module] = {}
     faults: list[Fault] = []

@@ -87,7 +87,7 @@ def _files(
     config: Config,
     sources: Mapping[str, Source],
     beside: material.Material,
-    python: Sequence[reference.Source],
+    python: Sequence[reference.PythonSource],
     kept: Kept,
 ) -> Files:
     """The files of the site of a project. Raises `Faults`."""
@@ -135,7 +135,7 @@ def _versions(config: Config, sources: Mapping[str, Source]) -> list[Version]:
 
 
 def _inputs(
-    config: Config, sources: Mapping[str, Source], beside: material.Files, python: Sequence[reference.Source]
+    config: Config, sources: Mapping[str, Source], beside: material.Files, python: Sequence[reference.PythonSource]
 ) -> str:
     """A hash of all that goes into the site."""
     files = [(f"{name}/{path}", content) for name, source in sources.items() for path, content in source.files]

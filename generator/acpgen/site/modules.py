@@ -10,14 +10,14 @@ from acpgen.errors import Faults, SiteNotBuilt
 from acpgen.schema.load import decode, place, read_bytes
 
 if TYPE_CHECKING:
-    from acpgen.publish.reference import Source
+    from acpgen.publish.reference import PythonSource
 
 
-def read(root: Path, named: Sequence[str]) -> list[Source]:
+def read(root: Path, named: Sequence[str]) -> list[PythonSource]:
     """The modules in these files and folders, each once, by name. Raises `Faults`."""
-    from acpgen.publish.reference import Source
+    from acpgen.publish.reference import PythonSource
 
-    found: dict[str, Source] = {}
+    found: dict[str, PythonSource] = {}
     for each in named:
         files = [*_files(root / each)]
         if not files:
@@ -26,7 +26,7 @@ def read(root: Path, named: Sequence[str]) -> list[Source]:
         for file in files:
             name, is_package = _name(file), file.name == "__init__.py"
             at = file.relative_to(root).as_posix()
-            found.setdefault(name, Source(name, at, decode(read_bytes(file), place(file)), is_package))
+            found.setdefault(name, PythonSource(name, at, decode(read_bytes(file), place(file)), is_package))
     return [found[name] for name in sorted(found)]
 
 
