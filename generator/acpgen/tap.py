@@ -45,7 +45,10 @@ GRACE: Final = 10.0
 """Seconds that an agent has to end after its client's input has ended, before it is told to."""
 
 PATIENCE: Final = 5.0
-"""Seconds that an agent has to end after it was told to, before it is made to. Listeners have as long to finish."""
+"""Seconds that an agent has to end after it was told to, before it is made to. Listeners have as long to finish what is queued."""
+
+LOADING: Final = 60.0
+"""Seconds that a listener has for the first that it is handed: the monitor loads schemas then, which takes long on a busy machine."""
 
 LINGER: Final = 1.0
 """Seconds that are waited for the last output of an agent that has ended, where something else still holds its standard output."""
@@ -75,6 +78,7 @@ class Listener:
         self._ready = threading.Condition()
         self._room, self._size, self._closed = room, 0, False
         self._take, self._rest = take, rest
+        self._begun = threading.Event()
         self.missed = 0
         self.finished = self._dead = False
         self.reason = ""
@@ -97,16 +101,18 @@ class Listener:
             self._ready.notify()
 
     def close(self, patience: float) -> None:
-        """Let the thread finish what is queued, for as long as `patience` seconds."""
+        """Let the thread finish what is queued, for as long as `patience` seconds after the first of all was taken."""
         with self._ready:
             self._closed = True
             self._ready.notify()
+        self._begun.wait(LOADING)
         self.thread.join(patience)
 
     def _run(self) -> None:
         try:
             while (chunk := self._next()) is not None:
                 self._take(chunk)
+                self._begun.set()
                 if not self._waiting:
                     self._rest()
             self.finished = True
@@ -118,6 +124,7 @@ class Listener:
             with self._ready:
                 self._dead = True
                 self._waiting.clear()
+            self._begun.set()
 
     def _next(self) -> Chunk | None:
         with self._ready:

@@ -21,6 +21,11 @@ DEFECTS: Final[dict[str, tuple[str, set[tuple[str, str]]]]] = {
     "answers notifications": ("v1/json-rpc/unknown-notification", {("json-rpc/unknown-notification", "must")}),
     "answers unknown methods": ("v1/json-rpc/unknown-method", {("json-rpc/unknown-method", "must")}),
     "ends at unknown updates": ("v1/client/unknown-update", {("client/unknown-update", "should")}),
+    "accepts any mode": ("v1/elicitation/unknown-mode", {("elicitation/unknown-mode", "must")}),
+    "ends at unknown completions": (
+        "v1/elicitation/unknown-completion",
+        {("elicitation/unknown-completion", "must")},
+    ),
     "goes on with any version": ("client/version-unknown", {("client/version-unknown", "should")}),
     "opens a session first": ("v1/client/handshake", {("message-before-initialize", "must")}),
 }
