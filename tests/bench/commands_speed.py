@@ -16,7 +16,7 @@ from bench.timed import ROOT, Row, paired, process
 
 BIN = Path(sys.executable).parent
 RELEASES = ROOT / "schema" / "releases" / "acp" / "v1"
-RUNS = 5
+RUNS = 3
 COPIES = 50
 
 
