@@ -562,21 +562,6 @@ def test_a_line_without_end_is_not_held() -> None:
     assert found == [("client", None), ("client", b"next")], "and it is told once that it is missing"
 
 
-def test_a_listener_has_time_to_begin_and_only_then_as_much_as_it_is_given() -> None:
-    taken: list[bytes | None] = []
-    may_go = threading.Event()
-
-    def loading(part: Chunk) -> None:
-        may_go.wait(60)
-        taken.append(part.data)
-
-    listener = Listener("loading", loading)
-    listener.put(chunk(b"first"))
-    threading.Timer(0.2, may_go.set).start()
-    listener.close(0.0)
-    assert taken == [b"first"]
-
-
 def test_a_listener_that_is_slow_never_makes_the_sender_wait_and_hears_of_the_gap() -> None:
     heard: list[bytes | None] = []
     may_go = threading.Event()

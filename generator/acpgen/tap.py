@@ -45,10 +45,10 @@ GRACE: Final = 10.0
 """Seconds that an agent has to end after its client's input has ended, before it is told to."""
 
 PATIENCE: Final = 5.0
-"""Seconds that an agent has to end after it was told to, before it is made to. Listeners have as long to finish what is queued."""
+"""Seconds that an agent has to end after it was told to, before it is made to."""
 
-LOADING: Final = 60.0
-"""Seconds that a listener has for the first that it is handed: the monitor loads schemas then, which takes long on a busy machine."""
+FINISHING: Final = 60.0
+"""Seconds that a listener has at the end for what is queued. The monitor may still be loading schemas then, on a busy machine."""
 
 LINGER: Final = 1.0
 """Seconds that are waited for the last output of an agent that has ended, where something else still holds its standard output."""
@@ -78,7 +78,6 @@ class Listener:
         self._ready = threading.Condition()
         self._room, self._size, self._closed = room, 0, False
         self._take, self._rest = take, rest
-        self._begun = threading.Event()
         self.missed = 0
         self.finished = self._dead = False
         self.reason = ""
@@ -101,18 +100,16 @@ class Listener:
             self._ready.notify()
 
     def close(self, patience: float) -> None:
-        """Let the thread finish what is queued, for as long as `patience` seconds after the first of all was taken."""
+        """Let the thread finish what is queued, for as long as `patience` seconds."""
         with self._ready:
             self._closed = True
             self._ready.notify()
-        self._begun.wait(LOADING)
         self.thread.join(patience)
 
     def _run(self) -> None:
         try:
             while (chunk := self._next()) is not None:
                 self._take(chunk)
-                self._begun.set()
                 if not self._waiting:
                     self._rest()
             self.finished = True
@@ -124,7 +121,6 @@ class Listener:
             with self._ready:
                 self._dead = True
                 self._waiting.clear()
-            self._begun.set()
 
     def _next(self) -> Chunk | None:
         with self._ready:
@@ -304,7 +300,7 @@ def tap(
         say(told)
     judging = ""
     for listener, finish in zip(listeners, (watcher.finish, recorder.finish if recorder else None), strict=False):
-        listener.close(PATIENCE)
+        listener.close(FINISHING)
         if listener.missed:
             say(f"The {listener.thread.name} fell behind: {listener.missed} bytes are not in it.")
         reason = listener.reason or ("" if listener.finished else "it failed or was too slow")
