@@ -260,8 +260,8 @@ def outermost_published(scope: Scope, keyword: str, name: Json) -> Target | None
 def _leads_to(meta_schema: str, schema: dict[str, Json]) -> bool:
     """Whether a schema names no other place of the meta-schemas than inside this one."""
     named = [str(schema[keyword]) for keyword in ("$ref", "$dynamicRef", "$recursiveRef") if keyword in schema]
-    return "json-schema.org/" not in str(schema.get("$id")) and all(
-        each.partition("#")[0] == meta_schema for each in named if "json-schema.org/" in each
+    return "json-schema.org" not in str(schema.get("$id")) and all(
+        each.partition("#")[0] == meta_schema for each in named if "json-schema.org" in each
     )
 
 

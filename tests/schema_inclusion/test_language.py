@@ -317,6 +317,8 @@ def test_a_document_that_can_change_what_the_meta_schema_means_leaves_its_dynami
     part = META.format(draft, "meta/applicator")
     for other in ({**anchor, "$ref": address}, {"anyOf": [{"$ref": part}, {"$ref": address}]}):
         assert include(plain, {"$schema": address, **cast("Any", other)}).verdict is not Verdict.YES
+    hidden: Json = {"$id": "https://json-schema.org", "$ref": part.removeprefix("https://json-schema.org")}
+    assert include(plain, {"$schema": address, **cast("Any", hidden)}).verdict is not Verdict.NO
     # Only what the vocabulary itself says: the type inside is none of its matters.
     assert include(plain, {"$schema": address, "$ref": part}).verdict is not Verdict.NO
 
