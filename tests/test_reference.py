@@ -74,10 +74,12 @@ def test_a_page_tells_the_public_names_of_a_module_and_no_others() -> None:
     assert set(made) == {"api/index.md", "api/sea.shore.md", "api/sea.tide.md"}
     page = made["api/sea.tide.md"]
     assert page.startswith("# `sea.tide`\n\nTides.\n\nUse `wave`.\n")
-    assert re.findall(r"^## (.*)$", page, re.MULTILINE) == ["`HIGH`", "`Coast`", "`Moon`", "`Tide`", "`wave`"]
+    assert re.findall(r"^## (.*)$", page, re.MULTILINE) == [
+        f"`{name}` {{ #{name} }}" for name in ("HIGH", "Coast", "Moon", "Tide", "wave")
+    ]
     assert "As `high` as &lt;it> goes." in page or "As `high` as &#60;it&#62; goes." in page
     assert "unlisted" not in page and "_hidden" not in page and "_secret" not in page
-    assert '<a id="Tide.rise"></a>\n\n### `Tide.rise`\n\n```python\ndef rise(self) -> None\n```\n\nGo up.\n' in page
+    assert "### `Tide.rise` { #Tide.rise }\n\n```python\ndef rise(self) -> None\n```\n\nGo up.\n" in page
     assert "```pycon\n>>> Tide(1)\nTide(1)\n```" in page
     assert "- `metres: float`: How high." in page
     assert "From `elsewhere`." in page and "From [`sea.shore`](sea.shore.md#Shore)." in page

@@ -251,7 +251,7 @@ def _module(library: Library, module: Module) -> Iterator[str]:
 
 def _offered(library: Library, module: Module, name: str) -> Iterator[str]:
     """A name that is defined in another module: what it is, and the link to it."""
-    yield f'<a id="{_anchor(name)}"></a>\n\n## {code(name)}\n'
+    yield _heading("##", name)
     found = library.origin(module.name, name)
     if found is None:
         origin = module.imported.get(name)
@@ -271,7 +271,7 @@ def _offered(library: Library, module: Module, name: str) -> Iterator[str]:
 
 
 def _thing(library: Library, module: Module, name: str, node: ast.stmt) -> Iterator[str]:
-    yield f'<a id="{_anchor(name)}"></a>\n\n## {code(name)}\n'
+    yield _heading("##", name)
     yield from _body(library, module, name, node)
 
 
@@ -283,7 +283,7 @@ def _body(library: Library, module: Module, name: str, node: ast.stmt) -> Iterat
             yield from _docstring(ast.get_docstring(node))
             yield from _fields(node)
             for method in methods(node):
-                yield f'<a id="{_anchor(f"{name}.{method.name}")}"></a>\n\n### {code(f"{name}.{method.name}")}\n'
+                yield _heading("###", f"{name}.{method.name}")
                 yield _fenced(_signature(method))
                 yield from _docstring(ast.get_docstring(method) or library.inherited(module, node, method.name))
         case ast.FunctionDef() | ast.AsyncFunctionDef():
@@ -386,6 +386,11 @@ def _fenced(text: str, kind: str = "python") -> str:
     """Text as a block of code, with a fence that no line of it ends."""
     marks = "`" * max(3, *(len(each.strip()) + 1 for each in _FENCE.findall(text)), 3)
     return f"{marks}{kind}\n{text}\n{marks}\n"
+
+
+def _heading(marks: str, name: str) -> str:
+    """A heading with its own anchor: names that differ in case alone have two."""
+    return f"{marks} {code(name)} {{ #{_anchor(name)} }}\n"
 
 
 def _anchor(name: str) -> str:

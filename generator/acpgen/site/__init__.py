@@ -37,7 +37,7 @@ ZENSICAL: Final = "0.0.73"
 """The version that the site is built and tested with; the extra `docs` pins it."""
 
 LARGEST_PAGE: Final = 1_000_000
-LONGEST_BUILD: Final = 120
+LONGEST_BUILD: Final = 600
 INDEX: Final = "index.md"
 WHOLE: Final = "single-file.md"
 FEED: Final = "feed.xml"
@@ -58,8 +58,10 @@ _SITE: Final = {
 
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 
-_UNSEARCHED: Final = re.compile(r"(?<=\S) \{ data-search-exclude \}$", re.MULTILINE)
-"""The mark at the end of a heading. No text of a schema makes one: a brace in it is a character reference."""
+_MARKS: Final = re.compile(r"(?<=\S) \{ (?:data-search-exclude|#[\w.+-]+) \}$", re.MULTILINE)
+"""The mark at the end of a heading, for the search or with its anchor. No text of a schema makes one: a brace in it is a character
+reference.
+"""
 
 _NOWHERE: Final = Published()
 
@@ -237,8 +239,8 @@ def _is_for_machines(path: str) -> bool:
 
 
 def _as_text(page: str) -> str:
-    """A page beside its HTML, as Markdown for machines: without the marks for the search of the site."""
-    return _UNSEARCHED.sub("", page)
+    """A page beside its HTML, as Markdown for machines: without the marks for the site."""
+    return _MARKS.sub("", page)
 
 
 def _lay_out(
