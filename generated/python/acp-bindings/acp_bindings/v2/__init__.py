@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from .unions import (  # isort: skip
     AbsolutePath,
+    AnyIdleStateUpdate,
     AuthMethod,
     AuthMethodId,
     AvailableCommand,
@@ -40,7 +41,6 @@ from .unions import (  # isort: skip
     ExtRequest,
     ExtResponse,
     IconTheme,
-    IdleStateUpdate,
     McpServer,
     MediaType,
     MessageId,
@@ -77,6 +77,9 @@ from .unions import (  # isort: skip
     ToolCallId,
     ToolCallStatus,
     ToolKind,
+)
+from ._kinds import (
+    IdleStateUpdate,
 )
 from ._tables import UNENFORCED
 from .methods import (
@@ -522,6 +525,7 @@ __all__ = [
     "AgentThought",
     "AgentThoughtChunk",
     "Annotations",
+    "AnyIdleStateUpdate",
     "AnyNotificationParams",
     "AnyRequestParams",
     "AnyResult",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from .unions import (  # isort: skip
     AbsolutePath,
+    AnyIdleStateUpdate,
     AuthMethod,
     AuthMethodId,
     AuthState,
@@ -31,7 +32,6 @@ from .unions import (  # isort: skip
     ExtNotification,
     ExtRequest,
     ExtResponse,
-    IdleStateUpdate,
     InitializeProxyRequest,
     InitializeProxyResponse,
     LlmProtocol,
@@ -77,6 +77,9 @@ from .unions import (  # isort: skip
     ToolCallId,
     ToolCallStatus,
     ToolKind,
+)
+from ._kinds import (
+    IdleStateUpdate,
 )
 from ._tables import UNENFORCED
 from .methods import (
@@ -509,6 +512,7 @@ __all__ = [
     "AgentMessageChunk",
     "AgentThoughtChunk",
     "Annotations",
+    "AnyIdleStateUpdate",
     "AnyNotificationParams",
     "AnyRequestParams",
     "AnyResult",

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from .unions import (  # isort: skip
     AbsolutePath,
+    AnyIdleSessionStateUpdate,
+    AnyIdleStateUpdate,
     AuthMethod,
     AuthMethodId,
     AuthState,
@@ -38,8 +40,6 @@ from .unions import (  # isort: skip
     ExtRequest,
     ExtResponse,
     IconTheme,
-    IdleSessionStateUpdate,
-    IdleStateUpdate,
     InitializeProxyRequest,
     InitializeProxyResponse,
     LlmProtocol,
@@ -88,6 +88,10 @@ from .unions import (  # isort: skip
     ToolCallId,
     ToolCallStatus,
     ToolKind,
+)
+from ._kinds import (
+    IdleSessionStateUpdate,
+    IdleStateUpdate,
 )
 from ._tables import UNENFORCED
 from .methods import (
@@ -624,6 +628,8 @@ __all__ = [
     "AgentThought",
     "AgentThoughtChunk",
     "Annotations",
+    "AnyIdleSessionStateUpdate",
+    "AnyIdleStateUpdate",
     "AnyNotificationParams",
     "AnyRequestParams",
     "AnyResult",
