@@ -97,7 +97,10 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
 
 SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "__init__": set(),
-    "adapter": {"diffs", "endings", "errors", "permission", "permission_folding"},
+    "adapter": {
+        *("approval", "client_host", "diffs", "endings", "errors", "filesystem", "hooks", "permission"),
+        *("permission_folding", "processes", "scope", "store", "tail", "terminals", "workspace"),
+    },
     "agent_base": {"errors", "scope", "workspace"},
     "agent_host": {"agent_base", "agent_session", "errors", "turn", "workspace"},
     "agent_session": {"agent_base", "hooks"},
