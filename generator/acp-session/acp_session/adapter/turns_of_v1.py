@@ -265,9 +265,17 @@ class TurnsOfV1(peers2.Agent):
         return cancelled if answer is None else outcome_to_v1(answer, place)
 
     async def elicited(self, params: v1.CreateElicitationRequest) -> v1.CreateElicitationResponse:
-        """Ask the user for input."""
+        """Ask the user for input. Where the turn is cancelled meanwhile, the client is asked no more."""
         place = self.losses.place("elicitation/create")
-        answer: Any = await forwarded(self.client.elicitation_create(elicitation_to_v2(params, place)))
+        sent = self.agent.connection.sent(getattr(params, "request_id", None))
+        session_id = getattr(params if sent is None else sent.params, "session_id", None)
+        session = self.sessions.get(str(session_id))
+        if session is not None:
+            await self._accepted(session)
+        asking: Any = forwarded(self.client.elicitation_create(elicitation_to_v2(params, place, self.agent.connection)))
+        answer: Any = await (asking if session is None else self._decided(session, asking))
+        if answer is None:
+            return v1.ElicitationCancelAction()
         return into_v1(v1.CreateElicitationResponse, as_json(answer), place)  # type: ignore[arg-type]
 
     async def alive(self, session_id: str, command: str | None = None) -> None:
