@@ -44,7 +44,11 @@ if TYPE_CHECKING:
 LOG: Final = logging.getLogger(__name__)
 
 _CROWD: Final = 16
-"""How many times `concurrency` requests may wait for the peer inside their handlers before more are refused."""
+"""How many times `concurrency` requests may wait for the peer inside their handlers before more are refused, and how many answers for a
+peer that does not read.
+"""
+_MOST_UNREAD: Final = 64 * 1024 * 1024
+"""Bytes of answers that wait for a peer that does not read; beyond that we read no more either."""
 
 
 class Connection(Calling):
@@ -90,6 +94,7 @@ class Connection(Calling):
         self._served: dict[Any, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._reading: Reading | None = None
+        self._unread = (0, 0)  # answers and their bytes since the peer read last
         self._context = copy_context()
 
     # --- the life of a connection ---
@@ -168,6 +173,7 @@ class Connection(Calling):
                 if line is None:
                     break
                 await self._take_in(line, place)
+                await self._until_read()
             else:
                 return
         except asyncio.CancelledError:
@@ -181,6 +187,15 @@ class Connection(Calling):
             self._end(error)
             return
         self._end(None)
+
+    async def _until_read(self) -> None:
+        """Wait for a peer that has us write more and more answers and reads none. Two peers that only send would wait for one another, so
+        that this comes late.
+        """
+        answers, size = self._unread
+        if answers >= self._concurrency * _CROWD or size >= _MOST_UNREAD:
+            await self.transport.drain()
+            self._unread = (0, 0)
 
     async def _take_in(self, line: bytes, place: Reading) -> None:
         if self._monitor is not None:
@@ -242,8 +257,16 @@ class Connection(Calling):
             number = value.get("request_seq", value.get("id"))
             if not self._pending.settle(number, error):
                 self._tell(error)
-        else:
+        elif not self._fails(value, error):
             self._refuse(id_of(error.id), "", answer_to(error), batch)
+
+    def _fails(self, value: Any, error: DecodeError) -> bool:
+        """Whether this has the id of a request that waits: as from a peer that leaves out a result that is nothing."""
+        return (
+            is_object(value)
+            and "method" not in value
+            and self._pending.settle(value.get("id"), error)
+        )
 
     async def _settle(self, message: Taken) -> None:
         outcome = message.body
@@ -392,6 +415,10 @@ class Connection(Calling):
             self._write(whole)
         except ConnectionEnded:
             return
+        answers, size = self._unread
+        self._unread = (
+            (answers + 1, size + len(whole)) if self.transport.is_full else (0, 0)
+        )
 
 
 def _is_cancelled() -> bool:
