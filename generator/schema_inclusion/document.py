@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Final, Protocol, cast
 
 import referencing
@@ -240,6 +240,34 @@ def _marked_at_most_once(scope: Scope, keyword: str, value: Json) -> bool:
     schemas = list(every_schema(scope.root))
     inside = scope.resource == id(scope.root) or any(id(schema) == scope.resource for schema in schemas)
     return inside and sum(schema.get(keyword) == value for schema in schemas) <= 1
+
+
+def outermost_published(scope: Scope, keyword: str, name: Json) -> Target | None:
+    """What a reference inside the published meta-schemas means by an anchor of the name, the outermost one of the way to it.
+
+    The document has no such anchor and leads to its own meta-schema alone: that one is the first on every way. `None` otherwise.
+    """
+    own = scope.dialect.value
+    if scope.resource not in _published() or any(
+        keyword in schema or not _leads_to(own, schema) for schema in every_schema(scope.root)
+    ):
+        return None
+    target = resolved(scope, own)
+    contents = target.schema if target is not None else None
+    return target if isinstance(contents, dict) and contents.get(keyword) == name else None
+
+
+def _leads_to(meta_schema: str, schema: dict[str, Json]) -> bool:
+    """Whether a schema names no other place of the meta-schemas than inside this one."""
+    named = [str(schema[keyword]) for keyword in ("$ref", "$dynamicRef", "$recursiveRef") if keyword in schema]
+    return "json-schema.org" not in str(schema.get("$id")) and all(
+        each.partition("#")[0] == meta_schema for each in named if "json-schema.org" in each
+    )
+
+
+@cache
+def _published() -> frozenset[int]:
+    return frozenset(id(SPECIFICATIONS[address].contents) for address in SPECIFICATIONS)
 
 
 def names_one_of_several(scope: Scope, reference: str) -> bool:
