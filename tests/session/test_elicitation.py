@@ -36,6 +36,14 @@ async def ask(agent: Any, version: Any, question: dict[str, Any], **scope: Any) 
         return str(error.code)
 
 
+def accept(_: object) -> object:
+    return v1.ElicitationAcceptAction()
+
+
+def decline(_: object) -> object:
+    return v2.ElicitationDeclineAction()
+
+
 class Agent1(HostedAgent):
     answers: list[str]
 
@@ -66,7 +74,7 @@ class Agent2(HostedAgent2):
 
 def test_a_question_is_asked_where_it_belongs_to_a_request_that_waits_and_refused_otherwise() -> None:
     async def work() -> None:
-        agent, client = Agent1(), HostedClient(elicit=lambda question: v1.ElicitationAcceptAction())
+        agent, client = Agent1(), HostedClient(elicit=accept)
         async with peers1.join(agent, client) as (calls, _):
             found = await client.host.initialize()
             assert found.protocol_version == 1
@@ -80,7 +88,7 @@ def test_the_same_in_v2() -> None:
     async def work() -> None:
         agent, client = (
             Agent2(v2.Implementation(name="compass", version="1")),
-            HostedClient2(elicit=lambda question: v2.ElicitationDeclineAction()),
+            HostedClient2(elicit=decline),
         )
         async with peers2.join(agent, client) as (calls, _):
             await client.host.initialize(v2.Implementation(name="lantern", version="1"))

@@ -90,11 +90,8 @@ class ClientSessions(Generic[K]):
         modes: Collection[str],
         waiting: Waiting | None,
     ) -> None:
-        self._elicit, self._modes, self._waiting = (
-            elicit,
-            frozenset(modes) if elicit is not None else frozenset(),
-            waiting,
-        )
+        self._elicit, self._waiting = elicit, waiting
+        self._modes: frozenset[str] = frozenset(() if elicit is None else modes)
         self._call = call
         self._notify = notify
         self._empty = empty
