@@ -44,7 +44,7 @@ _KINDS: Final = {
     "object": Kind.OBJECT,
 }
 
-_Key: TypeAlias = tuple[int, int]
+_Key: TypeAlias = tuple[int, tuple[int, Dialect, bool]]
 
 
 class Malformed(ValueError):
@@ -65,7 +65,9 @@ class Normaliser:
     _places: list[Target] = field(default_factory=list[Target])
     _place_of: dict[_Key, int] = field(default_factory=dict[_Key, int])
     _unfolded: dict[int, Formula] = field(default_factory=dict[int, Formula])
-    _targets: dict[tuple[int, str], Target | None] = field(default_factory=dict[tuple[int, str], "Target | None"])
+    _targets: dict[tuple[tuple[int, Dialect, bool], str], Target | None] = field(
+        default_factory=dict[tuple[tuple[int, Dialect, bool], str], "Target | None"]
+    )
     _steps: int = 0
     tangled: bool = False
     formats: frozenset[str] = frozenset()
@@ -92,7 +94,7 @@ class Normaliser:
         if in_another_dialect(schema, scope.dialect):
             return self.forms.opaque("a schema inside the document is written in another dialect")
         scope = within(scope, schema)
-        key = (id(schema), scope.resource)
+        key = (id(schema), scope.key)
         known = self._done.get(key)
         if known is not None:
             return known
@@ -122,7 +124,7 @@ class Normaliser:
 
     def has_read(self, target: Target) -> bool:
         """Whether what stands there is a formula already."""
-        return (id(target.schema), target.scope.resource) in self._done
+        return (id(target.schema), target.scope.key) in self._done
 
     def reset(self) -> None:
         """Forgets schemas left half read by an interruption."""
@@ -159,7 +161,7 @@ class Normaliser:
         """What a reference points at, if it can be resolved."""
         if not isinstance(reference, str):
             return None
-        key = (scope.resource, reference)
+        key = (scope.key, reference)
         if key not in self._targets:
             self._targets[key] = resolved(scope, reference)
         return self._targets[key]

@@ -317,10 +317,22 @@ def test_a_document_that_can_change_what_the_meta_schema_means_leaves_its_dynami
     part = META.format(draft, "meta/applicator")
     for other in ({**anchor, "$ref": address}, {"anyOf": [{"$ref": part}, {"$ref": address}]}):
         assert include(plain, {"$schema": address, **cast("Any", other)}).verdict is not Verdict.YES
-    hidden: Json = {"$id": "https://json-schema.org", "$ref": part.removeprefix("https://json-schema.org")}
-    assert include(plain, {"$schema": address, **cast("Any", hidden)}).verdict is not Verdict.NO
+    hidden: Json = {"$ref": part.removeprefix("https://json-schema.org")}
+    beyond: Json = {"$schema": address, "$id": "https://json-schema.org", "not": hidden}
+    assert include(plain, beyond).verdict is not Verdict.YES
     # Only what the vocabulary itself says: the type inside is none of its matters.
     assert include(plain, {"$schema": address, "$ref": part}).verdict is not Verdict.NO
+
+
+@pytest.mark.parametrize("draft", ["2019-09", "2020-12"])
+def test_two_documents_that_read_the_published_schemas_differently_are_kept_apart(draft: str) -> None:
+    """The part alone takes the constant, the whole meta-schema does not: what was read for one document is wrong for the other."""
+    address, part = META.format(draft, "schema"), META.format(draft, "meta/applicator")
+    constant: Json = {"const": {"properties": {"a": {"type": 5}}}}
+    old: Json = {"$schema": address, "anyOf": [{"$ref": address}, constant]}
+    new: Json = {"$schema": address, "not": {"allOf": [{"$ref": part}, constant]}}
+    assert include(old, new).verdict is not Verdict.YES
+    assert include(new, old).verdict is not Verdict.YES
 
 
 def test_a_plain_reference_to_one_of_several_dynamic_anchors_is_undecided() -> None:
