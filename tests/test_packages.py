@@ -81,7 +81,8 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "pipes": {"failures", "framing"},
     "places": set(),
     "pointers": set(),
-    "published": {"described", "json_types", "pointers"},
+    "kinds": {"constructing"},
+    "published": {"described", "json_types", "kinds", "pointers"},
     "sending": {
         *("constructing", "contract", "errors", "json_types", "judging", "markers", "model", "pointers"),
         "published",
