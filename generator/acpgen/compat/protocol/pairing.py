@@ -714,7 +714,7 @@ class _Comparing:
 
     def _foresees(self, union: ir.TaggedUnion) -> bool:
         """Whether the branch of the old side that may lack the tag knows values of it, and takes others for values too."""
-        default = self.walk.shape(ir.Ref(union.default), 0).of("object") if union.default is not None else ()
+        default = self.walk.shape(ir.Ref(union.default), 0).of("object") if union.default else ()
         fields = [
             field for each in default if isinstance(each, Objects) for field in each.fields if field.name == union.tag
         ]
