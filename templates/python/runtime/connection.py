@@ -36,7 +36,7 @@ from .framing import Unreadable
 from .gates import Gates
 from .incoming import Batch, id_of, is_answer, is_answered, is_call
 from .json_types import is_array, is_object
-from .parse import parse, parse_with_duplicates
+from .parse import VALUES, parse, parse_with_duplicates
 from .pending import Pending
 from .places import PLACE, Crowd, Reading, Serving
 from .wire import Handler, Watcher, Wire
@@ -75,6 +75,7 @@ class Connection:
         concurrency: int = 1024,
         gates: bool = True,
         grace: float = 2.0,
+        values: int = VALUES,
     ) -> None:
         if concurrency < 1:
             raise ValueError("concurrency is at least 1")
@@ -84,6 +85,7 @@ class Connection:
         self._judge = wire.judge() if strict else None
         self._monitor, self._told = monitor, told
         self._timeout, self._concurrency, self._checks_gates, self._grace = timeout, concurrency, gates, grace
+        self._values = values
         self._alone = frozenset(row.name for row in wire.codec.methods.values() if row.batch == "never")
         self._numbers = count(1)
         self._pending = Pending()
@@ -313,7 +315,7 @@ class Connection:
         if self._monitor is not None:
             self._watch(self._monitor, self.other, line)
         try:
-            value, repeated = parse_with_duplicates(line)
+            value, repeated = parse_with_duplicates(line, values=self._values)
         except DecodeError as error:
             self._refuse(None, "", answer_to(error))
             return
