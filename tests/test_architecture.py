@@ -506,6 +506,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "compare",
                 "language",
                 "promises",
+                "roles",
                 "rule_pages",
                 "settings",
                 "transitive",

@@ -255,6 +255,27 @@ def test_a_type_that_was_another_kind_of_thing_makes_no_claim_about_its_members(
     assert "Since 1.1 or earlier." in files["p/v1/types/Mood.md"]
 
 
+def test_a_field_of_a_variant_is_as_old_as_it_is_on_the_wire(tmp_path: Path) -> None:
+    """Before, the fields stood beside the reference to the record; now they stand in it."""
+    text: Json = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+    tag: Json = {"type": {"const": "text"}}
+    size: Json = {"size": {"type": "integer"}}
+    beside_it: Json = {"allOf": [{"$ref": "#/$defs/Text"}], "properties": {**tag, **size}, "required": ["type"]}
+    now: Json = {**text, "properties": {**text["properties"], **tag, **size, "new": {"type": "string"}}}
+    now["required"] = ["type", "text"]
+    files = made(
+        small(
+            tmp_path,
+            schema(Part={"anyOf": [{"$ref": "#/$defs/Text"}]}, Text=now),
+            {"1.0": schema(Part={"anyOf": [beside_it]}, Text=text)},
+        )
+    )
+    rows = {line.split("`")[1]: line for line in files["p/v1/types/Text.md"].splitlines() if line.startswith("| <a id")}
+    assert set(rows) == {"type", "text", "size", "new"}
+    assert [name for name, row in rows.items() if "Not in a release yet." in row] == ["new"]
+    assert "The discriminator of [`Part`](Part.md)." in rows["type"]
+
+
 @pytest.mark.parametrize("name", ["acp/v1", "acp/v2"])
 def test_every_age_is_that_of_the_first_release_that_names_the_thing(name: str) -> None:
     """Told again without the meaning: by the words that stand in the files."""

@@ -470,7 +470,7 @@ def play(case: Case, report: Path) -> list[dict[str, Any]]:
             process.stdin.flush()
         else:
             assert process.stdout.readline() == line.encode() + b"\n"
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=180)
     assert process.returncode == 0, err
     return [json.loads(line) for line in report.read_bytes().splitlines()]
 

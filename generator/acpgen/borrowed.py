@@ -46,4 +46,5 @@ else:
             spec = ModuleSpec(package, None, is_package=True)
             spec.submodule_search_locations = [str(FOLDERS[package]())]
             sys.modules[package] = module_from_spec(spec)
-        return import_module(MODULES[name])
+        found = globals()[name] = import_module(MODULES[name])
+        return found

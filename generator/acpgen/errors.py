@@ -806,11 +806,17 @@ class CurrentFolder(Fault):
 
 @dataclass
 class Unwritable(Fault):
-    """An output that the system does not let us write."""
+    """An output that the system does not let us write. `left` are files whose old text could not be put back: it stands in these."""
 
     reason: str
+    left: tuple[str, ...] = ()
 
     def what(self) -> str:
+        if self.left:
+            return (
+                f"it cannot be written ({self.reason}), nor could all files before it be put back. "
+                f"The old text of these stands in {', '.join(map(shown, self.left))}. Give permission and room, and rename them back."
+            )
         return f"it cannot be written ({self.reason}). Nothing was changed. Give permission and room, or name another path."
 
 

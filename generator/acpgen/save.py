@@ -18,44 +18,48 @@ def save(folder: Path, written: Mapping[str, str], removed: Iterable[str] = ()) 
     of an adoption still is the old one, and adopting again does the rest.
     """
     paths = sorted(written, key=lambda path: (path.startswith("."), path))
-    old = {path: _content(folder / path) for path in (*paths, *removed)}
-    done: list[str] = []
+    places = [folder / path for path in (*removed, *paths)]
+    changed: list[Path] = []
+    kept: list[Path] = []
     at = folder
     try:
         for path in paths:
             at = folder / path
             at.parent.mkdir(parents=True, exist_ok=True)
-            _create(_beside(at), written[path].encode(), like=at)
-        for path in removed:
-            at = folder / path
-            done.append(path)
-            at.unlink()
-        for path in paths:
-            at = folder / path
-            done.append(path)
-            os.replace(_beside(at), at)
+            _create(_beside(at, "new"), written[path].encode(), like=at)
+        for at in places:
+            _put_aside(at)
+        for at in places:
+            if _beside(at, "new").exists():
+                os.replace(_beside(at, "new"), at)
+            else:
+                at.unlink()
+            changed.append(at)
     except OSError as error:
-        for path in reversed(done):
-            with contextlib.suppress(OSError):
-                _put_back(folder / path, old[path])
-        raise Faults([Unwritable(at=place(at), reason=str(error.strerror))]) from None
+        kept = [each for each in reversed(changed) if not _is_put_back(each)]
+        left = tuple(place(_beside(each, "old")) for each in kept)
+        raise Faults([Unwritable(at=place(at), reason=str(error.strerror), left=left)]) from None
     finally:
-        for path in paths:
-            with contextlib.suppress(OSError):
-                _beside(folder / path).unlink(missing_ok=True)
+        for each in places:
+            for beside in (_beside(each, "new"), *([] if each in kept else [_beside(each, "old")])):
+                with contextlib.suppress(OSError):
+                    beside.unlink(missing_ok=True)
 
 
-def _beside(path: Path) -> Path:
-    return path.with_name(f".{path.name}.acpgen-new")
+def _beside(path: Path, kind: str) -> Path:
+    return path.with_name(f".{path.name}.acpgen-{kind}")
 
 
-def _content(path: Path) -> bytes | None:
+def _put_aside(path: Path) -> None:
+    """Keep what stands at a place under another name, from which it comes back without room on the disk."""
+    aside = _beside(path, "old")
+    aside.unlink(missing_ok=True)
+    if not os.path.lexists(path):
+        return
     try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise Faults([Unwritable(at=place(path), reason=str(error.strerror))]) from None
+        os.link(path, aside, follow_symlinks=False)
+    except OSError:  # a file system without links
+        _create(aside, path.read_bytes(), like=path)
 
 
 def _create(path: Path, content: bytes, like: Path) -> None:
@@ -67,8 +71,14 @@ def _create(path: Path, content: bytes, like: Path) -> None:
         os.fsync(file.fileno())
 
 
-def _put_back(path: Path, content: bytes | None) -> None:
-    if content is None:
-        path.unlink(missing_ok=True)
-    else:
-        path.write_bytes(content)
+def _is_put_back(path: Path) -> bool:
+    """Put back what stood at a place, or nothing if nothing did; whether that could be done."""
+    aside = _beside(path, "old")
+    try:
+        if os.path.lexists(aside):
+            os.replace(aside, path)
+        else:
+            path.unlink(missing_ok=True)
+    except OSError:
+        return False
+    return True

@@ -45,7 +45,10 @@ GRACE: Final = 10.0
 """Seconds that an agent has to end after its client's input has ended, before it is told to."""
 
 PATIENCE: Final = 5.0
-"""Seconds that an agent has to end after it was told to, before it is made to. Listeners have as long to finish."""
+"""Seconds that an agent has to end after it was told to, before it is made to."""
+
+FINISHING: Final = 60.0
+"""Seconds that a listener has at the end for what is queued. The monitor may still be loading schemas then, on a busy machine."""
 
 LINGER: Final = 1.0
 """Seconds that are waited for the last output of an agent that has ended, where something else still holds its standard output."""
@@ -297,7 +300,7 @@ def tap(
         say(told)
     judging = ""
     for listener, finish in zip(listeners, (watcher.finish, recorder.finish if recorder else None), strict=False):
-        listener.close(PATIENCE)
+        listener.close(FINISHING)
         if listener.missed:
             say(f"The {listener.thread.name} fell behind: {listener.missed} bytes are not in it.")
         reason = listener.reason or ("" if listener.finished else "it failed or was too slow")

@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Final, Protocol, cast
 
 import referencing
@@ -147,12 +147,22 @@ class Resolver(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scope:
-    """Where references are resolved from: a resource (by the identity of its schema) of a document (by its root)."""
+    """Where references are resolved from: a resource (by the identity of its schema) of a document (by its root).
+
+    The published meta-schemas are the same for all documents. `is_own` says that this one has no anchor of theirs and leads to the
+    meta-schema of its dialect alone: there every way into them begins, and there their dynamic references lead.
+    """
 
     resolver: Resolver
     resource: int
     root: Json
     dialect: Dialect
+    is_own: bool
+
+    @property
+    def key(self) -> tuple[int, Dialect, bool]:
+        """What is the same of scopes in which every schema means the same."""
+        return self.resource, self.dialect, self.is_own
 
     @property
     def legacy(self) -> bool:
@@ -199,7 +209,8 @@ def opened(root: Json, dialect: Dialect | None = None) -> SchemaDocument:
     resource: referencing.Resource[Any] = specification.create_resource(cast("Any", root))
     address = resource.id() or ""
     registry = SPECIFICATIONS.with_resource(address, resource)
-    return SchemaDocument(root, chosen, Scope(registry.resolver(address), id(root), root, chosen))
+    is_own = all(_leads_to(chosen.value, schema) for schema in every_schema(root))
+    return SchemaDocument(root, chosen, Scope(registry.resolver(address), id(root), root, chosen, is_own))
 
 
 def within(scope: Scope, schema: dict[str, Json]) -> Scope:
@@ -211,7 +222,7 @@ def within(scope: Scope, schema: dict[str, Json]) -> Scope:
         return scope
     specification = referencing.jsonschema.specification_with(scope.dialect.value)
     resource: referencing.Resource[Any] = specification.create_resource(cast("Any", schema))
-    return Scope(scope.resolver.in_subresource(resource), id(schema), scope.root, scope.dialect)
+    return Scope(scope.resolver.in_subresource(resource), id(schema), scope.root, scope.dialect, scope.is_own)
 
 
 def resolved(scope: Scope, reference: str) -> Target | None:
@@ -222,7 +233,9 @@ def resolved(scope: Scope, reference: str) -> Target | None:
     except (referencing.exceptions.Unresolvable, ValueError, TypeError):
         # `referencing` lets a pointer through a number or a word escape as a `TypeError`, an odd address as `ValueError`.
         return None
-    return Target(cast("Json", found.contents), Scope(found.resolver, id(resource), scope.root, scope.dialect))
+    return Target(
+        cast("Json", found.contents), Scope(found.resolver, id(resource), scope.root, scope.dialect, scope.is_own)
+    )
 
 
 def only_dynamic_target(scope: Scope, reference: str) -> bool:
@@ -240,6 +253,34 @@ def _marked_at_most_once(scope: Scope, keyword: str, value: Json) -> bool:
     schemas = list(every_schema(scope.root))
     inside = scope.resource == id(scope.root) or any(id(schema) == scope.resource for schema in schemas)
     return inside and sum(schema.get(keyword) == value for schema in schemas) <= 1
+
+
+def outermost_published(scope: Scope, keyword: str, name: Json) -> Target | None:
+    """What a reference inside the published meta-schemas means by an anchor of the name, the outermost one of every way to it.
+
+    `None` if that is not the same on every way.
+    """
+    if scope.resource not in _published() or not scope.is_own:
+        return None
+    target = resolved(scope, scope.dialect.value)
+    contents = target.schema if target is not None else None
+    return target if isinstance(contents, dict) and contents.get(keyword) == name else None
+
+
+def _leads_to(meta_schema: str, schema: dict[str, Json]) -> bool:
+    """Whether a schema has no anchor of the meta-schemas, and names no place of them but inside this one."""
+    named = [str(schema[keyword]) for keyword in ("$ref", "$dynamicRef", "$recursiveRef") if keyword in schema]
+    return (
+        schema.get("$dynamicAnchor") != "meta"
+        and schema.get("$recursiveAnchor") is not True
+        and "json-schema.org" not in str(schema.get("$id"))
+        and all(each.partition("#")[0] == meta_schema for each in named if "json-schema.org" in each)
+    )
+
+
+@cache
+def _published() -> frozenset[int]:
+    return frozenset(id(SPECIFICATIONS[address].contents) for address in SPECIFICATIONS)
 
 
 def names_one_of_several(scope: Scope, reference: str) -> bool:

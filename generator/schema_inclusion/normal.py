@@ -22,6 +22,7 @@ from schema_inclusion.document import (
     names_one_of_several,
     only_dynamic_target,
     only_recursive_target,
+    outermost_published,
     resolved,
     within,
 )
@@ -43,7 +44,7 @@ _KINDS: Final = {
     "object": Kind.OBJECT,
 }
 
-_Key: TypeAlias = tuple[int, int]
+_Key: TypeAlias = tuple[int, tuple[int, Dialect, bool]]
 
 
 class Malformed(ValueError):
@@ -64,7 +65,9 @@ class Normaliser:
     _places: list[Target] = field(default_factory=list[Target])
     _place_of: dict[_Key, int] = field(default_factory=dict[_Key, int])
     _unfolded: dict[int, Formula] = field(default_factory=dict[int, Formula])
-    _targets: dict[tuple[int, str], Target | None] = field(default_factory=dict[tuple[int, str], "Target | None"])
+    _targets: dict[tuple[tuple[int, Dialect, bool], str], Target | None] = field(
+        default_factory=dict[tuple[tuple[int, Dialect, bool], str], "Target | None"]
+    )
     _steps: int = 0
     tangled: bool = False
     formats: frozenset[str] = frozenset()
@@ -91,7 +94,7 @@ class Normaliser:
         if in_another_dialect(schema, scope.dialect):
             return self.forms.opaque("a schema inside the document is written in another dialect")
         scope = within(scope, schema)
-        key = (id(schema), scope.resource)
+        key = (id(schema), scope.key)
         known = self._done.get(key)
         if known is not None:
             return known
@@ -121,7 +124,7 @@ class Normaliser:
 
     def has_read(self, target: Target) -> bool:
         """Whether what stands there is a formula already."""
-        return (id(target.schema), target.scope.resource) in self._done
+        return (id(target.schema), target.scope.key) in self._done
 
     def reset(self) -> None:
         """Forgets schemas left half read by an interruption."""
@@ -158,15 +161,28 @@ class Normaliser:
         """What a reference points at, if it can be resolved."""
         if not isinstance(reference, str):
             return None
-        key = (scope.resource, reference)
+        key = (scope.key, reference)
         if key not in self._targets:
             self._targets[key] = resolved(scope, reference)
         return self._targets[key]
 
+    def meant(self, keyword: str, reference: Json, scope: Scope) -> Target | str:
+        """What a reference means (`$ref`, `$dynamicRef` or `$recursiveRef`), or why that cannot be said."""
+        text = str(reference)
+        if keyword == "$dynamicRef" and not only_dynamic_target(scope, text):
+            outermost = outermost_published(scope, "$dynamicAnchor", text.partition("#")[2])
+            return outermost or "a dynamic reference may mean several places"
+        if keyword == "$recursiveRef" and (reference != "#" or not only_recursive_target(scope)):
+            outermost = outermost_published(scope, "$recursiveAnchor", True) if reference == "#" else None
+            return outermost or "a recursive reference may mean several places"
+        if names_one_of_several(scope, text):
+            return "a reference names one of several dynamic anchors"
+        return self.target(reference, scope) or f"the reference {text[:60]!r} cannot be resolved"
+
     def _read(self, schema: dict[str, Json], scope: Scope) -> Formula:
         self.forms.budget.spend()
         if scope.legacy and "$ref" in schema:
-            return _reference(self, schema["$ref"], schema, scope)
+            return _FOLLOW(self, schema["$ref"], schema, scope)
         parts: list[Formula] = []
         for keyword, read in _KEYWORDS[scope.dialect].items():
             if keyword in schema:
@@ -238,25 +254,15 @@ def _names(value: Json) -> list[str]:
 # References.
 
 
-def _reference(reader: Normaliser, value: Json, _schema: dict[str, Json], scope: Scope) -> Formula:
-    if names_one_of_several(scope, str(value)):
-        return reader.forms.opaque("a reference names one of several dynamic anchors")
-    target = reader.target(value, scope)
-    if target is None:
-        return reader.forms.opaque(f"the reference {str(value)[:60]!r} cannot be resolved")
-    return reader.formula(target.schema, target.scope)
+def _reference(keyword: str) -> _Read:
+    def read(reader: Normaliser, value: Json, _schema: dict[str, Json], scope: Scope) -> Formula:
+        meant = reader.meant(keyword, value, scope)
+        return reader.forms.opaque(meant) if isinstance(meant, str) else reader.formula(meant.schema, meant.scope)
+
+    return read
 
 
-def _dynamic_reference(reader: Normaliser, value: Json, schema: dict[str, Json], scope: Scope) -> Formula:
-    if not only_dynamic_target(scope, str(value)):
-        return reader.forms.opaque("a dynamic reference may mean several places")
-    return _reference(reader, value, schema, scope)
-
-
-def _recursive_reference(reader: Normaliser, value: Json, schema: dict[str, Json], scope: Scope) -> Formula:
-    if value != "#" or not only_recursive_target(scope):
-        return reader.forms.opaque("a recursive reference may mean several places")
-    return _reference(reader, value, schema, scope)
+_FOLLOW: Final = _reference("$ref")
 
 
 # Any type.
@@ -499,7 +505,7 @@ _LEGACY: Final[dict[str, _Read]] = {
     "propertyNames": _property_names,
 }
 _MODERN: Final[dict[str, _Read]] = {
-    "$ref": _reference,
+    "$ref": _FOLLOW,
     **{keyword: read for keyword, read in _LEGACY.items() if keyword != "dependencies"},
     "if": _if,
     "dependentRequired": _dependent_required,
@@ -511,10 +517,10 @@ _KEYWORDS: Final[dict[Dialect, dict[str, _Read]]] = {
     Dialect.DRAFT_04: {**_OLDEST, "type": _oldest_type},
     Dialect.DRAFT_06: _LEGACY,
     Dialect.DRAFT_07: {**_LEGACY, "if": _if},
-    Dialect.DRAFT_2019_09: {**_MODERN, "$recursiveRef": _recursive_reference},
+    Dialect.DRAFT_2019_09: {**_MODERN, "$recursiveRef": _reference("$recursiveRef")},
     Dialect.DRAFT_2020_12: {
         **{keyword: read for keyword, read in _MODERN.items() if keyword != "additionalItems"},
-        "$dynamicRef": _dynamic_reference,
+        "$dynamicRef": _reference("$dynamicRef"),
         "prefixItems": _prefix_items,
         "items": _items,
     },

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from schema_inclusion.document import Dialect, Scope, names_one_of_several, only_dynamic_target, only_recursive_target
+from schema_inclusion.document import Dialect, Scope
 from schema_inclusion.formula import Formula, Kind
 
 if TYPE_CHECKING:
@@ -55,12 +55,8 @@ def _applied(
 
     for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
         if keyword in schema:
-            target = reader.target(schema[keyword], scope)
-            if target is None or (keyword == "$recursiveRef" and not only_recursive_target(scope)):
-                raise TooTangled
-            if keyword == "$dynamicRef" and not only_dynamic_target(scope, str(schema[keyword])):
-                raise TooTangled
-            if names_one_of_several(scope, str(schema[keyword])):
+            target = reader.meant(keyword, schema[keyword], scope)
+            if isinstance(target, str):
                 raise TooTangled
             yield from under(target.schema, target.scope)
     for each in _branches(schema, "allOf"):

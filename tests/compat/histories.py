@@ -161,8 +161,8 @@ def judged(old: Path, new: Path, *, samples: int = SAMPLES) -> Outcome:
 def unnamed(pair: Pair) -> Iterator[str]:
     """The definitions that are written differently in the two files, and that no finding names.
 
-    What only one file has is explained by a definition that refers to it, for that is written differently too; a union of whole
-    messages by such members.
+    What only one file has is explained by a definition that refers to it, for that is written differently too, or by a method that
+    only one file has; a union of whole messages by such members.
     """
     trees = [json.loads(path.read_text("utf-8")) for path in pair.files]
     before, after = (dict(definitions(tree)) for tree in trees)
@@ -171,6 +171,15 @@ def unnamed(pair: Pair) -> Iterator[str]:
         at for one, other in ((before, after), (after, before)) for key, (at, _) in one.items() if key not in other
     }
     referred = {place for side in (before, after) for _, schema in side.values() for place in references(schema)}
+    both = [{(each.name, each.side, each.kind) for each in side.methods} for side in (pair.old, pair.new)]
+    referred |= {
+        side.bundle.origins[name].partition("#")[2]
+        for side in (pair.old, pair.new)
+        for each in side.methods
+        if (each.name, each.side, each.kind) not in both[0] & both[1]
+        for name in (each.params, each.result)
+        if name is not None
+    }
     for key in dict.fromkeys((*before, *after)):
         sides = [side[key] for side in (before, after) if key in side]
         if len(sides) == 2 and text(*sides[0]) == text(*sides[1]):
@@ -267,20 +276,24 @@ def _sent(definition: ir.Definition) -> ir.Definition:
 
 
 def attacked(pair: Pair, samples: int) -> Iterator[str]:
-    """One text for each message that was tried: empty, or how it contradicts a "yes"."""
+    """One text for each message that was tried: empty, or how it contradicts a "yes".
+
+    Where messages as a whole have another answer, those are tried still that no finding which counts is about.
+    """
     meanings: dict[Revision, Meaning] = {side: Meaning(pair.side(side).protocol) for side in SIDES}
     ways: list[tuple[str, str, Revision, Revision]] = [
-        (relation, direction, sender, receiver)
-        for relation in RELATIONS
-        for direction, sender, receiver in DIRECTIONS
-        if getattr(getattr(pair.report, relation), direction) == "yes"
+        (relation, direction, sender, receiver) for relation in RELATIONS for direction, sender, receiver in DIRECTIONS
     ]
+    harmed = _harmed(pair)
     for relation, direction, sender, receiver in ways:
+        is_sure = getattr(getattr(pair.report, relation), direction) == "yes"
+        if not is_sure and relation == "language":
+            continue
         make = (Sent if relation == "wire" else Instances)(meanings[sender])
         for held in pair.held:
             ours, theirs = held if sender == "old" else held[::-1]
             name = ours[1]
-            if name is None:
+            if name is None or not (is_sure or _is_quiet(pair, held, harmed)):
                 continue
             luck = Chooser(f"{relation} {direction} {ours[0].part} {name}")
             for turn in range(samples):
@@ -293,6 +306,44 @@ def attacked(pair: Pair, samples: int) -> Iterator[str]:
                     refuted = not meanings[receiver].accepts(theirs[1], value)  # tolerated: receivers keep it
                 what = ours[0].method.name if ours[0].method is not None else name
                 yield f"{relation} {direction} is no: {what} {json.dumps(whole)[:300]}" if refuted else ""
+
+
+def _harmed(pair: Pair) -> tuple[set[str], tuple[set[str], set[str]]]:
+    """The methods that a finding which counts is about, and the definitions of each side in which one stands."""
+    harmful = [each for each in pair.report.findings if each.severity in ("breaking", "undecided", "risky")]
+    names: tuple[set[str], set[str]] = set(), set()
+    for finding in harmful:
+        for side, spot, found in zip((pair.old, pair.new), (finding.old, finding.new), names, strict=True):
+            at = "" if spot is None else f"#{spot.pointer}"
+            found |= {
+                name
+                for name, place in side.bundle.origins.items()
+                if f"{at}/".startswith(f"#{place.partition('#')[2]}/")
+            }
+    return {method for each in harmful for method in (*each.methods, *filter(None, [each.method]))}, names
+
+
+def _is_quiet(pair: Pair, held: tuple[Held, Held], harmed: tuple[set[str], tuple[set[str], set[str]]]) -> bool:
+    """Whether no finding which counts is about a kind of message, or about anything that it holds."""
+    methods, names = harmed
+    if any(route.method is not None and route.method.name in methods for route, _ in held):
+        return False
+    for side, (_, name), found in zip((pair.old, pair.new), held, names, strict=True):
+        if name is not None and not found.isdisjoint(_closure(side, name)):
+            return False
+    return True
+
+
+def _closure(side: Revised, name: str) -> set[str]:
+    """A definition and all that it leads to."""
+    found: set[str] = set()
+    pending = [name]
+    while pending:
+        each = pending.pop()
+        if each not in found:
+            found.add(each)
+            pending.extend(side.references.get(each, ()))
+    return found
 
 
 def is_plain(value: Any) -> bool:

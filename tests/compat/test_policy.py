@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from acpgen.compat.catalogue import catalogue
-from acpgen.compat.findings import Finding, Report, Spot, failing, fails, lowered, raised
+from acpgen.compat.findings import Finding, Nameable, Report, Spot, failing, fails, lowered, raised
 from acpgen.compat.promises import NONE, Area, Level, Policy, judged
 from acpgen.compat.report import FORMATS, written
 from acpgen.compat.settings import policy
@@ -362,9 +362,76 @@ def test_an_entry_that_matches_nothing_is_told_once_and_counts_for_nothing() -> 
     found = judged(report, Policy(levels=levels, experimental={Area("s/gone"): "Why."}), TODAY, AT)
     unused = [each for each in found.notes if each.rule == "policy-unused"]
     assert [each.message for each in unused] == [
-        "2 entries of the policy match no finding: severity of field-removed; experimental 's/gone'."
+        (
+            "2 entries of the policy match no finding: severity of field-removed; experimental 's/gone' (no method of either revision; did "
+            "you mean 's/go'?)."
+        )
     ]
     assert not fails(found, "risky")
+
+
+@pytest.mark.parametrize(
+    ("area", "lack"),
+    [
+        ("s/go", ""),
+        ("s/*", ""),
+        ("s/gone", "no method of either revision; did you mean 's/go'?"),
+        ("nothing/like/it", "no method of either revision"),
+        ("#/$defs/GoRequest/properties/a", ""),
+        ("#/$defs", ""),
+        ("#", ""),
+        ("#/$defs/*/properties", ""),
+        ("#/$defs/Gone", "nothing of either revision stands there"),
+        ("other.json#/$defs/GoRequest", "nothing of either revision stands there"),
+        ("deprecated: true", ""),
+    ],
+)
+def test_an_area_that_neither_revision_has_is_told_so(area: str, lack: str) -> None:
+    assert Area(area).names(REQUIRED.named) == lack
+    assert Area(area).names(Nameable()) == "", "of plain schemas it is not known"
+
+
+PROMISE_TO_NOBODY = "pyproject.toml: tool.acpgen.compat.promise.agnet: there is no role 'agnet' here. Did you mean 'agent'? The roles are "
+
+
+def test_a_promise_to_a_role_that_nothing_has_stops_the_comparison(project: Path) -> None:
+    text = '[tool.acpgen.compat]\npromise = { agnet = "none", client = "full" }\n'
+    (project / "pyproject.toml").write_text(text)
+    for command in (("diff", "old.json", "acme/v1"), ("history", "old.json", "schema/acme/v1")):
+        done = run(project, *command)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == f"{PROMISE_TO_NOBODY}'agent', 'client'.\n"
+
+
+def test_a_role_of_another_protocol_of_the_project_is_known(project: Path) -> None:
+    other = protocol({"GoRequest": {**go({}), "x-side": "server"}, "GoResponse": {**go({}), "x-side": "server"}})
+    (project / "schema/other").mkdir(parents=True)
+    (project / "schema/other/schema.json").write_text(json.dumps(other))
+    out = '[tool.acpgen]\nschema = "schema"\n\n[tool.acpgen.outputs.out]\ntarget = "bundle"\nprotocols = ["other"]\n'
+    for role, code in (("server", 0), ("servr", 2)):
+        promise = f'[tool.acpgen.compat]\npromise = {{ {role} = "none" }}\n'
+        (project / "pyproject.toml").write_text(f"{out}\n{promise}")
+        assert run(project, "diff", "old.json", "acme/v1").returncode == code, role
+
+
+def test_a_promise_to_a_role_is_told_where_nothing_has_roles(project: Path) -> None:
+    (project / "pyproject.toml").write_text('[tool.acpgen.compat]\npromise = { agnet = "full" }\n')
+    for name, kind in (("one", "string"), ("two", "integer")):
+        (project / f"{name}.json").write_text(json.dumps({"type": kind}))
+    done = run(project, "diff", "one.json", "two.json")
+    assert "promise to 'agnet' (neither revision has roles)" in " ".join(done.stdout.split())
+
+
+def test_a_note_has_no_severity_to_be_set() -> None:
+    table = tomllib.loads('[[severity]]\nrule = "waiver-unused"\nseverity = "risky"\nreason = "Why."')
+    with pytest.raises(Faults) as caught:
+        policy(table, "pyproject.toml", RULES, ["waiver-unused"])
+    assert [str(each) for each in caught.value.faults] == [
+        (
+            "pyproject.toml: tool.acpgen.compat.severity.0.rule must be a rule whose findings have a severity; what 'waiver-unused' tells "
+            "is a note."
+        )
+    ]
 
 
 def test_what_a_schema_marks_as_deprecated_may_go_from_its_sunset_on() -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from compat.protocols import Schema, compared
+from compat.protocols import Schema, compared, go, protocol
 
 OPENRPC: Final[Schema] = {
     "openrpc": "1.2.6",
@@ -105,3 +105,44 @@ def test_what_is_not_read_is_not_compared(document: Schema, where: str, value: A
 def test_words_are_editorial(document: Schema, where: str, value: Any) -> None:
     verdict, found = rules(document, changed(document, where, value))
     assert verdict in ("editorial", "identical"), found
+
+
+def with_unstable(**changed: Any) -> Schema:
+    fields = {"id": {"type": "string"}, "draft": {"type": "integer", "x-unstable": True}, **changed.get("fields", {})}
+    draft = {
+        "type": "object",
+        "x-unstable": True,
+        "properties": {"a": {"type": "object", "properties": changed.get("inner", {})}},
+    }
+    return protocol(
+        {"GoRequest": go({key: value for key, value in fields.items() if value is not None}), "Draft": draft}
+    )
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"fields": {"draft": {"type": "string", "x-unstable": True}}}, "'GoRequest.draft'"),
+        ({"fields": {"draft": None}}, "'GoRequest.draft'"),
+        ({"fields": {"more": {"x-unstable": True}}}, "'GoRequest.more'"),
+        ({"inner": {"b": {"type": "string"}}}, "'Draft'"),
+        ({"fields": {"draft": None}, "inner": {"b": {"type": "string"}}}, "'Draft', 'GoRequest.draft'"),
+    ],
+)
+def test_what_is_unstable_and_differs_is_named_where_it_is_left_out(changed: dict[str, Any], told: str) -> None:
+    report = compared(with_unstable(), with_unstable(**changed))
+    (finding,) = report.findings
+    assert (report.verdict, finding.rule) == ("editorial", "schema-restructured")
+    assert finding.message == f"What is marked 'x-unstable' was left out and differs: {told}."
+    assert "--unstable" in finding.advice
+    judged = compared(with_unstable(), with_unstable(**changed), unstable=True)
+    assert "x-unstable" not in " ".join(each.message for each in judged.findings)
+
+
+def test_what_becomes_stable_is_told_by_what_it_is() -> None:
+    report = compared(with_unstable(), with_unstable(fields={"draft": {"type": "integer"}}))
+    assert [each.rule for each in report.findings] == ["field-added"]
+    words = {"type": "integer", "x-unstable": True, "description": "New words."}
+    assert "left out" not in " ".join(
+        each.message for each in compared(with_unstable(), with_unstable(fields={"draft": words})).findings
+    )

@@ -218,7 +218,7 @@ class Agent:
         if DEFECT == "needs a login":
             self.version = 1
         self.is_greeted = True
-        self.offered = params.get("clientCapabilities") or {}
+        self.offered = params.get("clientCapabilities") or params.get("capabilities") or {}
         info = {"name": "right-agent", "version": "1.0"}
         prompt = {"image": True, "audio": True, "embeddedContext": True}
         offered: dict[str, Any] = {"list": {}, "resume": {}, "close": {}, "delete": {}, "fork": {}}
@@ -357,11 +357,26 @@ class Agent:
         session = self.sessions[name]
         session.cancelled.clear()
         message = f"user-{next(self.messages)}"
+        if self.version == 2 and DEFECT in ("holds prompts", "fails at what is held") and "Count" in str(blocks):
+            self.hold(session, id_)
+            return None
+        if self.version == 2 and DEFECT == "fails after insertion":
+            self.update(name, {"sessionUpdate": "user_message", "messageId": message, "content": blocks})
+            raise Failed(-32603, "the model is gone")
         session.turn = threading.Thread(target=self.turn, args=(name, session, blocks, id_, message), daemon=True)
         if self.version == 2 and DEFECT != "accepts too late":
             self.send({"jsonrpc": "2.0", "id": self.echo(id_), "result": {"messageId": message}})
         session.turn.start()
         return None
+
+    def hold(self, session: Session, id_: Any) -> None:
+        """Wait with a prompt, and never begin with it: it is cancelled."""
+
+        def wait() -> None:
+            session.cancelled.wait(20)
+            self.error(self.echo(id_), -32800 if DEFECT == "holds prompts" else -32603, "cancelled")
+
+        threading.Thread(target=wait, daemon=True).start()
 
     def turn(self, name: str, session: Session, blocks: list[Any], id_: Any, message: str) -> None:
         said = " ".join(str(one.get("text", "")) for one in blocks)
@@ -425,6 +440,7 @@ class Agent:
         is_offered = "fs" in self.offered or DEFECT == "calls what is not advertised"
         if outcome.get("optionId") != "yes" or self.version == 2 or not is_offered:
             status = "completed" if outcome.get("optionId") == "yes" else "failed"
+            self.wonder(name)
             self.update(name, {"sessionUpdate": "tool_call_update", "toolCallId": "call-1", "status": status})
             return
         read = self.ask("fs/read_text_file", {"sessionId": name, "path": notes})
@@ -442,6 +458,16 @@ class Agent:
             if DEFECT == "uses released terminals":
                 self.ask("terminal/output", here)
         self.update(name, {"sessionUpdate": "tool_call_update", "toolCallId": "call-1", "status": "completed"})
+
+    def wonder(self, name: str) -> None:
+        """Ask the user something, if the client allows it, and go on without an answer."""
+        if not is_object(self.offered.get("elicitation")):
+            return
+        form = {"type": "object", "properties": {"tide": {"type": "string"}}}
+        question = {"sessionId": name, "mode": "form", "message": "Which tide?", "requestedSchema": form}
+        found = self.ask("elicitation/create", question, self.sessions[name].cancelled)
+        if DEFECT == "counts on an answer" and inside(found, "result", "action") == "decline":
+            threading.Event().wait()
 
 
 if __name__ == "__main__":

@@ -15,7 +15,11 @@ from typing import Any, TypeGuard
 DEFECT = sys.argv[1] if len(sys.argv) > 1 else ""
 VERSION = int(sys.argv[2]) if len(sys.argv) > 2 else 1
 HERE = str(Path.cwd())
-SERVED = {"fs": {"readTextFile": True, "writeTextFile": False}, "terminal": True}
+SERVED: dict[str, Any] = {
+    "fs": {"readTextFile": True, "writeTextFile": False},
+    "terminal": True,
+    "elicitation": {"form": {}},
+}
 INT64 = range(-(2**63), 2**63)
 
 
@@ -41,6 +45,8 @@ def serve(method: str, params: Any) -> Any:
         if DEFECT == "chooses what was not offered":
             return {"outcome": {"outcome": "selected", "optionId": "something-else"}}
         return {"outcome": {"outcome": "selected", "optionId": params["options"][0]["optionId"]}}
+    if method == "elicitation/create":
+        return {"action": "accept", "content": {}} if DEFECT == "accepts any mode" else {"action": "decline"}
     if VERSION == 1 and method == "fs/read_text_file" and DEFECT != "has no files":
         path = Path(params["path"])
         if not path.is_relative_to(HERE):
@@ -64,6 +70,8 @@ def answer(message: Any) -> None:
     if "id" not in message:
         if DEFECT == "answers notifications":
             error(None, -32601, "Method not found")
+        if DEFECT == "ends at unknown completions" and message["method"] == "elicitation/complete":
+            sys.exit(1)
         if DEFECT == "ends at unknown updates" and "_acpgen.dev/tide" in json.dumps(message):
             sys.exit(1)
         return
@@ -111,7 +119,7 @@ def main() -> None:
         awaited("early")
     hello: dict[str, Any] = {"protocolVersion": 1, "clientInfo": info, "clientCapabilities": SERVED}
     if VERSION == 2:
-        hello = {"protocolVersion": 2, "info": info, "capabilities": {}}
+        hello = {"protocolVersion": 2, "info": info, "capabilities": {"elicitation": {"form": {}}}}
     call("hello", "initialize", hello)
     version = awaited("hello")["result"]["protocolVersion"]
     if version != VERSION and DEFECT != "goes on with any version":

@@ -91,6 +91,13 @@ DEFECTS: Final[dict[str, tuple[tuple[str, ...], set[tuple[str, str]]]]] = {
         ("v2/prompt-turn/cancel-unanswered-permission",),
         {("prompt-turn/cancel-unanswered-permission", "must")},
     ),
+    "fails after insertion": (("v2/prompt-turn/text",), {("prompt-turn/text", "must")}),
+    "holds prompts": (("v2/prompt-turn/cancel-at-once", "v2/session-setup/close-during-turn"), set()),
+    "fails at what is held": (
+        ("v2/session-setup/close-during-turn",),
+        {("session-setup/close-during-turn", "must")},
+    ),
+    "counts on an answer": (("v1/client-methods/refused",), {("client-methods/refused", "must")}),
     "closes before the turn ends": (
         ("v1/session-setup/close-during-turn",),
         {("session-setup/close-during-turn", "must")},
@@ -109,6 +116,12 @@ DEFECTS: Final[dict[str, tuple[tuple[str, ...], set[tuple[str, str]]]]] = {
     "goes on after the end": (("v1/extensibility",), {("transports/end-of-input", "note")}),
 }
 """What each defect of the agent breaks, in these cases, and at which level."""
+
+
+ALSO: Final = {("cancelled-turn-ended-otherwise", "note"), ("notification-answered", "must")}
+"""What is told on a busy machine as well: a turn had ended before its cancellation was read, or no request waited for an answer when one
+came to a notification.
+"""
 
 
 def agent(defect: str = "") -> tuple[str, ...]:
@@ -144,7 +157,7 @@ def test_an_agent_that_is_right_breaks_nothing_and_is_reached_everywhere() -> No
 def test_a_defect_is_found_where_it_is(defect: str) -> None:
     cases, wanted = DEFECTS[defect]
     report = probed(*cases, defect=defect)
-    assert told(report) == wanted, written(report, "text")
+    assert told(report) - ALSO <= wanted <= told(report), written(report, "text")
     assert report.verdict == ("breaks" if any(level == "must" for _, level in wanted) else "passes")
     for finding in report.findings:
         assert finding.transcript

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import jsonschema
+import jsonschema_rs
 import pytest
 
 import evidence
@@ -18,6 +19,7 @@ from schema_inclusion.values import Json
 
 CASES_OF_OTHERS = "compat/cases.json"
 SUITE = "json-schema-test-suite/draft2020-12"
+META: Final = "https://json-schema.org/draft/{}/{}"
 
 
 def expected(state: bool) -> Verdict:
@@ -280,6 +282,57 @@ def test_a_recursive_reference_that_can_mean_one_place_is_followed() -> None:
     inner: Json = {"$id": "inner", "$recursiveAnchor": True, "items": {"$recursiveRef": "#"}}
     several: Json = {**cast("Any", anchored), "$id": "http://x.example/", "properties": {"a": inner}}
     assert include(several, again).verdict is not Verdict.YES
+
+
+@pytest.mark.parametrize("draft", ["2019-09", "2020-12"])
+@pytest.mark.evidence(SUITE)
+def test_what_the_published_meta_schema_says_is_followed_through_its_dynamic_references(draft: str) -> None:
+    """Every schema of the suite, and each with a keyword spoilt deep inside, is asked as a constant."""
+    meta: dict[str, Json] = {"$schema": META.format(draft, "schema"), "$ref": META.format(draft, "schema")}
+    judge = jsonschema_rs.validator_for(meta)
+    spoilt: Json = {"items": {"allOf": [{"properties": {"a": {"not": {"minLength": -1}}}}]}}
+    seen = {True: 0, False: 0}
+    for _, schema, _ in suite():
+        if not isinstance(schema, dict):
+            continue
+        constants: list[Any] = [schema, {**schema, "$defs": {"a": spoilt}}, {**schema, "type": 5}]
+        for constant in constants:
+            right = judge.is_valid(constant)
+            verdict = include({"$schema": META.format(draft, "schema"), "const": constant}, meta).verdict
+            assert verdict in (expected(right), Verdict.UNDECIDED), constant
+            seen[right] += verdict is not Verdict.UNDECIDED
+    assert seen[True] > 300 and seen[False] > 600, seen
+
+
+@pytest.mark.parametrize(
+    ("draft", "anchor"), [("2019-09", {"$recursiveAnchor": True}), ("2020-12", {"$dynamicAnchor": "meta"})]
+)
+def test_a_document_that_can_change_what_the_meta_schema_means_leaves_its_dynamic_references_open(
+    draft: str, anchor: dict[str, Json]
+) -> None:
+    address = META.format(draft, "schema")
+    plain: Json = {"$schema": address, "const": {"properties": {"a": {"type": 5}}}}
+    assert include(plain, {"$schema": address, "$ref": address}).verdict is Verdict.NO
+    assert include(plain, {"$schema": address, "$id": "http://x.example/", "$ref": f"{address}#"}).verdict is Verdict.NO
+    part = META.format(draft, "meta/applicator")
+    for other in ({**anchor, "$ref": address}, {"anyOf": [{"$ref": part}, {"$ref": address}]}):
+        assert include(plain, {"$schema": address, **cast("Any", other)}).verdict is not Verdict.YES
+    hidden: Json = {"$ref": part.removeprefix("https://json-schema.org")}
+    beyond: Json = {"$schema": address, "$id": "https://json-schema.org", "not": hidden}
+    assert include(plain, beyond).verdict is not Verdict.YES
+    # Only what the vocabulary itself says: the type inside is none of its matters.
+    assert include(plain, {"$schema": address, "$ref": part}).verdict is not Verdict.NO
+
+
+@pytest.mark.parametrize("draft", ["2019-09", "2020-12"])
+def test_two_documents_that_read_the_published_schemas_differently_are_kept_apart(draft: str) -> None:
+    """The part alone takes the constant, the whole meta-schema does not: what was read for one document is wrong for the other."""
+    address, part = META.format(draft, "schema"), META.format(draft, "meta/applicator")
+    constant: Json = {"const": {"properties": {"a": {"type": 5}}}}
+    old: Json = {"$schema": address, "anyOf": [{"$ref": address}, constant]}
+    new: Json = {"$schema": address, "not": {"allOf": [{"$ref": part}, constant]}}
+    assert include(old, new).verdict is not Verdict.YES
+    assert include(new, old).verdict is not Verdict.YES
 
 
 def test_a_plain_reference_to_one_of_several_dynamic_anchors_is_undecided() -> None:

@@ -17,6 +17,7 @@ from acpgen.compat.findings import BUDGET, FailOn, Mode, Report, Spot, fails
 from acpgen.compat.fixing import Comparing, Fixed, Repairing, fixed
 from acpgen.compat.outputs import Destination, outputs
 from acpgen.compat.promises import NONE, Policy, judged
+from acpgen.compat.roles import require_roles
 from acpgen.compat.rule_pages import page
 from acpgen.compat.settings import policy
 from acpgen.compat.sources import Input, is_new, opened, since_parted
@@ -147,6 +148,8 @@ def compared(
         return judged(found, promised, today, spot_of(project))
 
     report = reported(later)
+    if project is not None:
+        require_roles(promised, [report], project)
     whole = text if taken is None else with_waivers(text, at, report, taken, today, versions)
     files = {} if whole == text else {file: whole}
     accepted = parsed(whole, at)
@@ -168,7 +171,9 @@ def of_project(project: Config | None) -> Policy:
     """The policy of a project. Raises `Faults`."""
     if project is None:
         return NONE
-    return policy(project.compat, place(project.file), [entry.id for entry in catalogue()])
+    rules = catalogue()
+    notes = [entry.id for entry in rules if entry.severities == ("note",)]
+    return policy(project.compat, place(project.file), [entry.id for entry in rules], notes)
 
 
 def written(compared: Reported, chosen: Options, *, coloured: bool = False) -> Mapping[Path | None, str]:

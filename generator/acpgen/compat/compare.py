@@ -16,6 +16,7 @@ from acpgen.compat.findings import (
     Finding,
     Inclusion,
     Mode,
+    Nameable,
     Report,
     Revision,
     Severity,
@@ -155,6 +156,21 @@ def reported(
         bindings=made,
         findings=findings,
         coverage=found.coverage,
+        named=_named((before, old.input), (after, new.input)),
+    )
+
+
+def _named(*sides: tuple[Revised, Input]) -> Nameable:
+    """What the sides have that a policy may name, unstable or not."""
+    places = dict.fromkeys(
+        (given.at(path), pointed)
+        for meaning, given in sides
+        for path, _, pointed in (at.partition("#") for at in meaning.bundle.origins.values())
+    )
+    return Nameable(
+        roles=tuple(dict.fromkeys(role for meaning, _ in sides for role in meaning.protocol.sides)),
+        methods=tuple(dict.fromkeys(each.name for meaning, _ in sides for each in meaning.protocol.methods)),
+        definitions=tuple(Spot(file, pointed, 1, 1) for file, pointed in places),
     )
 
 

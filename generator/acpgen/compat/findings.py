@@ -225,6 +225,15 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
+class Nameable:
+    """What either revision has that a policy may name: roles, methods, and where each definition stands."""
+
+    roles: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    definitions: tuple[Spot, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """The outcome of a comparison. `findings` are sorted: worst first, then by method and place.
 
@@ -233,7 +242,7 @@ class Report:
     `earlier` are the releases that a transitive promise has compared too, `None` without one. `unruled` is the verdict without the
     project's policy, `None` where that is the verdict. `docs` is the address of the site that has a page for each rule, `whole` that of
     the whole report; both are empty where there is none. `fix` is what all repairs come to, where these were asked for and some were
-    found.
+    found. `named` is what the revisions have that a policy may name; it is empty in language mode.
     """
 
     mode: Mode
@@ -252,6 +261,7 @@ class Report:
     unruled: Verdict | None = None
     docs: str = ""
     whole: str = ""
+    named: Nameable = field(default_factory=Nameable, repr=False)
 
 
 def readers(witness: Witness) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
@@ -15,6 +16,7 @@ from typing import Final, Literal, TypeAlias
 from acpgen.compat.findings import (
     SEVERITIES,
     Finding,
+    Nameable,
     Note,
     Reach,
     Report,
@@ -59,6 +61,20 @@ class Area:
 
     written: str
 
+    def names(self, named: Nameable) -> str:
+        """What the area lacks in both revisions, for people; empty where they have what it names, or where that is not known."""
+        if self.written == MARKED or named == Nameable():
+            return ""
+        file, mark, fragment = self.written.partition("#")
+        if mark:
+            meets = any(_is_in(spot, file) and _meets(spot, fragment) for spot in named.definitions)
+            return "" if meets else "nothing of either revision stands there"
+        method = self.written.partition(" ")[0]
+        if any(fnmatchcase(each, method) for each in named.methods):
+            return ""
+        close = get_close_matches(method, named.methods, n=1)
+        return f"no method of either revision{f'; did you mean {close[0]!r}?' if close else ''}"
+
     def holds(self, reach: Reach, spots: Iterable[Spot | None]) -> bool:
         """Whether a finding at these spots, in this kind of message, lies in the area."""
         if self.written == MARKED:
@@ -76,11 +92,17 @@ def _is_marked(spot: Spot | None) -> bool:
 
 
 def _is_below(spot: Spot, file: str, fragment: str) -> bool:
+    return _is_in(spot, file) and fragment.count("/") <= spot.pointer.count("/") and _meets(spot, fragment)
+
+
+def _is_in(spot: Spot, file: str) -> bool:
     path = spot.file.partition(":")[2] or spot.file
-    if file and not (fnmatchcase(path, file) or fnmatchcase(path, f"*/{file}")):
-        return False
-    wanted, steps = fragment.split("/")[1:], spot.pointer.split("/")[1:]
-    return len(wanted) <= len(steps) and all(map(fnmatchcase, steps, wanted))
+    return not file or fnmatchcase(path, file) or fnmatchcase(path, f"*/{file}")
+
+
+def _meets(spot: Spot, fragment: str) -> bool:
+    """Whether one of the two lies in the other."""
+    return all(map(fnmatchcase, spot.pointer.split("/")[1:], fragment.split("/")[1:]))
 
 
 def _is_within(location: str, area: str) -> bool:
@@ -154,7 +176,7 @@ def judged(report: Report, policy: Policy, today: date, at: Spot) -> Report:
     """
     findings = tuple(sorted((_finding(each, policy, today) for each in report.findings), key=order))
     ruled = [each for each in findings if each.ruled is not None]
-    unused = _unused(report.findings, policy)
+    unused = _unused(report, policy)
     notes = (*report.notes, *_notes(ruled, at), *((policy_unused(unused, at),) if unused else ()))
     if not ruled:
         return replace(report, notes=notes) if unused else report
@@ -162,8 +184,8 @@ def judged(report: Report, policy: Policy, today: date, at: Spot) -> Report:
     return replace(report, findings=findings, verdict=verdict, unruled=report.verdict, notes=notes)
 
 
-def _unused(findings: Iterable[Finding], policy: Policy) -> tuple[str, ...]:
-    """The entries of a policy that are about no finding, each as people wrote it."""
+def _unused(report: Report, policy: Policy) -> tuple[str, ...]:
+    """The entries of a policy that are about no finding, each as people wrote it, with what the revisions lack of it."""
     entries: dict[str, Level | Area] = {}
     for level in policy.levels:
         words = [level.rule, *([] if level.area is None else [f"at {level.area.written!r}"])]
@@ -171,9 +193,9 @@ def _unused(findings: Iterable[Finding], policy: Policy) -> tuple[str, ...]:
     entries |= {f"experimental {area.written!r}": area for area in policy.experimental}
     named = (area for area in policy.deprecated if area.written != MARKED)
     entries |= {f"deprecated {area.written!r}": area for area in named}
-    reached = [(each, reach) for each in findings for reach in each.reaches or (_alone(each),)]
-    return tuple(
-        told
+    reached = [(each, reach) for each in report.findings for reach in each.reaches or (_alone(each),)]
+    unused = [
+        (told, entry if isinstance(entry, Area) else entry.area)
         for told, entry in entries.items()
         if not any(
             entry.holds(reach, (each.old, each.new))
@@ -181,6 +203,12 @@ def _unused(findings: Iterable[Finding], policy: Policy) -> tuple[str, ...]:
             else entry.judges(each.rule, reach, (each.old, each.new))
             for each, reach in reached
         )
+    ]
+    lacks = [(told, "" if area is None else area.names(report.named)) for told, area in unused]
+    roles = () if report.named.roles else policy.promises
+    return (
+        *(f"promise to {role!r} (neither revision has roles)" for role in roles),
+        *(f"{told} ({lack})" if lack else told for told, lack in lacks),
     )
 
 

@@ -42,9 +42,9 @@ _SITE: Final = re.compile(r"https?://[^\s?#]+")
 _ROLE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
-def policy(table: Mapping[str, object], at: str, rules: Iterable[str]) -> Policy:
-    """The policy that a table of the file `at` sets; `rules` are all that there are. Raises `Faults`."""
-    reader = _Settings(at, tuple(rules), [])
+def policy(table: Mapping[str, object], at: str, rules: Iterable[str], notes: Iterable[str] = ()) -> Policy:
+    """The policy that a table of the file `at` sets; `rules` are all that there are, `notes` those without a severity. Raises `Faults`."""
+    reader = _Settings(at, tuple(rules), frozenset(notes), [])
     found = reader.policy(table)
     if reader.faults:
         raise Faults(reader.faults)
@@ -57,6 +57,7 @@ class _Settings:
 
     at: str
     rules: tuple[str, ...]
+    notes: frozenset[str]
     faults: list[Fault]
 
     def policy(self, table: Mapping[str, object]) -> Policy:
@@ -119,6 +120,8 @@ class _Settings:
             if rule != "" and rule not in self.rules:
                 hint = did_you_mean(str(rule), self.rules)
                 self.faults.append(UnknownName(at=f"{self.at}: {key}.rule", kind="rule", name=str(rule), hint=hint))
+            if rule in self.notes:
+                self.wrong(f"{key}.rule", f"a rule whose findings have a severity; what {rule!r} tells is a note")
             if not rule and area is None:
                 self.wrong(key, "about something: a 'rule', a place 'at' which it holds, or both")
             severity = next((each for each in _CHOSEN if each == table.get("severity")), None)

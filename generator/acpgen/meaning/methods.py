@@ -6,6 +6,7 @@ marks are read here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
@@ -136,6 +137,13 @@ def _method(definitions: Mapping[str, Node], name: str, kind: Any, params: str |
         null_result=result is not None and definitions[result].says.get("x-null") == "omitted",
         batch=node.says.get("x-batch"),
         was=tuple(item for item in node.says.get("x-was", []) if not item.startswith("#")),
-        doc=node.text("description"),
+        doc=_purpose(node.text("description"), name),
         at=node.at,
     )
+
+
+def _purpose(description: str, name: str) -> str:
+    """What a method does: the description of its params without the words that only say whose params they are."""
+    opening = re.match(rf"Parameters of `{re.escape(name)}`(?: as a (?:request|notification))?[:.]\s+", description)
+    rest = description[opening.end() :] if opening else ""
+    return rest[0].upper() + rest[1:] if rest else description

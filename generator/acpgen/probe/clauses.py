@@ -174,6 +174,26 @@ ACCEPTED: Final = Clause(
     "must",
     "An agent answers a prompt once it has accepted it, and reports `running` and, at the end, `idle` with a stop reason.",
 )
+INSERTED: Final = Clause(
+    ACP,
+    "Prompt lifecycle: prompt accepted",
+    "must",
+    "A prompt whose message was inserted is answered with its id, whatever becomes of the work.",
+    "acp/v2/schema/promptrequest/7",
+)
+FORESTALLED: Final = Clause(
+    ACP,
+    "Session setup: closing active sessions",
+    "must",
+    "A prompt whose message is not inserted because the session is closed fails with -32800.",
+    "acp/v2/schema/closesessionrequest/4",
+)
+UNKNOWN_MODE: Final = Clause(
+    ACP, "Elicitation: modes", "must", "A client treats no mode of a question as supported that it does not know."
+)
+UNKNOWN_VISIT: Final = Clause(
+    ACP, "Elicitation: completion", "must", "A client passes over a completion whose id it does not know."
+)
 REPLAYED: Final = Clause(
     ACP,
     "Session setup: loading sessions",

@@ -17,12 +17,16 @@ TRIED: Final[dict[str, tuple[int | str, ...]]] = {
     ),
     "client-methods/refused": (
         "acp/v1/prompt-turn/4-check-for-completion/1",
+        "acp/v1/elicitation/responses/5",
         "acp/v2/prompt-lifecycle/4-report-completion/2",
+        "acp/v2/elicitation/responses/4",
     ),
     "client-methods/served": (
         "acp/v1/prompt-turn/4-check-for-completion/1",
         "acp/v1/terminals/releasing-terminals/2",
+        "acp/v1/elicitation/responses/5",
         "acp/v2/prompt-lifecycle/4-report-completion/2",
+        "acp/v2/elicitation/responses/4",
     ),
     "client-methods/slow": (
         "acp/v1/prompt-turn/4-check-for-completion/1",
@@ -43,6 +47,8 @@ TRIED: Final[dict[str, tuple[int | str, ...]]] = {
         "acp/v2/initialization/version-negotiation/4",
     ),
     "content/unknown-block": ("acp/v2/schema/contentblock/1",),
+    "elicitation/unknown-completion": ("acp/v1/elicitation/url-completion/5", "acp/v2/elicitation/url-completion/5"),
+    "elicitation/unknown-mode": ("acp/rfds/elicitation/elicitation-modes/3",),
     "extensibility/meta": ("acp/v1/extensibility/the-_meta-field/1", "acp/v2/extensibility/the-_meta-field/1"),
     "extensibility/unknown-notification": (
         "acp/v1/extensibility/custom-notifications/1",
@@ -120,6 +126,7 @@ TRIED: Final[dict[str, tuple[int | str, ...]]] = {
         "acp/v2/prompt-lifecycle/2-prompt-accepted/1",
         "acp/v2/prompt-lifecycle/4-report-completion/2",
         "acp/v2/content/text-content/1",
+        "acp/v2/schema/promptrequest/7",
     ),
     "session-config-options/set": (
         "acp/v1/session-config-options/from-the-client/2",
@@ -154,6 +161,9 @@ TRIED: Final[dict[str, tuple[int | str, ...]]] = {
         "acp/rfds/session-close/what-we-propose-to-do-about-it/1",
         "acp/v2/session-setup/closing-active-sessions/3",
         "acp/v2/schema/closesessionrequest/3",
+        "acp/v2/schema/closesessionrequest/4",
+        "acp/v2/schema/closesessionrequest/5",
+        "acp/v2/schema/promptrequest/7",
     ),
     "session-setup/fork": ("acp/rfds/session-fork/implementation-details-and-plan/3",),
     "session-setup/load": ("acp/v1/session-setup/loading-a-session/4",),

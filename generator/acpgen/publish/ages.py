@@ -8,12 +8,12 @@ is said.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from acpgen import ir
 from acpgen.publish.history import History, Past
-from acpgen.publish.outlines import Kind, OutlinedType, is_own, members
+from acpgen.publish.outlines import Kind, OutlinedType, is_own, members, variants
 from acpgen.publish.versions import Version
 from acpgen.targets.docs.age_notes import Ages, Member
 
@@ -30,6 +30,10 @@ def ages(version: Version, history: History | None) -> Ages:
         since = _since(releases, [_published(method, past) is not None for past in releases])
         if since is not None:
             methods[method.name] = since
+    unions: dict[str, list[tuple[str, str]]] = {}
+    for union in version.protocol.definitions.values():
+        for tag, name in variants(union):
+            unions.setdefault(name, []).append((union.name, tag))
     types: dict[str, str] = {}
     inside: dict[Member, str] = {}
     for name, definition in version.protocol.definitions.items():
@@ -38,8 +42,12 @@ def ages(version: Version, history: History | None) -> Ages:
         if since is None or not any(found):
             continue
         types[name] = since
+        as_variant = [_as_variant(version, unions.get(name, []), past) for past in releases]
         for kind, member in members(definition):
-            since = _since(releases, [_has(there, kind, member) for there in found])
+            there = [
+                member in fields or _has(same, kind, member) for same, fields in zip(found, as_variant, strict=True)
+            ]
+            since = _since(releases, there)
             if since is not None:
                 inside[(name, kind, member)] = since
     return Ages(methods, types, inside)
@@ -74,6 +82,12 @@ def _same(version: Version, name: str, past: Past) -> OutlinedType | None:
             found = params if name == method.params else result
             return there.types[found] if found else None
     return None
+
+
+def _as_variant(version: Version, unions: Iterable[tuple[str, str]], past: Past) -> frozenset[str]:
+    """The fields that the variants of these unions and tags have in a release."""
+    same = [(_same(version, union, past), tag) for union, tag in unions]
+    return frozenset(name for there, tag in same if there is not None for name in there.fields.get(tag, ()))
 
 
 def _published(method: ir.Method, past: Past) -> tuple[str | None, str | None] | None:

@@ -14,10 +14,15 @@ Kind: TypeAlias = Literal["field", "variant", "value"]
 
 @dataclass(frozen=True, slots=True)
 class OutlinedType:
-    """A type: what its members are, `None` for what has none, and their names."""
+    """A type: what its members are, `None` for what has none, and their names.
+
+    `fields` are those of the records of a union, by tag: whether they stand in the record or beside its reference, they are the same on
+    the wire.
+    """
 
     kind: Kind | None
     members: frozenset[str] = frozenset()
+    fields: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +37,33 @@ class Outline:
 def outline(release: Revised) -> Outline:
     """The outline of a release."""
     return Outline(
-        types={name: outlined(definition) for name, definition in release.definitions.items()},
+        types={name: outlined(definition, release.definitions) for name, definition in release.definitions.items()},
         methods={(each.name, each.kind): (each.params, each.result) for each in reversed(release.protocol.methods)},
         own=frozenset(name for name, at in release.bundle.origins.items() if is_own(name, at)),
     )
 
 
-def outlined(definition: ir.Definition) -> OutlinedType:
+def outlined(definition: ir.Definition, definitions: Mapping[str, ir.Definition]) -> OutlinedType:
     """A type as it stands in an outline."""
     kinds: Mapping[type[ir.Definition], Kind] = {ir.Record: "field", ir.TaggedUnion: "variant", ir.Enum: "value"}
-    return OutlinedType(kinds.get(type(definition)), frozenset(name for _, name in members(definition)))
+    records = {tag: definitions[name] for tag, name in variants(definition)}
+    return OutlinedType(
+        kinds.get(type(definition)),
+        frozenset(name for _, name in members(definition)),
+        {
+            tag: frozenset(name for _, name in members(each))
+            for tag, each in records.items()
+            if isinstance(each, ir.Record)
+        },
+    )
+
+
+def variants(definition: ir.Definition) -> Iterator[tuple[str, str]]:
+    """The types of a union by tag, and that of unknown tags by none."""
+    if isinstance(definition, ir.TaggedUnion):
+        yield from ((str(variant.tag), variant.type) for variant in definition.variants)
+        if definition.fallback is not None:
+            yield "", definition.fallback
 
 
 def members(definition: ir.Definition) -> Iterator[tuple[Kind, str]]:
@@ -70,7 +92,10 @@ def is_own(name: str, at: str) -> bool:
 def as_data(found: Outline) -> ir.JSON:
     """An outline as JSON that can be kept."""
     told: dict[str, Any] = {
-        "types": {name: [each.kind, sorted(each.members)] for name, each in found.types.items()},
+        "types": {
+            name: [each.kind, sorted(each.members), {tag: sorted(names) for tag, names in each.fields.items()}]
+            for name, each in found.types.items()
+        },
         "methods": [[*method, *types] for method, types in found.methods.items()],
         "own": sorted(found.own),
     }
@@ -81,7 +106,10 @@ def from_data(data: ir.JSON) -> Outline:
     """What `as_data` was given."""
     told = cast("Any", data)
     return Outline(
-        types={name: OutlinedType(kind, frozenset(names)) for name, (kind, names) in told["types"].items()},
+        types={
+            name: OutlinedType(kind, frozenset(names), {tag: frozenset(each) for tag, each in fields.items()})
+            for name, (kind, names, fields) in told["types"].items()
+        },
         methods={(name, kind): (params, result) for name, kind, params, result in told["methods"]},
         own=frozenset(told["own"]),
     )

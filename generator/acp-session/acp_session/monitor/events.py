@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
-from .json_types import is_array, is_object
+from .json_types import is_array
 
 if TYPE_CHECKING:
     from acp_bindings.runtime.contract import Method, Use
@@ -101,7 +101,9 @@ def reach(value: Any, *path: str | int) -> Any:
     """What stands at a path of a JSON value; `None` where there is nothing."""
     for step in path:
         if isinstance(step, str):
-            value = value.get(step) if is_object(value) else None
+            if value.__class__ is not dict:  # not by a call: this runs some thirty times a message
+                return None
+            value = value.get(step)
         else:
             value = value[step] if is_array(value) and 0 <= step < len(value) else None
     return value

@@ -130,7 +130,12 @@ def result_malformed(event: Event, _connection: Connection) -> Iterator[Found]:
     have: receivers keep it as one that they do not know.
     """
     for found in _malformed(event, "result") if not _is_null_result(event) else ():
-        yield found._replace(level="note") if _is_unknown_login(event, found) else found
+        login = _unknown_login(event, found)
+        if login is None:
+            yield found
+        else:
+            sentence = f"no way to log in is of the type {shown(login)} in this version; receivers keep it as one that they do not know"
+            yield found._replace(sentence=sentence, level="note")
 
 
 @rule("result", requirements=(106,), level="note")
@@ -254,13 +259,13 @@ def _is_null_result(event: Event) -> bool:
     return event.body is None and event.route is not None and event.route.null_result
 
 
-def _is_unknown_login(event: Event, found: Found) -> bool:
-    """Whether what is found is the type of a way to log in that the version does not have."""
+def _unknown_login(event: Event, found: Found) -> str | None:
+    """The type of a way to log in, where what is found is that the version does not have it."""
     match found.path[len(event.at) :]:
         case ("result", "authMethods", str(place), "type") if event.method == "initialize" and place.isdigit():
-            return text(event.body, "authMethods", int(place), "type") is not None
+            return text(event.body, "authMethods", int(place), "type")
         case _:
-            return False
+            return None
 
 
 def _malformed(event: Event, part: str) -> Iterator[Found]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -12,6 +12,12 @@ Path: TypeAlias = "tuple[str | int, ...]"
 
 MOST_PLACES: Final = 200_000
 """Places of one message that are looked at."""
+
+MOST_FORMS: Final = 4_096
+"""Forms of messages that are remembered."""
+
+MOST_FORMED: Final = 10_000
+"""Places of a message whose form is told: less than `MOST_PLACES`, so that all of such a message is looked at."""
 
 _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "object": (dict,),
@@ -32,6 +38,10 @@ class Unknown(NamedTuple):
     path: Path
     types: tuple[str, ...]
     is_value: bool = False
+
+
+class _TooLarge(Exception):
+    """A message has more places than its form is told of."""
 
 
 class _Place(NamedTuple):
@@ -70,20 +80,75 @@ def _names(nodes: Iterable[_Node]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for node in reversed(list(nodes)) for name in node.names))
 
 
-class Shapes:
-    """The fields of the types in one bundled schema."""
+def _constants(schema: Any) -> Iterator[Any]:
+    """Every value that a schema names."""
+    waiting = [schema]
+    while waiting:
+        node = waiting.pop()
+        if is_array(node):
+            waiting.extend(node)
+        elif is_object(node):
+            yield from node.get("enum", ())
+            yield node.get("const")
+            for key, part in node.items():
+                if key in ("$defs", "properties", "patternProperties"):  # names that stand for themselves
+                    waiting.extend(part.values())
+                elif key not in ("const", "enum", "default", "examples"):
+                    waiting.append(part)
 
-    def __init__(self, schema: Any) -> None:
+
+class Shapes:
+    """The fields of the types in one bundled schema. Of `forms` forms of messages it remembers that nothing in them is unknown."""
+
+    def __init__(self, schema: Any, forms: int = MOST_FORMS) -> None:
         self._definitions: Final[Mapping[str, Any]] = schema["$defs"]
         self._roots: Final = {name: {"$ref": f"#/$defs/{name}"} for name in self._definitions}
         self._nodes: dict[int, _Node] = {}
         self._told: dict[int, Mapping[str, frozenset[str]]] = {}
+        constants = list(_constants(schema))
+        self._constants: Final = frozenset(each for each in constants if not is_array(each) and not is_object(each))
+        self._room: Final = 0 if any(is_array(each) or is_object(each) for each in constants) else forms
+        self._known: set[int] = set()
+        self._left = 0
 
     def unknown(self, definition: str, value: Any, stopped: Callable[[], None] = lambda: None) -> Iterator[Unknown]:
         """The fields in an instance of a definition that its types do not have, and values that they do not name, with paths from the
         instance. Objects of which the schema does not tell the fields are passed over; so are those that fit no variant of their union.
         `stopped` is called where more is left than is looked at.
         """
+        self._left = MOST_FORMED
+        try:
+            form = hash((definition, self._form(value)))
+        except _TooLarge:
+            yield from self._unknown(definition, value, stopped)
+            return
+        if form in self._known:
+            return
+        is_known = True
+        for found in self._unknown(definition, value, stopped):
+            is_known = False
+            yield found
+        if is_known and len(self._known) < self._room:
+            self._known.add(form)
+
+    def _form(self, value: Any) -> Hashable:
+        """All of a value that `unknown` depends on, so that a message like one without findings is not looked at again: this is most of
+        the time that the monitor takes. Texts and numbers that are no constant of the schema are told apart by type and mark alone.
+        """
+        kind = value.__class__
+        if kind is dict or kind is list:
+            self._left -= len(value)
+            if self._left < 0:
+                raise _TooLarge
+        if kind is dict:
+            return tuple([(name, self._form(member)) for name, member in value.items()])
+        if kind is list:
+            return frozenset([self._form(item) for item in value])
+        if isinstance(value, str):
+            return value if value in self._constants else value[:1] == "_"
+        return (kind, value if value in self._constants else None)
+
+    def _unknown(self, definition: str, value: Any, stopped: Callable[[], None]) -> Iterator[Unknown]:
         looked = 0
         open_: list[Iterator[_Place | Unknown]] = [iter([_Place((), value, [self._roots[definition]])])]
         while open_:

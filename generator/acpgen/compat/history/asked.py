@@ -17,6 +17,7 @@ from acpgen.compat.history.assembling import MOST_ROWS, timeline
 from acpgen.compat.history.gathering import MOST, Gathered, How, from_git, from_paths, from_releases
 from acpgen.compat.history.timeline import Timeline
 from acpgen.compat.promises import judged
+from acpgen.compat.roles import require_roles
 from acpgen.compat.transitive import versions_of
 from acpgen.config import around, find_profile
 from acpgen.errors import BadSetting, Fault, Faults, UnknownName, did_you_mean
@@ -67,7 +68,7 @@ def asked_for(asked: Asked) -> Timeline:
         marked = waivers.waive(judged(report, promised, today, spot), accepted, today, versions)
         return replace(marked, notes=report.notes)
 
-    return timeline(
+    made = timeline(
         found.about,
         found.revisions,
         notes=found.notes,
@@ -76,6 +77,9 @@ def asked_for(asked: Asked) -> Timeline:
         budget=asked.budget or BUDGET,
         formats=promised.formats,
     )
+    if project is not None:
+        require_roles(promised, [each.report for each in made.strides if each.report is not None], project)
+    return made
 
 
 def written(found: Timeline, output_format: str, fail_on: str, *, coloured: bool = False) -> str:

@@ -285,6 +285,19 @@ def also(name: str, value: ir.JSON) -> Leaf:
     return leaf
 
 
+def naming(name: str, like: ir.Type) -> Leaf:
+    """An object with one more member: like a type, or of any kind."""
+
+    def leaf(make: Examples, type_: ir.Type) -> Iterator[ir.JSON]:
+        for record in _objects(make, type_):
+            whole = make.record(record)
+            with suppress(NoExample):
+                yield {**whole, name: make.of(like, name)}
+            yield from ({**whole, name: value} for value in of_many_kinds(make, type_))
+
+    return leaf
+
+
 def claimed(name: str) -> Leaf:
     """An object with a member of that name and of any kind."""
 

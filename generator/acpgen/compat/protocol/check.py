@@ -217,6 +217,25 @@ class _Check:
         told = list(self._found())
         yield from told
         yield from self._unnamed(told)
+        yield from self._left_out(told)
+
+    def _left_out(self, told: Sequence[Judged]) -> Iterator[Judged]:
+        """What is unstable on either side and differs, if that does not take part, and is not told: it may be stable on the other side."""
+        if not self.old.left_out and not self.new.left_out:
+            return
+        sides: list[dict[str, list[str]]] = [{}, {}]
+        for side, found in zip((self.old, self.new), sides, strict=True):
+            for at, text in sorted(side.left_out.items(), key=lambda each: each[1]):
+                found.setdefault(_called(side, at), []).append(text)
+        known = {
+            _called(side, at) for each in told for side, at in ((self.old, each.old_at), (self.new, each.new_at)) if at
+        }
+        names = [
+            name for name in {**sides[0], **sides[1]} if name not in known and sides[0].get(name) != sides[1].get(name)
+        ]
+        if names:
+            places: FactPlaces = {"old_at": self._root(self.old), "new_at": self._root(self.new)}
+            yield self.on_paper(Restructured(classes=tuple(sorted(names)), but="unstable", **places))
 
     def _unnamed(self, told: Sequence[Judged]) -> Iterator[Judged]:
         """The definitions that are written differently and that no finding names: they accept the same, or what differs in them is told
@@ -696,6 +715,11 @@ class _Check:
     def _told(self, given: PlacedFact, joined: _Joined) -> Judged | None:
         """The finding of a fact; `None` where it is proven that nothing is refused after all."""
         found = replace(given, fact=self._asserted(given.fact)) if self.formats and not given.free else given
+        if isinstance(found.fact, FieldAdded | FieldRemoved) and found.fact.by:
+            example = self._example(found.fact)
+            if example is None:
+                return None
+            found = replace(found, fact=example)
         if found.free and isinstance(found.fact, FieldAdded | FieldRemoved):
             found = replace(found, fact=replace(found.fact, harmless=True))
         rule, judgement = judge(found.fact)
@@ -737,6 +761,18 @@ class _Check:
             "old_at": found.old_at or self.old.bundle.origins.get(old or "", ""),
             "new_at": found.new_at or self.new.bundle.origins.get(new or "", ""),
         }
+
+    def _example(self, fact: FieldAdded | FieldRemoved) -> FieldAdded | FieldRemoved | None:
+        """The fact with a name that its pattern matches and the other revision does not declare; `None` where there is none."""
+        names, patterns = fact.others
+        ours: Schema = {"type": "string", **({"pattern": fact.pattern} if fact.pattern else {"const": fact.field.name})}
+        theirs: Schema = {"anyOf": [{"enum": list(names)}, *({"pattern": each} for each in patterns)]}
+        by_old = isinstance(fact, FieldRemoved)
+        relation = self.doubts.between(*((ours, theirs) if by_old else (theirs, ours)), "old" if by_old else "new")
+        if relation.verdict.value == "yes":
+            return None
+        name = relation.witness.value if relation.witness is not None else fact.field.name
+        return replace(fact, field=replace(fact.field, name=str(name)))
 
     def _asserted(self, fact: Fact) -> Fact:
         """A changed format with what it refuses, as far as that is known."""
@@ -1063,6 +1099,12 @@ def _below(pointer: str) -> str:
         elif name == "items" and before != "properties":
             text += "[]"
     return text
+
+
+def _called(side: Revised, at: str) -> str:
+    """What people call a place: the definition around it, with fields and items."""
+    name, rest = side.owner(at)
+    return name + _below(rest)
 
 
 def _name_of(alternative: Alternative | None) -> str | None:

@@ -113,7 +113,7 @@ def _own(revised: Revised) -> set[str]:
     return {
         name
         for name, definition in revised.definitions.items()
-        if name in revised.bundle.definitions and revised.keeps(definition.unstable)
+        if name in revised.bundle.definitions and revised.keeps(definition.unstable) and not revised.is_left_out(name)
     }
 
 

@@ -5,14 +5,16 @@ A sender sends members and values that its schema declares, and extensions; neve
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, assert_never
 
 from acpgen import ir
 from acpgen.compat.protocol.shapes import Objects
 from acpgen.meaning.limits import limits_of
-from acpgen.pointers import reference_to
-from acpgen.schema.walk import Schema, is_object, references
+from acpgen.pointers import plain_pointer, pointer_parts, reference_to
+from acpgen.schema.walk import Schema, is_array, is_object, references
 
 Written: TypeAlias = "Schema | bool"
 
@@ -89,8 +91,9 @@ def _sent(definition: ir.Definition, written: Mapping[str, Schema]) -> Written:
                 else schema_of(extra, SENT)
             )
             properties: Schema = dict.fromkeys(names, True)
+            elsewhere = _elsewhere(definition, written)
             for field in fields:
-                joined = _is_joined(definition, field.at)
+                joined = _is_joined(definition, field.at) or elsewhere(field.name)
                 properties[field.name] = True if joined else schema_of(field.type, SENT)
             if extra == ir.Anything() and META not in names:
                 properties[META] = _META_BEFORE
@@ -129,11 +132,140 @@ def _is_joined(record: ir.Record, at: str) -> bool:
     return any(each == at or each.startswith(f"{at}/") for each in record.unenforced)
 
 
+def _elsewhere(record: ir.Record, written: Mapping[str, Schema]) -> Callable[[str], bool]:
+    """Whether schemas that the IR does not carry judge a member of a record, from under conditions, patterns or for all other members."""
+    schemas: list[tuple[Schema, Schema]] = []
+    for at in record.unenforced:
+        holder: Any = written.get(record.name)
+        *around, keyword = pointer_parts(at.removeprefix(record.at)) if at.startswith(f"{record.at}/") else ("", "")
+        for part in around:
+            inner = holder.get(part) if is_object(holder) else None
+            holder = inner if inner is not None else _item(holder, part)
+        if is_object(holder) and keyword in holder:
+            keywords = ("if", "then", "else") if keyword == "if" else (keyword,)
+            schemas.append((holder, {each: holder[each] for each in keywords if each in holder}))
+    names: set[str] = set()
+    patterns: list[str] = []
+    rest: list[frozenset[str]] = []
+    pending: list[tuple[Any, Any, bool]] = [(holder, part, False) for holder, part in schemas]
+    seen: set[str] = set()
+    while pending:
+        holder, schema, is_whole = pending.pop()
+        if not is_object(schema):
+            continue
+        names.update(schema.get("properties", {}) if is_whole else ())
+        patterns += schema.get("patternProperties", {})
+        if any(is_object(schema.get(key)) for key in ("additionalProperties", "unevaluatedProperties")):
+            rest.append(frozenset(holder.get("properties", {})))
+        below = [each for key in _IN_PLACE if key in schema for each in _each(schema[key])]
+        below += schema.get("dependentSchemas", {}).values()
+        if isinstance(schema.get("$ref"), str):
+            fresh = set(references({"$ref": schema["$ref"]})) - seen
+            seen |= fresh
+            below += [written.get(each) for each in fresh]
+        pending += ((each, each, True) for each in below)
+    matching = [found for each in patterns if (found := _compiled(each)) is not None]
+
+    def is_judged(name: str) -> bool:
+        by_name = name in names or any(name not in known for known in rest)
+        return by_name or len(matching) < len(patterns) or any(each.search(name) for each in matching)
+
+    return is_judged
+
+
+def _each(schemas: Any) -> list[Any]:
+    return schemas if is_array(schemas) else [schemas]
+
+
+def _item(holder: Any, part: str) -> Any:
+    return holder[int(part)] if is_array(holder) and part.isdigit() and int(part) < len(holder) else None
+
+
+def _compiled(pattern: str) -> re.Pattern[str] | None:
+    try:
+        return re.compile(pattern)
+    except re.error:
+        return None
+
+
 def declares_nothing(objects: Objects, written: Mapping[str, Schema]) -> bool:
     """Whether objects name no member, in whatever keyword, but unstable fields: all that is in them is free."""
     names, patterns = _named(objects.name, written) if objects.name is not None else ({}, {})
     others = names.keys() - {field.name for field in objects.fields}
     return all(field.unstable for field in objects.fields) and not (others or patterns)
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A member that a keyword beside `properties` declares: its name, or the pattern of its names, its schema, and where that stands."""
+
+    name: str
+    pattern: str
+    by: str
+    schema: Written
+    at: str
+
+
+def beside(objects: Objects, written: Mapping[str, Schema], places: Mapping[str, str]) -> dict[tuple[str, str], Beside]:
+    """The members of objects that have a schema of their own where conditions hold, or by a pattern, and are no fields.
+
+    By name and pattern; `places` are those of the definitions. A pattern that says nothing of its members only permits their names.
+    """
+    known = {field.name for field in objects.fields}
+    found: dict[tuple[str, str], Beside] = {}
+    name = objects.name or ""
+    pending: list[tuple[Any, str, str]] = [(written.get(name), places.get(name, objects.at), "properties")]
+    seen = {name}
+    while pending:
+        schema, at, by = pending.pop(0)
+        if not is_object(schema):
+            continue
+        for member, inner in schema.get("properties", {}).items():
+            if member not in known:
+                place = f"{at}{plain_pointer('properties', member)}"
+                found.setdefault((member, ""), Beside(member, "", by, inner, place))
+        for pattern, inner in schema.get("patternProperties", {}).items():
+            if inner is not True and inner != {}:
+                place = f"{at}{plain_pointer('patternProperties', pattern)}"
+                found.setdefault((pattern, pattern), Beside(pattern, pattern, "patternProperties", inner, place))
+        for key in ("allOf", "anyOf", "oneOf"):
+            each: list[Any] = schema.get(key, [])
+            pending += ((inner, f"{at}{plain_pointer(key, str(index))}", by) for index, inner in enumerate(each))
+        pending += ((schema[key], f"{at}{plain_pointer(key)}", key) for key in ("then", "else") if key in schema)
+        dependent: Mapping[str, Any] = schema.get("dependentSchemas", {})
+        pending += (
+            (inner, f"{at}{plain_pointer('dependentSchemas', key)}", "dependentSchemas")
+            for key, inner in dependent.items()
+        )
+        fresh = set(references({"$ref": schema["$ref"]})) - seen if isinstance(schema.get("$ref"), str) else set[str]()
+        seen |= fresh
+        pending += ((written.get(other), places.get(other, ""), by) for other in sorted(fresh))
+    return found
+
+
+_TYPES: Final[Mapping[str, ir.Type]] = {
+    "null": ir.Null(),
+    "boolean": ir.Boolean(),
+    "integer": ir.Number(integer=True),
+    "number": ir.Number(integer=False),
+    "string": ir.String(),
+    "array": ir.Array(ir.Anything()),
+    "object": ir.Map(ir.Anything()),
+}
+
+
+def likely_type(schema: Written, definitions: Mapping[str, ir.Definition]) -> ir.Type:
+    """A type whose values a schema likely accepts, to make an example from."""
+    if not is_object(schema):
+        return ir.Anything()
+    named = next((name for name in references(schema) if name in definitions), None)
+    if "$ref" in schema and named is not None:
+        return ir.Ref(named)
+    constants = [schema["const"]] if "const" in schema else schema.get("enum")
+    if constants:
+        return ir.Constant(tuple(constants))
+    kind = schema.get("type")
+    return _TYPES.get(kind if isinstance(kind, str) else next(iter(kind or ()), ""), ir.Anything())
 
 
 _IN_PLACE: Final = ("allOf", "anyOf", "oneOf", "if", "then", "else", "not")

@@ -86,12 +86,20 @@ class BatchChanged(Placed):
 
 @dataclass(frozen=True, slots=True)
 class FieldAdded(Placed):
-    """A field that only the new revision has. `harmless`: of what peers may send under a name for extensions, nothing is refused."""
+    """A field that only the new revision has. `harmless`: of what peers may send under a name for extensions, nothing is refused.
+
+    `by` is the keyword that declares it, where that is none of the record's own fields: `then`, `dependentSchemas`. By
+    `patternProperties` it is every field that the `pattern` matches and none of `others`, which are the names and patterns of the other
+    revision; the field is an example of them.
+    """
 
     old: Objects
     new: Objects
     field: ir.Field
     harmless: bool = False
+    by: str = ""
+    pattern: str = ""
+    others: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
     @property
     def is_extension(self) -> bool:
@@ -101,13 +109,16 @@ class FieldAdded(Placed):
 
 @dataclass(frozen=True, slots=True)
 class FieldRemoved(Placed):
-    """A field that only the old revision has. `seems` is a new one that may be it, `harmless` as in `FieldAdded`."""
+    """A field that only the old revision has. `seems` is a new one that may be it; the rest is as in `FieldAdded`."""
 
     old: Objects
     new: Objects
     field: ir.Field
     seems: str | None = None
     harmless: bool = False
+    by: str = ""
+    pattern: str = ""
+    others: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
     @property
     def is_extension(self) -> bool:
@@ -442,12 +453,13 @@ class Reworded(Placed):
 class Restructured(Placed):
     """Something in the files differs that no message can notice and no other fact names; `name` is the definition, empty for the files,
     `classes` those of generated code that differ. `but` is what would notice: what its sender does not declare, or messages of which
-    other findings tell. With `copied` one revision alone has the definition, and a variant in messages says the same.
+    other findings tell. With `copied` one revision alone has the definition, and a variant in messages says the same; with
+    `unstable` the `classes` are what is marked so, differs, and takes no part.
     """
 
     name: str = ""
     classes: tuple[str, ...] = ()
-    but: Literal["", "undeclared", "told", "framed", "copied"] = ""
+    but: Literal["", "undeclared", "told", "framed", "copied", "unstable"] = ""
 
 
 Fact: TypeAlias = (

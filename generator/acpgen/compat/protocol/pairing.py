@@ -12,6 +12,7 @@ from typing import Final, Literal, TypeAlias
 
 from acpgen import ir
 from acpgen.compat.protocol import leaves
+from acpgen.compat.protocol.declared import beside, declares_nothing, likely_type
 from acpgen.compat.protocol.facts import (
     PAPER,
     AlternativeChanged,
@@ -578,7 +579,44 @@ class _Comparing:
         told = self.pair.told
         excluded = [[each for each in side.excluded if each[0] != told] for side in (old, new)]
         if before != after or excluded[0] != excluded[1]:
+            self._beside(old, new, at)
             self._fact(Undetermined(_UNTOLD, **at))
+
+    def _beside(self, old: Objects, new: Objects, at: FactPlaces) -> None:
+        """Members that one side alone declares, by other keywords than `properties`, and that the other hears as undeclared ones.
+
+        Where the other side declares nothing at all, its members are free, and what it accepts tells the difference.
+        """
+        sides = (old, self.walk.old), (new, self.walk.new)
+        found = [beside(objects, side.written, side.bundle.origins) for objects, side in sides]
+        names = [
+            (
+                tuple(
+                    {
+                        *(field.name for field in objects.fields),
+                        *(each.name for each in known.values() if not each.pattern),
+                    }
+                ),
+                tuple(each.pattern for each in known.values() if each.pattern),
+            )
+            for (objects, _), known in zip(sides, found, strict=True)
+        ]
+        for number, (objects, side) in enumerate(sides):
+            other, beyond = sides[1 - number]
+            if other.extra != ir.Anything() or declares_nothing(other, beyond.written):
+                continue
+            for key, each in found[number].items():
+                if key in found[1 - number] or (not each.pattern and each.name in names[1 - number][0]):
+                    continue
+                type_ = likely_type(each.schema, side.definitions)
+                field_ = ir.Field(name=each.name, type=type_, required=False, owner=objects.name or "", at=each.at)
+                declared = each.by, each.pattern, names[1 - number]
+                if number:
+                    places: FactPlaces = {"old_at": at["old_at"], "new_at": each.at}
+                    self._fact(FieldAdded(old, new, field_, False, *declared, **places))
+                else:
+                    places = {"old_at": each.at, "new_at": at["new_at"]}
+                    self._fact(FieldRemoved(old, new, field_, None, False, *declared, **places))
 
     def _field(self, old: ir.Field, new: ir.Field) -> None:
         at: FactPlaces = {"old_at": old.at, "new_at": new.at}

@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 
 from acpgen import ir
 from acpgen.compat.protocol.shapes import Objects, shape_of, without_values
-from acpgen.pointers import pointer_parts, target
+from acpgen.pointers import plain_pointer, pointer_parts, target
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.keywords import PROSE
 from acpgen.schema.walk import Schema, is_array, is_object, references
@@ -156,6 +156,36 @@ class Revised:
             for name, at in self.bundle.origins.items()
             if self.outermost(at) == at and (definition := self.definitions.get(name)) is not None
             if self.keeps(definition.unstable) and name not in named
+        )
+
+    @cached_property
+    def left_out(self) -> Mapping[str, str]:
+        """What is marked `x-unstable` and does not take part: its text without words, by its place."""
+        pending = (
+            [] if self.unstable else [(at, self.bundle.definitions[name]) for name, at in self.bundle.origins.items()]
+        )
+        found: dict[str, str] = {}
+        while pending:
+            at, node = pending.pop()
+            if _is_unstable(node):
+                inside = {
+                    place.removeprefix(at): self.bundle.definitions[name]
+                    for name, place in self.bundle.origins.items()
+                    if place.startswith(f"{at}/")
+                }
+                found[at] = json.dumps(wordless([node, inside]), sort_keys=True)
+            elif is_object(node):
+                pending += ((f"{at}{plain_pointer(key)}", inner) for key, inner in node.items())
+            elif is_array(node):
+                pending += ((f"{at}{plain_pointer(index)}", inner) for index, inner in enumerate(node))
+        return found
+
+    def is_left_out(self, name: str) -> bool:
+        """Whether a definition stands inside of what does not take part."""
+        at = self.bundle.origins.get(name, "")
+        parts = at.split("/")
+        return bool(self.left_out) and any(
+            "/".join(parts[:count]) in self.left_out for count in range(1, len(parts) + 1)
         )
 
     def outermost(self, at: str) -> str:

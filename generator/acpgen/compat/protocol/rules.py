@@ -24,6 +24,7 @@ from acpgen.compat.protocol.candidates import (
     extending,
     having,
     items,
+    naming,
     of_alternative,
     of_alternatives,
     of_definition,
@@ -68,6 +69,9 @@ _UNSENT: Final = "an old {receiver} that hears a new {sender}"
 _UNSENT_TO_NEW: Final = "a new {receiver} that hears an old {sender}"
 _UNASKED: Final = "a new {sender} that talks to an old {receiver}"
 _UNASKED_OF_NEW: Final = "an old {sender} that talks to a new {receiver}"
+
+_MANY: Final = 6
+"""As many names are told one by one."""
 
 _GATE: Final = "Gate it with 'x-capability', so that it is never sent to old peers."
 
@@ -191,6 +195,11 @@ def _formerly(was: str | None) -> str:
     return "" if was is None else f" (renamed from {was!r})"
 
 
+def _of(by: str) -> str:
+    """Words for the keyword that declares a field, where that is not `properties`."""
+    return "" if by in ("", "properties") else f" of {by!r}"
+
+
 def _seems(was: object, seems: str | None) -> str:
     """An advice where a new member may be the old one."""
     return "" if seems is None else f"If {was!r} was renamed to {seems!r}, declare it on {seems!r} with 'x-was'. "
@@ -206,9 +215,17 @@ def field_added(fact: f.FieldAdded) -> Judgement | None:
     if fact.field.required or isinstance(fact.old.extra, ir.Nothing) or fact.is_extension:
         return None
     name = fact.field.name
+    if fact.pattern:
+        return Judgement(
+            "claimed",
+            f"Fields whose names match {fact.pattern!r} were added.",
+            NO_ACTION,
+            within="*",
+            subject=fact.pattern,
+        )
     return Judgement(
         "claimed",
-        f"The optional field {name!r} was added.",
+        f"The optional field {name!r}{_of(fact.by)} was added.",
         NO_ACTION,
         within=name,
         gate=fact.field.capability,
@@ -273,6 +290,25 @@ def field_removed(fact: f.FieldRemoved) -> Judgement | None:
     if fact.field.required or name.startswith("_"):
         return None
     shut = isinstance(fact.new.extra, ir.Nothing)
+    if fact.pattern:
+        return Judgement(
+            "lost",
+            f"Fields whose names match {fact.pattern!r} were removed; new peers ignore them, such as {name!r}.",
+            "Keep the pattern until the next major version, and document its replacement.",
+            within="*",
+            subject=fact.pattern,
+            carried_by="old",
+            leaf=naming(name, fact.field.type),
+        )
+    if fact.by:
+        return Judgement(
+            "lost",
+            f"The field {name!r}{_of(fact.by)} was removed; new peers ignore it.",
+            "Keep it until the next major version, and document its replacement.",
+            within=name,
+            carried_by="old",
+            leaf=naming(name, fact.field.type),
+        )
     return Judgement(
         "refused" if shut else "lost",
         f"The field {name!r} was removed; new peers {'reject it' if shut else 'ignore it'}.",
@@ -1054,10 +1090,17 @@ def text_reworded(fact: f.Reworded) -> Judgement:
 
 def schema_restructured(fact: f.Restructured) -> Judgement:
     """The files differ in something that nothing a peer sends can notice: titles, examples, order, where a definition lives. A
-    definition that is written differently and accepts the same is named. Generated code may differ all the same.
+    definition that is written differently and accepts the same is named. Generated code may differ all the same. Without `--unstable`,
+    what is marked `x-unstable` and differs is named too: it is promised to nobody.
     """
+    advice = NO_ACTION
     message = "The files differ only in what no message can show."
-    if fact.but == "copied":
+    if fact.but == "unstable":
+        more = len(fact.classes) - _MANY
+        listed = ", ".join(map(repr, fact.classes[:_MANY])) + (f" and {more} more" if more > 0 else "")
+        message = f"What is marked 'x-unstable' was left out and differs: {listed}."
+        advice = "Compare with '--unstable' to have it judged."
+    elif fact.but == "copied":
         message = f"One revision alone defines {fact.name!r}. No message refers to it, and a variant in messages says the same."
     elif fact.name:
         message = (
@@ -1066,7 +1109,7 @@ def schema_restructured(fact: f.Restructured) -> Judgement:
     elif fact.classes:
         message = f"Generated code differs in {', '.join(map(repr, fact.classes))}, in a way that no message can show."
     return Judgement(
-        "reworded", message, NO_ACTION, within=fact.name, subject=" ".join((fact.name, *fact.classes)).strip()
+        "reworded", message, advice, within=fact.name, subject=" ".join((fact.name, *fact.classes)).strip()
     )
 
 

@@ -11,7 +11,7 @@ from acpgen.compat.findings import FilePatch, Finding, Fix, Repair, Report, Sugg
 from acpgen.compat.repair.attempts import Edits, combined
 from acpgen.compat.repair.ground import Ground
 from acpgen.compat.repair.plans import OTHERWISE, PLANS
-from acpgen.compat.repair.search import Attempt, Search
+from acpgen.compat.repair.search import STAYS, Attempt, Search
 from acpgen.errors import Faults
 from acpgen.schema.edits import edited, lines_changed, patch
 from acpgen.schema.load import Document, Documents, check, parse_json
@@ -122,9 +122,12 @@ def _reason(attempt: Attempt, search: Search, why: str) -> str:
         return "It needs none of its own: the repairs of other findings end it."
     if not attempt.over:
         return f"The budget of {search.budget} comparisons was spent before a repair was found."
-    if attempt.failed:
-        return f"No edit that was tried holds: {attempt.failed}."
-    return f"No edit of the new schema ends it. {why}".strip()
+    if not attempt.tried:
+        return f"{why} The new schema has no place where an edit could say it again.".strip()
+    kept = any(each.keeps for each in attempt.tried)
+    means = "edits that keep the change and edits that take it back" if kept else "edits that take the change back"
+    count = "1 edit was" if len(attempt.tried) == 1 else f"{len(attempt.tried)} edits were"
+    return f"{why} {count} tried ({means}), and none holds: {attempt.failed or STAYS}.".strip()
 
 
 def _patches(edits: Edits, side: Input) -> tuple[FilePatch, ...]:

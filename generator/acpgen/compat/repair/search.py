@@ -28,6 +28,12 @@ Recheck: TypeAlias = Callable[[Edits], Report]
 
 BAD: Final = ("breaking", "undecided", "risky")
 
+UNREADABLE: Final = "what is put back does not fit into the new schema"
+"""Why an edit does not hold that leaves a schema which cannot be read."""
+
+STAYS: Final = "the finding stays"
+"""Why an edit does not hold that ends nothing."""
+
 _SPARED: Final = 4
 """As many comparisons are left for all repairs at once when each has been tried alone."""
 
@@ -37,7 +43,7 @@ class Attempt:
     """A finding on its way to a repair.
 
     `joint` is what is done for it where all findings are repaired at once, `chosen` what may end it by itself, and `alone` whether that
-    does. `failed` says why the last candidate did not hold.
+    does. `failed` says why the last candidate of those `tried` did not hold.
     """
 
     finding: Finding
@@ -50,6 +56,7 @@ class Attempt:
     ended_by: Attempt | None = None
     failed: str = ""
     over: bool = False
+    tried: list[Candidate] = field(default_factory=list[Candidate])
 
     @property
     def told(self) -> Candidate | None:
@@ -102,6 +109,7 @@ class Search:
                 each.chosen = each.joint = next(each.options, None)
                 each.over = each.chosen is None
                 each.last = each.chosen or each.last
+                each.tried += [] if each.chosen is None else [each.chosen]
             tried = [each for each in open_ if not each.over]
             if not tried:
                 return
@@ -149,7 +157,7 @@ class Search:
                     each.ended_by = self._ender(each, group)
         for each in group:
             if not each.settled:
-                each.failed = "the finding stays"
+                each.failed = STAYS
 
     def _ender(self, ended: Attempt, group: list[Attempt]) -> Attempt | None:
         """The finding whose repair ends another one too: the one that was tried, or the only one that edits the same definition."""
@@ -176,8 +184,8 @@ class Search:
         self.spent += 1
         try:
             return self.recheck(edits)
-        except Faults as faults:
-            return f"the edited schema cannot be read: {faults.faults[0]}"
+        except Faults:
+            return UNREADABLE  # the fault is about edits that nobody has seen
 
     def _rest(self) -> None:
         """What is left takes as much back as it can, all of it or one finding after the other, in place of repairs that it contradicts."""

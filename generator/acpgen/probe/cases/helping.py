@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from acpgen.probe.clauses import ADVERTISED_BY_CLIENT, CLOSES, GREETS, NOT_FOUND, OUTCOME, ROBUST
+from acpgen.probe.clauses import (
+    ADVERTISED_BY_CLIENT,
+    CLOSES,
+    GREETS,
+    NOT_FOUND,
+    OUTCOME,
+    ROBUST,
+    UNKNOWN_MODE,
+    UNKNOWN_VISIT,
+)
 from acpgen.probe.registry import case
 from acpgen.probe.trial import Trial
 from acpgen.schema.walk import is_object
@@ -66,6 +75,39 @@ def permission(trial: Trial) -> None:
     found = trial.expect("session/request_permission", params, seconds=trial.slow)
     if found is not None and found.code == -32601:
         trial.fail("a request for permission is answered with 'method not found'", index, found.index)
+
+
+@case("elicitation/unknown-mode", UNKNOWN_MODE, sides=CLIENT)
+def unknown_mode(trial: Trial) -> None:
+    """A question in a mode that nobody has, where questions are advertised. Expected: it is refused or declined, not accepted."""
+    if not trial.offered("elicitation"):
+        raise trial.skip("the client does not advertise elicitation")
+    params = {"sessionId": trial.theirs(), "mode": "_acpgen.dev/tide", "message": "How high is the tide?"}
+    index = len(trial.connection.rows)
+    sent = trial.connection.call("elicitation/create", params)
+    found = trial.connection.answer(sent, trial.slow)
+    if found is None and trial.connection.is_over:
+        trial.fail(f"the client {trial.ended} at a question in a mode that it does not know", index)
+    elif found is None:
+        raise trial.skip("a question was not answered; it may wait for a person")
+    elif is_object(found.result) and found.result.get("action") == "accept":
+        trial.fail("a question in a mode that nobody has is answered with 'accept'", index, found.index)
+
+
+@case("elicitation/unknown-completion", UNKNOWN_VISIT, sides=CLIENT)
+def unknown_completion(trial: Trial) -> None:
+    """`elicitation/complete`, twice, for a question that never was. Expected: no answer, and the client goes on."""
+    connection = trial.connection
+    before = len(connection.bare)
+    params = {"elicitationId": "acpgen-no-such-question"}
+    connection.notify("elicitation/complete", params)
+    index = connection.notify("elicitation/complete", params)
+    sent = connection.sent
+    if not trial.alive():
+        how = trial.ended if connection.is_over else "answers no more"
+        trial.fail(f"the client {how} after the completion of a question that never was", index, sent=sent)
+    elif len(connection.bare) > before:
+        trial.fail("`elicitation/complete` was answered", index, connection.bare[before].index, sent=sent)
 
 
 @case("file-system/not-advertised", NOT_FOUND, versions=(1,), sides=CLIENT)

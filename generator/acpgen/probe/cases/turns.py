@@ -11,6 +11,8 @@ from acpgen.probe.clauses import (
     CANCELLED,
     CLOSED,
     ENDED,
+    FORESTALLED,
+    INSERTED,
     NO_REPLY,
     NOT_ADVERTISED,
     OFFERED_CONTENT,
@@ -23,6 +25,9 @@ from acpgen.schema.walk import is_object
 
 LATE: Final = 1.0
 """Seconds in which the program is to be silent once a turn was cancelled."""
+
+WITHDRAWN: Final = -32800
+"""The code of a request that was cancelled."""
 
 _PNG: Final = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 _WAV: Final = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA="
@@ -132,7 +137,7 @@ def close_during_turn(trial: Trial) -> None:
     index = len(connection.rows) - 1
     connection.wait(lambda: bool(trial.updates(session, index)), connection.clock.answer)
     close = connection.call("session/close", {"sessionId": session})
-    asked = len(connection.rows) - 1
+    asked, closed = len(connection.rows) - 1, connection.sent
     trial.client.cancelled.add(session)
     connection.hurry()
     closing = connection.answer(close, trial.slow)
@@ -142,6 +147,11 @@ def close_during_turn(trial: Trial) -> None:
     found = connection.answer(id_, trial.slow)
     if found is None:
         trial.due(id_, index, "session/prompt", CLOSED)
+    elif trial.version == 2:
+        _accepted(trial, session, index, found)
+        if "error" in found.value and found.code != WITHDRAWN and not _inserted(trial, session, index, found.index):
+            sentence = f"a prompt that `session/close` forestalled fails with {found.code}, not {WITHDRAWN}"
+            trial.fail(sentence, index, asked, found.index, clause=FORESTALLED, place="forestalled", sent=closed)
     elif closing is not None and "result" in closing.value and found.index > closing.index:
         trial.fail("the turn ended after `session/close` was answered", index, closing.index, found.index)
 
@@ -209,6 +219,7 @@ def _turn(trial: Trial, blocks: list[Any]) -> Heard:
     index = len(connection.rows) - 1
     found = connection.answer(id_, trial.slow)
     if found is not None and "error" in found.value:
+        _accepted(trial, session, index, found)
         reason = trial.refused("session/prompt", found)
         trial.memory.setdefault("no prompts", reason)
         raise trial.skip(reason)
@@ -243,14 +254,35 @@ def _idle(trial: Trial, session: str, since: int) -> Heard | None:
     return ends()[0] if ends() else None
 
 
+def _inserted(trial: Trial, session: str, since: int, until: int) -> list[Heard]:
+    """The updates between two places of the transcript that report a message of the user. Nobody but the probe writes in its sessions."""
+    kinds = ("user_message", "user_message_chunk")
+    return [
+        one for one in trial.updates(session, since) if one.index < until and _update(one, "sessionUpdate") in kinds
+    ]
+
+
+def _accepted(trial: Trial, session: str, since: int, found: Heard) -> None:
+    """Hold it against an agent of version 2 if the only prompt fails though its message was reported."""
+    told = _inserted(trial, session, since, found.index) if trial.version == 2 and "error" in found.value else []
+    if told:
+        sentence = f"the message of the prompt was reported, and the prompt then failed with {found.reason}"
+        trial.fail(sentence, since, told[0].index, found.index, clause=INSERTED, place="inserted")
+
+
 def _has_run(trial: Trial, session: str, since: int, until: int) -> bool:
     """Whether work of a session was reported as running between two places of the transcript."""
     return any(one.index < until and _state(one) == "running" for one in trial.updates(session, since))
 
 
 def _state(heard: Heard) -> Any:
+    return _update(heard, "state") if _update(heard, "sessionUpdate") == "state_update" else None
+
+
+def _update(heard: Heard, name: str) -> Any:
+    """A field of an update."""
     update = heard.value["params"].get("update")
-    return update.get("state") if is_object(update) and update.get("sessionUpdate") == "state_update" else None
+    return update.get(name) if is_object(update) else None
 
 
 def _kind(trial: Trial, block: Any) -> None:
@@ -284,7 +316,10 @@ def _cancelled(trial: Trial, is_time: Callable[[int], bool], block: Any = _LONG,
     index = len(connection.rows) - 1
 
     def is_over() -> bool:
-        return id_text(id_) in connection.answers if trial.version == 1 else bool(ended_turns(trial, session, index))
+        answers = connection.answers.get(id_text(id_), ())
+        if trial.version == 1:
+            return bool(answers)
+        return bool(ended_turns(trial, session, index)) or any(one.code == WITHDRAWN for one in answers)  # never begun
 
     connection.wait(lambda: bool(is_time(index)) or is_over(), trial.slow)
     was_time, had_ended = bool(is_time(index)), is_over()

@@ -74,7 +74,10 @@ def field_rows(record: ir.Record, protocol: ir.Protocol, linker: Linker, ages: A
                     (
                         prose(field.doc),
                         *_notes(record, field, protocol, linker),
-                        ages.note(field.owner or record.name, "field", field.name),
+                        # A discriminator is as old as its variant, of which the union tells.
+                        ages.note(field.owner or record.name, "field", field.name)
+                        if not _discriminated(record, field.name, protocol)
+                        else "",
                     ),
                 ),
                 "<br>",
@@ -170,6 +173,9 @@ def constraint_list(type_: ir.Type) -> tuple[Markdown, ...]:
 
 
 def _notes(record: ir.Record, field: ir.Field, protocol: ir.Protocol, linker: Linker) -> Iterable[Markdown]:
+    if isinstance(field.type, ir.Constant) and not field.doc:
+        unions = _discriminated(record, field.name, protocol)
+        yield Markdown(f"The discriminator of {linker.type(unions[0])}.") if unions else prose("Always this value.")
     demanded = constraint_list(field.type)
     if demanded:
         yield Markdown(f"*{joined(demanded, '; ')}*")
@@ -184,6 +190,19 @@ def _notes(record: ir.Record, field: ir.Field, protocol: ir.Protocol, linker: Li
     lenient = leniency(record, field, protocol)
     if lenient:
         yield prose(lenient)
+
+
+def _discriminated(record: ir.Record, name: str, protocol: ir.Protocol) -> list[str]:
+    """The unions that tell the record, or a union that it is in, by its constant in the field."""
+    unions = [each for each in protocol.definitions.values() if isinstance(each, ir.TaggedUnion)]
+    found, within = list[str](), [record.name]
+    while within:
+        inner = within.pop()
+        holding = [union for union in unions if any(variant.type == inner for variant in union.variants)]
+        holding += [union for union in unions if inner in (union.default, union.fallback)]
+        found += [union.name for union in holding if union.tag == name and union.name not in found]
+        within += [union.name for union in holding if union.tag != name]
+    return found
 
 
 def _gated(path: str | None, linker: Linker) -> Markdown:

@@ -271,7 +271,7 @@ class BlobResourceContents(Model):
 
 
 class BooleanConfigOptionCapabilities(Model):
-    """Marker by which a client accepts on/off configuration options. It has no fields yet; `{}` is enough."""
+    """Says that the client accepts on/off configuration options. It has no fields yet; `{}` is enough."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -422,7 +422,7 @@ class CloseSessionResponse(Model):
 
 
 class CompactionCapabilities(Model):
-    """Marker by which a client takes part in context compaction. It has no fields yet; `{}` is enough."""
+    """Says that the client takes part in context compaction. It has no fields yet; `{}` is enough."""
 
 
 class CompactionSummaryChunk(Model):
@@ -698,7 +698,7 @@ class ElicitationDeclineAction(Model):
 
 
 class ElicitationFormCapabilities(Model):
-    """Marker by which a client accepts form elicitations. It has no fields yet; `{}` is enough."""
+    """Says that the client accepts form elicitations. It has no fields yet; `{}` is enough."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -752,7 +752,7 @@ class ElicitationSessionScope(Model):
 
 
 class ElicitationUrlCapabilities(Model):
-    """Marker by which a client accepts URL elicitations. It has no fields yet; `{}` is enough."""
+    """Says that the client accepts URL elicitations. It has no fields yet; `{}` is enough."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -935,7 +935,7 @@ class Implementation(Model):
 
 
 class InitializeRequest(Model):
-    """Parameters of `initialize`, the first request on every connection. The client sends it before anything else."""
+    """Parameters of `initialize`: the first request on every connection. The client sends it before anything else."""
 
     protocol_version: Annotated[ProtocolVersion, Field(alias="protocolVersion")]
     """The newest version that the client speaks."""
@@ -1125,8 +1125,8 @@ class LogoutCapabilities(Model):
 
 
 class LogoutRequest(Model):
-    """Parameters of `logout`, with which the client ends the signed-in state. New sessions then need authentication
-    again; what becomes of open ones is up to the agent.
+    """Parameters of `logout`: the client ends the signed-in state. New sessions then need authentication again; what
+    becomes of open ones is up to the agent.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -1308,7 +1308,7 @@ class Notice(Model):
 
 
 class NoticeCapabilities(Model):
-    """Marker by which a client accepts notices. It has no fields yet; `{}` is enough."""
+    """Says that the client accepts notices. It has no fields yet; `{}` is enough."""
 
 
 class NumberPropertySchema(Model):

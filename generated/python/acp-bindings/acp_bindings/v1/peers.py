@@ -93,8 +93,8 @@ class RemoteAgent(peers.Remote):
     async def authenticate(
         self, params: AuthenticateRequest, /
     ) -> AuthenticateResponse:
-        """Parameters of `authenticate`: the client asks the agent to run one of its methods. Methods of type
-        `terminal` are never passed here, since the client carries them out by itself.
+        """The client asks the agent to run one of its methods. Methods of type `terminal` are never passed here, since
+        the client carries them out by itself.
         """
         result: AuthenticateResponse = await self.connection.request(
             "authenticate", params
@@ -102,8 +102,8 @@ class RemoteAgent(peers.Remote):
         return result
 
     async def logout(self, params: LogoutRequest | None = None, /) -> LogoutResponse:
-        """Parameters of `logout`, with which the client ends the signed-in state. New sessions then need
-        authentication again; what becomes of open ones is up to the agent.
+        """The client ends the signed-in state. New sessions then need authentication again; what becomes of open ones
+        is up to the agent.
 
         Needs the capability `agentCapabilities.auth.logout` of the agent.
         """
@@ -113,8 +113,8 @@ class RemoteAgent(peers.Remote):
     async def session_set_config_option(
         self, params: SetSessionConfigOptionRequest, /
     ) -> SetSessionConfigOptionResponse:
-        """Parameters of `session/set_config_option`: the client gives a setting of a session another value. The form
-        of `value` depends on `type`; without `type` it is the id of one of the options of a selection.
+        """The client gives a setting of a session another value. The form of `value` depends on `type`; without `type`
+        it is the id of one of the options of a selection.
         """
         result: SetSessionConfigOptionResponse = await self.connection.request(
             "session/set_config_option", params
@@ -122,7 +122,7 @@ class RemoteAgent(peers.Remote):
         return result
 
     async def initialize(self, params: InitializeRequest, /) -> InitializeResponse:
-        """Parameters of `initialize`, the first request on every connection. The client sends it before anything else."""
+        """The first request on every connection. The client sends it before anything else."""
         result: InitializeResponse = await self.connection.request("initialize", params)
         return result
 
@@ -134,8 +134,8 @@ class RemoteAgent(peers.Remote):
         await self.connection.notify("$/cancel_request", params)
 
     async def session_prompt(self, params: PromptRequest, /) -> PromptResponse:
-        """Parameters of `session/prompt`: the client hands over what the user wrote and starts a turn. While the agent
-        works it streams `session/update` notifications; the response comes at the end of the turn.
+        """The client hands over what the user wrote and starts a turn. While the agent works it streams
+        `session/update` notifications; the response comes at the end of the turn.
         """
         result: PromptResponse = await self.connection.request("session/prompt", params)
         return result
@@ -148,8 +148,8 @@ class RemoteAgent(peers.Remote):
         await self.connection.notify("session/cancel", params)
 
     async def session_new(self, params: NewSessionRequest, /) -> NewSessionResponse:
-        """Parameters of `session/new`: the client starts a conversation with no history. The agent connects to the
-        given MCP servers and may answer with error -32000 if the user must sign in first.
+        """The client starts a conversation with no history. The agent connects to the given MCP servers and may answer
+        with error -32000 if the user must sign in first.
         """
         result: NewSessionResponse = await self.connection.request(
             "session/new", params
@@ -157,9 +157,9 @@ class RemoteAgent(peers.Remote):
         return result
 
     async def session_load(self, params: LoadSessionRequest, /) -> LoadSessionResponse:
-        """Parameters of `session/load`: the client reopens a stored session. Before it answers, the agent restores the
-        context and replays the whole conversation as `session/update` notifications. The agent may answer with
-        error -32000 if the user must sign in first.
+        """The client reopens a stored session. Before it answers, the agent restores the context and replays the whole
+        conversation as `session/update` notifications. The agent may answer with error -32000 if the user must sign
+        in first.
 
         Needs the capability `agentCapabilities.loadSession` of the agent.
         """
@@ -171,9 +171,8 @@ class RemoteAgent(peers.Remote):
     async def session_resume(
         self, params: ResumeSessionRequest, /
     ) -> ResumeSessionResponse:
-        """Parameters of `session/resume`: the client continues a stored session whose messages it has already or does
-        not need. The agent restores the context but replays nothing. The agent may answer with error -32000 if the
-        user must sign in first.
+        """The client continues a stored session whose messages it has already or does not need. The agent restores the
+        context but replays nothing. The agent may answer with error -32000 if the user must sign in first.
 
         Needs the capability `agentCapabilities.sessionCapabilities.resume` of the agent.
         """
@@ -183,9 +182,8 @@ class RemoteAgent(peers.Remote):
         return result
 
     async def session_fork(self, params: ForkSessionRequest, /) -> ForkSessionResponse:
-        """Parameters of `session/fork`: the client starts a new session from the context of another, which stays as it
-        was. Good for side work such as a summary. The agent may answer with error -32000 if the user must sign in
-        first. Not yet stable.
+        """The client starts a new session from the context of another, which stays as it was. Good for side work such
+        as a summary. The agent may answer with error -32000 if the user must sign in first. Not yet stable.
 
         Needs the capability `agentCapabilities.sessionCapabilities.fork` of the agent.
         """
@@ -197,7 +195,7 @@ class RemoteAgent(peers.Remote):
     async def session_list(
         self, params: ListSessionsRequest | None = None, /
     ) -> ListSessionsResponse:
-        """Parameters of `session/list`: the client asks which sessions the agent knows. All filters given must match.
+        """The client asks which sessions the agent knows. All filters given must match.
 
         Needs the capability `agentCapabilities.sessionCapabilities.list` of the agent.
         """
@@ -209,7 +207,7 @@ class RemoteAgent(peers.Remote):
     async def session_delete(
         self, params: DeleteSessionRequest, /
     ) -> DeleteSessionResponse:
-        """Parameters of `session/delete`: the client removes a session from what `session/list` returns.
+        """The client removes a session from what `session/list` returns.
 
         Needs the capability `agentCapabilities.sessionCapabilities.delete` of the agent.
         """
@@ -221,8 +219,8 @@ class RemoteAgent(peers.Remote):
     async def session_close(
         self, params: CloseSessionRequest, /
     ) -> CloseSessionResponse:
-        """Parameters of `session/close`: the client is done with an open session. The agent cancels work in progress,
-        as after `session/cancel`, and frees what the session holds.
+        """The client is done with an open session. The agent cancels work in progress, as after `session/cancel`, and
+        frees what the session holds.
 
         Needs the capability `agentCapabilities.sessionCapabilities.close` of the agent.
         """
@@ -234,9 +232,7 @@ class RemoteAgent(peers.Remote):
     async def session_set_mode(
         self, params: SetSessionModeRequest, /
     ) -> SetSessionModeResponse:
-        """Parameters of `session/set_mode`: the client switches the mode of a session, whether a turn is running or
-        not.
-        """
+        """The client switches the mode of a session, whether a turn is running or not."""
         result: SetSessionModeResponse = await self.connection.request(
             "session/set_mode", params
         )
@@ -249,9 +245,8 @@ class RemoteClient(peers.Remote):
     async def elicitation_create(
         self, params: CreateElicitationRequest, /
     ) -> CreateElicitationResponse:
-        """Parameters of `elicitation/create`: the agent asks the user for information, in the way that `mode` says.
-        The question belongs to a session or to another request, and modes that the client did not advertise are not
-        used.
+        """The agent asks the user for information, in the way that `mode` says. The question belongs to a session or
+        to another request, and modes that the client did not advertise are not used.
 
         Needs the capability `clientCapabilities.elicitation` of the client.
         """
@@ -273,8 +268,8 @@ class RemoteClient(peers.Remote):
     async def fs_read_text_file(
         self, params: ReadTextFileRequest, /
     ) -> ReadTextFileResponse:
-        """Parameters of `fs/read_text_file`: the agent asks the client for the text of a file, unsaved changes in the
-        editor included. The client refuses paths outside the session's workspace roots.
+        """The agent asks the client for the text of a file, unsaved changes in the editor included. The client refuses
+        paths outside the session's workspace roots.
 
         Needs the capability `clientCapabilities.fs.readTextFile` of the client.
         """
@@ -286,8 +281,8 @@ class RemoteClient(peers.Remote):
     async def fs_write_text_file(
         self, params: WriteTextFileRequest, /
     ) -> WriteTextFileResponse:
-        """Parameters of `fs/write_text_file`: the agent has the client write a text file, creating it and its folders
-        where they are missing. The client refuses paths outside the session's workspace roots.
+        """The agent has the client write a text file, creating it and its folders where they are missing. The client
+        refuses paths outside the session's workspace roots.
 
         Needs the capability `clientCapabilities.fs.writeTextFile` of the client.
         """
@@ -306,9 +301,8 @@ class RemoteClient(peers.Remote):
     async def session_request_permission(
         self, params: RequestPermissionRequest, /
     ) -> RequestPermissionResponse:
-        """Parameters of `session/request_permission`: the agent wants the user's consent before it goes on with a tool
-        call. The client shows the options and answers with the choice, or with `cancelled` once it has cancelled
-        the turn.
+        """The agent wants the user's consent before it goes on with a tool call. The client shows the options and
+        answers with the choice, or with `cancelled` once it has cancelled the turn.
         """
         result: RequestPermissionResponse = await self.connection.request(
             "session/request_permission", params
@@ -318,8 +312,7 @@ class RemoteClient(peers.Remote):
     async def terminal_create(
         self, params: CreateTerminalRequest, /
     ) -> CreateTerminalResponse:
-        """Parameters of `terminal/create`: the agent has the client start a command. The response comes at once, while
-        the command runs on.
+        """The agent has the client start a command. The response comes at once, while the command runs on.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
@@ -331,8 +324,7 @@ class RemoteClient(peers.Remote):
     async def terminal_output(
         self, params: TerminalOutputRequest, /
     ) -> TerminalOutputResponse:
-        """Parameters of `terminal/output`: the agent asks what a command has printed so far, without waiting for its
-        end.
+        """The agent asks what a command has printed so far, without waiting for its end.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
@@ -344,8 +336,7 @@ class RemoteClient(peers.Remote):
     async def terminal_wait_for_exit(
         self, params: WaitForTerminalExitRequest, /
     ) -> WaitForTerminalExitResponse:
-        """Parameters of `terminal/wait_for_exit`: the agent waits for a command to end. The client answers when it has
-        ended.
+        """The agent waits for a command to end. The client answers when it has ended.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
@@ -357,8 +348,7 @@ class RemoteClient(peers.Remote):
     async def terminal_kill(
         self, params: KillTerminalRequest, /
     ) -> KillTerminalResponse:
-        """Parameters of `terminal/kill`: the agent stops a command but keeps its terminal, to read what was printed. A
-        timeout is a typical reason.
+        """The agent stops a command but keeps its terminal, to read what was printed. A timeout is a typical reason.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
@@ -370,8 +360,8 @@ class RemoteClient(peers.Remote):
     async def terminal_release(
         self, params: ReleaseTerminalRequest, /
     ) -> ReleaseTerminalResponse:
-        """Parameters of `terminal/release`: the agent gives a terminal up. A command that still runs is killed, and
-        the id is void from then on; tool calls that show the terminal go on showing its output.
+        """The agent gives a terminal up. A command that still runs is killed, and the id is void from then on; tool
+        calls that show the terminal go on showing its output.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
@@ -421,14 +411,14 @@ class Agent(peers.Side):
     async def authenticate(
         self, params: AuthenticateRequest, /
     ) -> AuthenticateResponse:
-        """Parameters of `authenticate`: the client asks the agent to run one of its methods. Methods of type
-        `terminal` are never passed here, since the client carries them out by itself.
+        """The client asks the agent to run one of its methods. Methods of type `terminal` are never passed here, since
+        the client carries them out by itself.
         """
         raise peers.unserved("authenticate")
 
     async def logout(self, params: LogoutRequest, /) -> LogoutResponse:
-        """Parameters of `logout`, with which the client ends the signed-in state. New sessions then need
-        authentication again; what becomes of open ones is up to the agent.
+        """The client ends the signed-in state. New sessions then need authentication again; what becomes of open ones
+        is up to the agent.
 
         Needs the capability `agentCapabilities.auth.logout` of the agent.
         """
@@ -437,13 +427,13 @@ class Agent(peers.Side):
     async def session_set_config_option(
         self, params: SetSessionConfigOptionRequest, /
     ) -> SetSessionConfigOptionResponse:
-        """Parameters of `session/set_config_option`: the client gives a setting of a session another value. The form
-        of `value` depends on `type`; without `type` it is the id of one of the options of a selection.
+        """The client gives a setting of a session another value. The form of `value` depends on `type`; without `type`
+        it is the id of one of the options of a selection.
         """
         raise peers.unserved("session/set_config_option")
 
     async def initialize(self, params: InitializeRequest, /) -> InitializeResponse:
-        """Parameters of `initialize`, the first request on every connection. The client sends it before anything else."""
+        """The first request on every connection. The client sends it before anything else."""
         raise peers.unserved("initialize")
 
     async def cancel_request(self, params: CancelRequestNotification, /) -> None:
@@ -453,8 +443,8 @@ class Agent(peers.Side):
         """
 
     async def session_prompt(self, params: PromptRequest, /) -> PromptResponse:
-        """Parameters of `session/prompt`: the client hands over what the user wrote and starts a turn. While the agent
-        works it streams `session/update` notifications; the response comes at the end of the turn.
+        """The client hands over what the user wrote and starts a turn. While the agent works it streams
+        `session/update` notifications; the response comes at the end of the turn.
         """
         raise peers.unserved("session/prompt")
 
@@ -465,15 +455,15 @@ class Agent(peers.Side):
         """
 
     async def session_new(self, params: NewSessionRequest, /) -> NewSessionResponse:
-        """Parameters of `session/new`: the client starts a conversation with no history. The agent connects to the
-        given MCP servers and may answer with error -32000 if the user must sign in first.
+        """The client starts a conversation with no history. The agent connects to the given MCP servers and may answer
+        with error -32000 if the user must sign in first.
         """
         raise peers.unserved("session/new")
 
     async def session_load(self, params: LoadSessionRequest, /) -> LoadSessionResponse:
-        """Parameters of `session/load`: the client reopens a stored session. Before it answers, the agent restores the
-        context and replays the whole conversation as `session/update` notifications. The agent may answer with
-        error -32000 if the user must sign in first.
+        """The client reopens a stored session. Before it answers, the agent restores the context and replays the whole
+        conversation as `session/update` notifications. The agent may answer with error -32000 if the user must sign
+        in first.
 
         Needs the capability `agentCapabilities.loadSession` of the agent.
         """
@@ -482,18 +472,16 @@ class Agent(peers.Side):
     async def session_resume(
         self, params: ResumeSessionRequest, /
     ) -> ResumeSessionResponse:
-        """Parameters of `session/resume`: the client continues a stored session whose messages it has already or does
-        not need. The agent restores the context but replays nothing. The agent may answer with error -32000 if the
-        user must sign in first.
+        """The client continues a stored session whose messages it has already or does not need. The agent restores the
+        context but replays nothing. The agent may answer with error -32000 if the user must sign in first.
 
         Needs the capability `agentCapabilities.sessionCapabilities.resume` of the agent.
         """
         raise peers.unserved("session/resume")
 
     async def session_fork(self, params: ForkSessionRequest, /) -> ForkSessionResponse:
-        """Parameters of `session/fork`: the client starts a new session from the context of another, which stays as it
-        was. Good for side work such as a summary. The agent may answer with error -32000 if the user must sign in
-        first. Not yet stable.
+        """The client starts a new session from the context of another, which stays as it was. Good for side work such
+        as a summary. The agent may answer with error -32000 if the user must sign in first. Not yet stable.
 
         Needs the capability `agentCapabilities.sessionCapabilities.fork` of the agent.
         """
@@ -502,7 +490,7 @@ class Agent(peers.Side):
     async def session_list(
         self, params: ListSessionsRequest, /
     ) -> ListSessionsResponse:
-        """Parameters of `session/list`: the client asks which sessions the agent knows. All filters given must match.
+        """The client asks which sessions the agent knows. All filters given must match.
 
         Needs the capability `agentCapabilities.sessionCapabilities.list` of the agent.
         """
@@ -511,7 +499,7 @@ class Agent(peers.Side):
     async def session_delete(
         self, params: DeleteSessionRequest, /
     ) -> DeleteSessionResponse:
-        """Parameters of `session/delete`: the client removes a session from what `session/list` returns.
+        """The client removes a session from what `session/list` returns.
 
         Needs the capability `agentCapabilities.sessionCapabilities.delete` of the agent.
         """
@@ -520,8 +508,8 @@ class Agent(peers.Side):
     async def session_close(
         self, params: CloseSessionRequest, /
     ) -> CloseSessionResponse:
-        """Parameters of `session/close`: the client is done with an open session. The agent cancels work in progress,
-        as after `session/cancel`, and frees what the session holds.
+        """The client is done with an open session. The agent cancels work in progress, as after `session/cancel`, and
+        frees what the session holds.
 
         Needs the capability `agentCapabilities.sessionCapabilities.close` of the agent.
         """
@@ -530,9 +518,7 @@ class Agent(peers.Side):
     async def session_set_mode(
         self, params: SetSessionModeRequest, /
     ) -> SetSessionModeResponse:
-        """Parameters of `session/set_mode`: the client switches the mode of a session, whether a turn is running or
-        not.
-        """
+        """The client switches the mode of a session, whether a turn is running or not."""
         raise peers.unserved("session/set_mode")
 
 
@@ -567,9 +553,8 @@ class Client(peers.Side):
     async def elicitation_create(
         self, params: CreateElicitationRequest, /
     ) -> CreateElicitationResponse:
-        """Parameters of `elicitation/create`: the agent asks the user for information, in the way that `mode` says.
-        The question belongs to a session or to another request, and modes that the client did not advertise are not
-        used.
+        """The agent asks the user for information, in the way that `mode` says. The question belongs to a session or
+        to another request, and modes that the client did not advertise are not used.
 
         Needs the capability `clientCapabilities.elicitation` of the client.
         """
@@ -587,8 +572,8 @@ class Client(peers.Side):
     async def fs_read_text_file(
         self, params: ReadTextFileRequest, /
     ) -> ReadTextFileResponse:
-        """Parameters of `fs/read_text_file`: the agent asks the client for the text of a file, unsaved changes in the
-        editor included. The client refuses paths outside the session's workspace roots.
+        """The agent asks the client for the text of a file, unsaved changes in the editor included. The client refuses
+        paths outside the session's workspace roots.
 
         Needs the capability `clientCapabilities.fs.readTextFile` of the client.
         """
@@ -597,8 +582,8 @@ class Client(peers.Side):
     async def fs_write_text_file(
         self, params: WriteTextFileRequest, /
     ) -> WriteTextFileResponse:
-        """Parameters of `fs/write_text_file`: the agent has the client write a text file, creating it and its folders
-        where they are missing. The client refuses paths outside the session's workspace roots.
+        """The agent has the client write a text file, creating it and its folders where they are missing. The client
+        refuses paths outside the session's workspace roots.
 
         Needs the capability `clientCapabilities.fs.writeTextFile` of the client.
         """
@@ -613,17 +598,15 @@ class Client(peers.Side):
     async def session_request_permission(
         self, params: RequestPermissionRequest, /
     ) -> RequestPermissionResponse:
-        """Parameters of `session/request_permission`: the agent wants the user's consent before it goes on with a tool
-        call. The client shows the options and answers with the choice, or with `cancelled` once it has cancelled
-        the turn.
+        """The agent wants the user's consent before it goes on with a tool call. The client shows the options and
+        answers with the choice, or with `cancelled` once it has cancelled the turn.
         """
         raise peers.unserved("session/request_permission")
 
     async def terminal_create(
         self, params: CreateTerminalRequest, /
     ) -> CreateTerminalResponse:
-        """Parameters of `terminal/create`: the agent has the client start a command. The response comes at once, while
-        the command runs on.
+        """The agent has the client start a command. The response comes at once, while the command runs on.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
@@ -632,8 +615,7 @@ class Client(peers.Side):
     async def terminal_output(
         self, params: TerminalOutputRequest, /
     ) -> TerminalOutputResponse:
-        """Parameters of `terminal/output`: the agent asks what a command has printed so far, without waiting for its
-        end.
+        """The agent asks what a command has printed so far, without waiting for its end.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
@@ -642,8 +624,7 @@ class Client(peers.Side):
     async def terminal_wait_for_exit(
         self, params: WaitForTerminalExitRequest, /
     ) -> WaitForTerminalExitResponse:
-        """Parameters of `terminal/wait_for_exit`: the agent waits for a command to end. The client answers when it has
-        ended.
+        """The agent waits for a command to end. The client answers when it has ended.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
@@ -652,8 +633,7 @@ class Client(peers.Side):
     async def terminal_kill(
         self, params: KillTerminalRequest, /
     ) -> KillTerminalResponse:
-        """Parameters of `terminal/kill`: the agent stops a command but keeps its terminal, to read what was printed. A
-        timeout is a typical reason.
+        """The agent stops a command but keeps its terminal, to read what was printed. A timeout is a typical reason.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
@@ -662,8 +642,8 @@ class Client(peers.Side):
     async def terminal_release(
         self, params: ReleaseTerminalRequest, /
     ) -> ReleaseTerminalResponse:
-        """Parameters of `terminal/release`: the agent gives a terminal up. A command that still runs is killed, and
-        the id is void from then on; tool calls that show the terminal go on showing its output.
+        """The agent gives a terminal up. A command that still runs is killed, and the id is void from then on; tool
+        calls that show the terminal go on showing its output.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """

@@ -280,7 +280,7 @@ class BlobResourceContents(Model):
     """The contents in base64."""
 
     uri: str
-    """Where the resource is, by which it is also identified."""
+    """The address of the resource, which also identifies it."""
 
     mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the contents. Null and omission both mean that it is not known."""
@@ -326,9 +326,9 @@ class BooleanSetSessionConfigOptionRequest(Model):
 
 
 class CancelRequestNotification(Model):
-    """Parameters of `$/cancel_request`, by which either side says that it no longer needs the answer to a request it
-    sent. The receiver may stop the work and still sends exactly one answer: the regular result, the method's own
-    result for cancellation, or error -32800. It ignores ids that it does not know or has answered.
+    """Parameters of `$/cancel_request`: either side says that it no longer needs the answer to a request it sent. The
+    receiver may stop the work and still sends exactly one answer: the regular result, the method's own result for
+    cancellation, or error -32800. It ignores ids that it does not know or has answered.
     """
 
     request_id: Annotated[RequestId, Field(alias="requestId")]
@@ -341,10 +341,10 @@ class CancelRequestNotification(Model):
 
 
 class CancelSessionNotification(Model):
-    """Parameters of `session/cancel`, by which the client stops the work in the foreground and the prompts not yet
-    inserted; background work goes on. The agent stops model and tools as soon as it can, withdraws its open
-    permission requests, sends what is left to say, and then reports an idle state with `cancelled`, not `error`.
-    Late answers to withdrawn requests change nothing.
+    """Parameters of `session/cancel`: the client stops the work in the foreground and the prompts not yet inserted;
+    background work goes on. The agent stops model and tools as soon as it can, withdraws its open permission
+    requests, sends what is left to say, and then reports an idle state with `cancelled`, not `error`. Late answers
+    to withdrawn requests change nothing.
     """
 
     session_id: Annotated[SessionId, Field(alias="sessionId")]
@@ -355,9 +355,9 @@ class CancelSessionNotification(Model):
 
 
 class CancelTerminalRequest(Model):
-    """Parameters of `terminal/cancel`, by which the client asks the agent to stop the process in one terminal. It is
-    allowed only while that terminal offers `capabilities.cancel`; an unknown, ended or unstoppable one is refused
-    with -32602. Neither the session's state nor the status of a tool call changes by it.
+    """Parameters of `terminal/cancel`: the client asks the agent to stop the process in one terminal. It is allowed
+    only while that terminal offers `capabilities.cancel`; an unknown, ended or unstoppable one is refused with
+    -32602. Neither the session's state nor the status of a tool call changes by it.
     """
 
     session_id: Annotated[SessionId, Field(alias="sessionId")]
@@ -380,9 +380,9 @@ class CancelTerminalResponse(Model):
 
 
 class CancelToolCallRequest(Model):
-    """Parameters of `tool_call/cancel`, by which the client asks the agent to stop one tool call. It is allowed only
-    while that tool call offers `capabilities.cancel`; an unknown, finished or unstoppable tool call is refused with
-    -32602. The state of the session does not change by it.
+    """Parameters of `tool_call/cancel`: the client asks the agent to stop one tool call. It is allowed only while that
+    tool call offers `capabilities.cancel`; an unknown, finished or unstoppable tool call is refused with -32602.
+    The state of the session does not change by it.
     """
 
     session_id: Annotated[SessionId, Field(alias="sessionId")]
@@ -469,9 +469,9 @@ class ClientCapabilities(Model):
 
 
 class CloseSessionRequest(Model):
-    """Parameters of `session/close`, by which the client ends a session on this connection; it stays in the list and
-    can be opened again. The agent cancels all work, that in the background included, reports the end of active work
-    by an idle state with `cancelled`, frees what the session held, and answers. Prompts not yet inserted fail with
+    """Parameters of `session/close`: the client ends a session on this connection; it stays in the list and can be
+    opened again. The agent cancels all work, that in the background included, reports the end of active work by an
+    idle state with `cancelled`, frees what the session held, and answers. Prompts not yet inserted fail with
     -32800.
     """
 
@@ -584,8 +584,8 @@ class CompactionUpdate(Model):
 
 
 class CompleteElicitationNotification(Model):
-    """Parameters of `elicitation/complete`, by which the agent says that what the user was sent to a web page for is
-    done. It does not change the state of the session.
+    """Parameters of `elicitation/complete`: the agent says that what the user was sent to a web page for is done. It
+    does not change the state of the session.
     """
 
     elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
@@ -664,9 +664,7 @@ class Cost(Model):
 
 
 class DeleteSessionRequest(Model):
-    """Parameters of `session/delete`, by which the client has a stored session removed, so that no list shows it
-    again.
-    """
+    """Parameters of `session/delete`: the client has a stored session removed, so that no list shows it again."""
 
     session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to remove."""
@@ -1035,9 +1033,9 @@ class ErrorStopReason(Model):
 
 
 class ForkSessionRequest(Model):
-    """Parameters of `session/fork`, by which the client has a new session made that starts from the context of
-    another. The original is not touched, so a fork suits work such as a summary. The request fails with -32000 if
-    the user has to log in first.
+    """Parameters of `session/fork`: the client has a new session made that starts from the context of another. The
+    original is not touched, so a fork suits work such as a summary. The request fails with -32000 if the user has
+    to log in first.
     """
 
     session_id: Annotated[SessionId, Field(alias="sessionId")]
@@ -1183,7 +1181,7 @@ class Implementation(Model):
 
 
 class InitializeRequest(Model):
-    """Parameters of `initialize`, the first request on every connection, sent by the client. It settles which version
+    """Parameters of `initialize`: the first request on every connection, sent by the client. It settles which version
     both sides speak and what each of them can do.
     """
 
@@ -1258,8 +1256,8 @@ class IntegerPropertySchema(Model):
 
 
 class ListSessionsRequest(Model):
-    """Parameters of `session/list`, by which the client asks for the sessions that the agent knows, a page at a time.
-    Where both filters are present, both must match.
+    """Parameters of `session/list`: the client asks for the sessions that the agent knows, a page at a time. Where
+    both filters are present, both must match.
     """
 
     cwd: AbsolutePath | None = None
@@ -1299,12 +1297,12 @@ class ListSessionsResponse(Model):
 
 
 class LoadSessionRequest(Model):
-    """Parameters of `session/load`, by which the client opens a stored session and has its conversation played back.
-    The agent sends the retained history as `session/update` notifications from the start, then the current state,
-    then its answer, just as for `session/resume` with `replayFrom` at the start. The request fails with -32000 if
-    the user has to log in first. Upstream's newest schema has removed this method: `session/resume` with
-    `replayFrom` takes its place there. It is kept here because the document on required session methods names it;
-    where both peers have `session/resume`, prefer that.
+    """Parameters of `session/load`: the client opens a stored session and has its conversation played back. The agent
+    sends the retained history as `session/update` notifications from the start, then the current state, then its
+    answer, just as for `session/resume` with `replayFrom` at the start. The request fails with -32000 if the user
+    has to log in first. Upstream's newest schema has removed this method: `session/resume` with `replayFrom` takes
+    its place there. It is kept here because the document on required session methods names it; where both peers
+    have `session/resume`, prefer that.
     """
 
     session_id: Annotated[SessionId, Field(alias="sessionId")]
@@ -1351,8 +1349,8 @@ class LoadSessionResponse(Model):
 
 
 class LoginAuthRequest(Model):
-    """Parameters of `auth/login`, by which the client asks the agent to log the user in. It is allowed when the agent
-    listed at least one way to log in, and never with one of type `terminal`.
+    """Parameters of `auth/login`: the client asks the agent to log the user in. It is allowed when the agent listed at
+    least one way to log in, and never with one of type `terminal`.
     """
 
     method_id: Annotated[AuthMethodId, Field(alias="methodId")]
@@ -1370,8 +1368,8 @@ class LoginAuthResponse(Model):
 
 
 class LogoutAuthRequest(Model):
-    """Parameters of `auth/logout`, by which the client asks the agent to forget the login. It is allowed when the
-    agent listed at least one way to log in.
+    """Parameters of `auth/logout`: the client asks the agent to forget the login. It is allowed when the agent listed
+    at least one way to log in.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -1533,7 +1531,7 @@ class MultiSelectPropertySchema(Model):
 
 
 class NewSessionRequest(Model):
-    """Parameters of `session/new`, by which the client opens a session. The agent may work inside the roots `cwd` and
+    """Parameters of `session/new`: the client opens a session. The agent may work inside the roots `cwd` and
     `additionalDirectories`, as far as permissions allow. The request fails with -32000 if the user has to log in
     first.
     """
@@ -1760,7 +1758,7 @@ class PromptImageCapabilities(Model):
 
 
 class PromptRequest(Model):
-    """Parameters of `session/prompt`, by which the client hands the user's message to the agent."""
+    """Parameters of `session/prompt`: the client hands the user's message to the agent."""
 
     session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session in which the message is said."""
@@ -1853,10 +1851,10 @@ class RequestElicitationUrlMode(ElicitationRequestScope):
 
 
 class RequestPermissionRequest(Model):
-    """Parameters of `session/request_permission`, by which the agent asks the user, through the client, whether it may
-    do something. `title`, `description` and `options` are the whole prompt; `subject` adds what the question is
-    about, for clients that can show more. Whatever the answer, the agent goes ahead only if an offered option that
-    allows it was chosen.
+    """Parameters of `session/request_permission`: the agent asks the user, through the client, whether it may do
+    something. `title`, `description` and `options` are the whole prompt; `subject` adds what the question is about,
+    for clients that can show more. Whatever the answer, the agent goes ahead only if an offered option that allows
+    it was chosen.
     """
 
     session_id: Annotated[SessionId, Field(alias="sessionId")]
@@ -1953,8 +1951,8 @@ class ResourceLink(Model):
 
 
 class ResumeSessionRequest(Model):
-    """Parameters of `session/resume`, by which the client takes up an existing session, by default without hearing its
-    history again. The request fails with -32000 if the user has to log in first.
+    """Parameters of `session/resume`: the client takes up an existing session, by default without hearing its history
+    again. The request fails with -32000 if the user has to log in first.
     """
 
     session_id: Annotated[SessionId, Field(alias="sessionId")]
@@ -2549,7 +2547,7 @@ class TextResourceContents(Model):
     """The contents."""
 
     uri: str
-    """Where the resource is, by which it is also identified."""
+    """The address of the resource, which also identifies it."""
 
     mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the contents. Null and omission both mean that it is not known."""
@@ -3400,8 +3398,8 @@ class UnsupportedProtocolVersionErrorData(Model):
 
 
 class UpdateSessionNotification(Model):
-    """Parameters of `session/update`, by which the agent tells the client what happens in a session: messages, tool
-    calls, plans, states and more. It may come whenever the session exists, during playback of its history too.
+    """Parameters of `session/update`: the agent tells the client what happens in a session: messages, tool calls,
+    plans, states and more. It may come whenever the session exists, during playback of its history too.
     """
 
     session_id: Annotated[SessionId, Field(alias="sessionId")]

@@ -79,8 +79,8 @@ class RemoteAgent(peers.Remote):
     """The calls to the agent. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
 
     async def auth_login(self, params: LoginAuthRequest, /) -> LoginAuthResponse:
-        """Parameters of `auth/login`, by which the client asks the agent to log the user in. It is allowed when the
-        agent listed at least one way to log in, and never with one of type `terminal`.
+        """The client asks the agent to log the user in. It is allowed when the agent listed at least one way to log
+        in, and never with one of type `terminal`.
         """
         result: LoginAuthResponse = await self.connection.request("auth/login", params)
         return result
@@ -88,8 +88,8 @@ class RemoteAgent(peers.Remote):
     async def auth_logout(
         self, params: LogoutAuthRequest | None = None, /
     ) -> LogoutAuthResponse:
-        """Parameters of `auth/logout`, by which the client asks the agent to forget the login. It is allowed when the
-        agent listed at least one way to log in.
+        """The client asks the agent to forget the login. It is allowed when the agent listed at least one way to log
+        in.
         """
         result: LogoutAuthResponse = await self.connection.request(
             "auth/logout", params
@@ -99,9 +99,8 @@ class RemoteAgent(peers.Remote):
     async def session_set_config_option(
         self, params: SetSessionConfigOptionRequest, /
     ) -> SetSessionConfigOptionResponse:
-        """Parameters of `session/set_config_option`, by which the client changes an option. Every agent that offers
-        options for a session has the method. An unknown option or a value that does not fit is refused with -32602
-        and changes nothing.
+        """The client changes an option. Every agent that offers options for a session has the method. An unknown
+        option or a value that does not fit is refused with -32602 and changes nothing.
 
         Needs the capability `capabilities.session` of the agent.
         """
@@ -111,21 +110,21 @@ class RemoteAgent(peers.Remote):
         return result
 
     async def initialize(self, params: InitializeRequest, /) -> InitializeResponse:
-        """Parameters of `initialize`, the first request on every connection, sent by the client. It settles which
-        version both sides speak and what each of them can do.
+        """The first request on every connection, sent by the client. It settles which version both sides speak and
+        what each of them can do.
         """
         result: InitializeResponse = await self.connection.request("initialize", params)
         return result
 
     async def cancel_request(self, params: CancelRequestNotification, /) -> None:
-        """Parameters of `$/cancel_request`, by which either side says that it no longer needs the answer to a request
-        it sent. The receiver may stop the work and still sends exactly one answer: the regular result, the method's
-        own result for cancellation, or error -32800. It ignores ids that it does not know or has answered.
+        """Either side says that it no longer needs the answer to a request it sent. The receiver may stop the work and
+        still sends exactly one answer: the regular result, the method's own result for cancellation, or error
+        -32800. It ignores ids that it does not know or has answered.
         """
         await self.connection.notify("$/cancel_request", params)
 
     async def session_prompt(self, params: PromptRequest, /) -> PromptResponse:
-        """Parameters of `session/prompt`, by which the client hands the user's message to the agent.
+        """The client hands the user's message to the agent.
 
         Needs the capability `capabilities.session` of the agent.
         """
@@ -133,19 +132,18 @@ class RemoteAgent(peers.Remote):
         return result
 
     async def session_cancel(self, params: CancelSessionNotification, /) -> None:
-        """Parameters of `session/cancel`, by which the client stops the work in the foreground and the prompts not yet
-        inserted; background work goes on. The agent stops model and tools as soon as it can, withdraws its open
-        permission requests, sends what is left to say, and then reports an idle state with `cancelled`, not
-        `error`. Late answers to withdrawn requests change nothing.
+        """The client stops the work in the foreground and the prompts not yet inserted; background work goes on. The
+        agent stops model and tools as soon as it can, withdraws its open permission requests, sends what is left to
+        say, and then reports an idle state with `cancelled`, not `error`. Late answers to withdrawn requests change
+        nothing.
 
         Needs the capability `capabilities.session` of the agent.
         """
         await self.connection.notify("session/cancel", params)
 
     async def session_new(self, params: NewSessionRequest, /) -> NewSessionResponse:
-        """Parameters of `session/new`, by which the client opens a session. The agent may work inside the roots `cwd`
-        and `additionalDirectories`, as far as permissions allow. The request fails with -32000 if the user has to
-        log in first.
+        """The client opens a session. The agent may work inside the roots `cwd` and `additionalDirectories`, as far as
+        permissions allow. The request fails with -32000 if the user has to log in first.
 
         Needs the capability `capabilities.session` of the agent.
         """
@@ -155,12 +153,12 @@ class RemoteAgent(peers.Remote):
         return result
 
     async def session_load(self, params: LoadSessionRequest, /) -> LoadSessionResponse:
-        """Parameters of `session/load`, by which the client opens a stored session and has its conversation played
-        back. The agent sends the retained history as `session/update` notifications from the start, then the
-        current state, then its answer, just as for `session/resume` with `replayFrom` at the start. The request
-        fails with -32000 if the user has to log in first. Upstream's newest schema has removed this method:
-        `session/resume` with `replayFrom` takes its place there. It is kept here because the document on required
-        session methods names it; where both peers have `session/resume`, prefer that.
+        """The client opens a stored session and has its conversation played back. The agent sends the retained history
+        as `session/update` notifications from the start, then the current state, then its answer, just as for
+        `session/resume` with `replayFrom` at the start. The request fails with -32000 if the user has to log in
+        first. Upstream's newest schema has removed this method: `session/resume` with `replayFrom` takes its place
+        there. It is kept here because the document on required session methods names it; where both peers have
+        `session/resume`, prefer that.
 
         Needs the capability `capabilities.session` of the agent.
         """
@@ -172,8 +170,8 @@ class RemoteAgent(peers.Remote):
     async def session_list(
         self, params: ListSessionsRequest | None = None, /
     ) -> ListSessionsResponse:
-        """Parameters of `session/list`, by which the client asks for the sessions that the agent knows, a page at a
-        time. Where both filters are present, both must match.
+        """The client asks for the sessions that the agent knows, a page at a time. Where both filters are present,
+        both must match.
 
         Needs the capability `capabilities.session` of the agent.
         """
@@ -185,8 +183,8 @@ class RemoteAgent(peers.Remote):
     async def session_resume(
         self, params: ResumeSessionRequest, /
     ) -> ResumeSessionResponse:
-        """Parameters of `session/resume`, by which the client takes up an existing session, by default without hearing
-        its history again. The request fails with -32000 if the user has to log in first.
+        """The client takes up an existing session, by default without hearing its history again. The request fails
+        with -32000 if the user has to log in first.
 
         Needs the capability `capabilities.session` of the agent.
         """
@@ -196,9 +194,8 @@ class RemoteAgent(peers.Remote):
         return result
 
     async def session_fork(self, params: ForkSessionRequest, /) -> ForkSessionResponse:
-        """Parameters of `session/fork`, by which the client has a new session made that starts from the context of
-        another. The original is not touched, so a fork suits work such as a summary. The request fails with -32000
-        if the user has to log in first.
+        """The client has a new session made that starts from the context of another. The original is not touched, so a
+        fork suits work such as a summary. The request fails with -32000 if the user has to log in first.
 
         Needs the capability `capabilities.session.fork` of the agent.
         """
@@ -210,10 +207,9 @@ class RemoteAgent(peers.Remote):
     async def session_close(
         self, params: CloseSessionRequest, /
     ) -> CloseSessionResponse:
-        """Parameters of `session/close`, by which the client ends a session on this connection; it stays in the list
-        and can be opened again. The agent cancels all work, that in the background included, reports the end of
-        active work by an idle state with `cancelled`, frees what the session held, and answers. Prompts not yet
-        inserted fail with -32800.
+        """The client ends a session on this connection; it stays in the list and can be opened again. The agent
+        cancels all work, that in the background included, reports the end of active work by an idle state with
+        `cancelled`, frees what the session held, and answers. Prompts not yet inserted fail with -32800.
 
         Needs the capability `capabilities.session` of the agent.
         """
@@ -225,8 +221,7 @@ class RemoteAgent(peers.Remote):
     async def session_delete(
         self, params: DeleteSessionRequest, /
     ) -> DeleteSessionResponse:
-        """Parameters of `session/delete`, by which the client has a stored session removed, so that no list shows it
-        again.
+        """The client has a stored session removed, so that no list shows it again.
 
         Needs the capability `capabilities.session.delete` of the agent.
         """
@@ -238,9 +233,9 @@ class RemoteAgent(peers.Remote):
     async def terminal_cancel(
         self, params: CancelTerminalRequest, /
     ) -> CancelTerminalResponse:
-        """Parameters of `terminal/cancel`, by which the client asks the agent to stop the process in one terminal. It
-        is allowed only while that terminal offers `capabilities.cancel`; an unknown, ended or unstoppable one is
-        refused with -32602. Neither the session's state nor the status of a tool call changes by it.
+        """The client asks the agent to stop the process in one terminal. It is allowed only while that terminal offers
+        `capabilities.cancel`; an unknown, ended or unstoppable one is refused with -32602. Neither the session's
+        state nor the status of a tool call changes by it.
         """
         result: CancelTerminalResponse = await self.connection.request(
             "terminal/cancel", params
@@ -250,9 +245,9 @@ class RemoteAgent(peers.Remote):
     async def tool_call_cancel(
         self, params: CancelToolCallRequest, /
     ) -> CancelToolCallResponse:
-        """Parameters of `tool_call/cancel`, by which the client asks the agent to stop one tool call. It is allowed
-        only while that tool call offers `capabilities.cancel`; an unknown, finished or unstoppable tool call is
-        refused with -32602. The state of the session does not change by it.
+        """The client asks the agent to stop one tool call. It is allowed only while that tool call offers
+        `capabilities.cancel`; an unknown, finished or unstoppable tool call is refused with -32602. The state of
+        the session does not change by it.
         """
         result: CancelToolCallResponse = await self.connection.request(
             "tool_call/cancel", params
@@ -266,10 +261,10 @@ class RemoteClient(peers.Remote):
     async def elicitation_create(
         self, params: CreateElicitationRequest, /
     ) -> CreateElicitationResponse:
-        """Parameters of `elicitation/create`, by which the agent asks the user for input through the client: by a
-        form, or by a visit to a web page. It belongs to a session, perhaps to one of its tool calls, or to a
-        request that is still open; agents withdraw it when the work that needs it is cancelled. Only one that
-        blocks all foreground work makes the session's state `requires_action`.
+        """The agent asks the user for input through the client: by a form, or by a visit to a web page. It belongs to
+        a session, perhaps to one of its tool calls, or to a request that is still open; agents withdraw it when the
+        work that needs it is cancelled. Only one that blocks all foreground work makes the session's state
+        `requires_action`.
 
         Needs the capability `capabilities.elicitation` of the client.
         """
@@ -281,27 +276,26 @@ class RemoteClient(peers.Remote):
     async def elicitation_complete(
         self, params: CompleteElicitationNotification, /
     ) -> None:
-        """Parameters of `elicitation/complete`, by which the agent says that what the user was sent to a web page for
-        is done. It does not change the state of the session.
+        """The agent says that what the user was sent to a web page for is done. It does not change the state of the
+        session.
 
         Needs the capability `capabilities.elicitation.url` of the client.
         """
         await self.connection.notify("elicitation/complete", params)
 
     async def cancel_request(self, params: CancelRequestNotification, /) -> None:
-        """Parameters of `$/cancel_request`, by which either side says that it no longer needs the answer to a request
-        it sent. The receiver may stop the work and still sends exactly one answer: the regular result, the method's
-        own result for cancellation, or error -32800. It ignores ids that it does not know or has answered.
+        """Either side says that it no longer needs the answer to a request it sent. The receiver may stop the work and
+        still sends exactly one answer: the regular result, the method's own result for cancellation, or error
+        -32800. It ignores ids that it does not know or has answered.
         """
         await self.connection.notify("$/cancel_request", params)
 
     async def session_request_permission(
         self, params: RequestPermissionRequest, /
     ) -> RequestPermissionResponse:
-        """Parameters of `session/request_permission`, by which the agent asks the user, through the client, whether it
-        may do something. `title`, `description` and `options` are the whole prompt; `subject` adds what the
-        question is about, for clients that can show more. Whatever the answer, the agent goes ahead only if an
-        offered option that allows it was chosen.
+        """The agent asks the user, through the client, whether it may do something. `title`, `description` and
+        `options` are the whole prompt; `subject` adds what the question is about, for clients that can show more.
+        Whatever the answer, the agent goes ahead only if an offered option that allows it was chosen.
         """
         result: RequestPermissionResponse = await self.connection.request(
             "session/request_permission", params
@@ -309,9 +303,8 @@ class RemoteClient(peers.Remote):
         return result
 
     async def session_update(self, params: UpdateSessionNotification, /) -> None:
-        """Parameters of `session/update`, by which the agent tells the client what happens in a session: messages,
-        tool calls, plans, states and more. It may come whenever the session exists, during playback of its history
-        too.
+        """The agent tells the client what happens in a session: messages, tool calls, plans, states and more. It may
+        come whenever the session exists, during playback of its history too.
 
         Needs the capability `capabilities.session` of the agent.
         """
@@ -351,72 +344,70 @@ class Agent(peers.Side):
         return RemoteClient(self.connection)
 
     async def auth_login(self, params: LoginAuthRequest, /) -> LoginAuthResponse:
-        """Parameters of `auth/login`, by which the client asks the agent to log the user in. It is allowed when the
-        agent listed at least one way to log in, and never with one of type `terminal`.
+        """The client asks the agent to log the user in. It is allowed when the agent listed at least one way to log
+        in, and never with one of type `terminal`.
         """
         raise peers.unserved("auth/login")
 
     async def auth_logout(self, params: LogoutAuthRequest, /) -> LogoutAuthResponse:
-        """Parameters of `auth/logout`, by which the client asks the agent to forget the login. It is allowed when the
-        agent listed at least one way to log in.
+        """The client asks the agent to forget the login. It is allowed when the agent listed at least one way to log
+        in.
         """
         raise peers.unserved("auth/logout")
 
     async def session_set_config_option(
         self, params: SetSessionConfigOptionRequest, /
     ) -> SetSessionConfigOptionResponse:
-        """Parameters of `session/set_config_option`, by which the client changes an option. Every agent that offers
-        options for a session has the method. An unknown option or a value that does not fit is refused with -32602
-        and changes nothing.
+        """The client changes an option. Every agent that offers options for a session has the method. An unknown
+        option or a value that does not fit is refused with -32602 and changes nothing.
 
         Needs the capability `capabilities.session` of the agent.
         """
         raise peers.unserved("session/set_config_option")
 
     async def initialize(self, params: InitializeRequest, /) -> InitializeResponse:
-        """Parameters of `initialize`, the first request on every connection, sent by the client. It settles which
-        version both sides speak and what each of them can do.
+        """The first request on every connection, sent by the client. It settles which version both sides speak and
+        what each of them can do.
         """
         raise peers.unserved("initialize")
 
     async def cancel_request(self, params: CancelRequestNotification, /) -> None:
-        """Parameters of `$/cancel_request`, by which either side says that it no longer needs the answer to a request
-        it sent. The receiver may stop the work and still sends exactly one answer: the regular result, the method's
-        own result for cancellation, or error -32800. It ignores ids that it does not know or has answered.
+        """Either side says that it no longer needs the answer to a request it sent. The receiver may stop the work and
+        still sends exactly one answer: the regular result, the method's own result for cancellation, or error
+        -32800. It ignores ids that it does not know or has answered.
         """
 
     async def session_prompt(self, params: PromptRequest, /) -> PromptResponse:
-        """Parameters of `session/prompt`, by which the client hands the user's message to the agent.
+        """The client hands the user's message to the agent.
 
         Needs the capability `capabilities.session` of the agent.
         """
         raise peers.unserved("session/prompt")
 
     async def session_cancel(self, params: CancelSessionNotification, /) -> None:
-        """Parameters of `session/cancel`, by which the client stops the work in the foreground and the prompts not yet
-        inserted; background work goes on. The agent stops model and tools as soon as it can, withdraws its open
-        permission requests, sends what is left to say, and then reports an idle state with `cancelled`, not
-        `error`. Late answers to withdrawn requests change nothing.
+        """The client stops the work in the foreground and the prompts not yet inserted; background work goes on. The
+        agent stops model and tools as soon as it can, withdraws its open permission requests, sends what is left to
+        say, and then reports an idle state with `cancelled`, not `error`. Late answers to withdrawn requests change
+        nothing.
 
         Needs the capability `capabilities.session` of the agent.
         """
 
     async def session_new(self, params: NewSessionRequest, /) -> NewSessionResponse:
-        """Parameters of `session/new`, by which the client opens a session. The agent may work inside the roots `cwd`
-        and `additionalDirectories`, as far as permissions allow. The request fails with -32000 if the user has to
-        log in first.
+        """The client opens a session. The agent may work inside the roots `cwd` and `additionalDirectories`, as far as
+        permissions allow. The request fails with -32000 if the user has to log in first.
 
         Needs the capability `capabilities.session` of the agent.
         """
         raise peers.unserved("session/new")
 
     async def session_load(self, params: LoadSessionRequest, /) -> LoadSessionResponse:
-        """Parameters of `session/load`, by which the client opens a stored session and has its conversation played
-        back. The agent sends the retained history as `session/update` notifications from the start, then the
-        current state, then its answer, just as for `session/resume` with `replayFrom` at the start. The request
-        fails with -32000 if the user has to log in first. Upstream's newest schema has removed this method:
-        `session/resume` with `replayFrom` takes its place there. It is kept here because the document on required
-        session methods names it; where both peers have `session/resume`, prefer that.
+        """The client opens a stored session and has its conversation played back. The agent sends the retained history
+        as `session/update` notifications from the start, then the current state, then its answer, just as for
+        `session/resume` with `replayFrom` at the start. The request fails with -32000 if the user has to log in
+        first. Upstream's newest schema has removed this method: `session/resume` with `replayFrom` takes its place
+        there. It is kept here because the document on required session methods names it; where both peers have
+        `session/resume`, prefer that.
 
         Needs the capability `capabilities.session` of the agent.
         """
@@ -425,8 +416,8 @@ class Agent(peers.Side):
     async def session_list(
         self, params: ListSessionsRequest, /
     ) -> ListSessionsResponse:
-        """Parameters of `session/list`, by which the client asks for the sessions that the agent knows, a page at a
-        time. Where both filters are present, both must match.
+        """The client asks for the sessions that the agent knows, a page at a time. Where both filters are present,
+        both must match.
 
         Needs the capability `capabilities.session` of the agent.
         """
@@ -435,17 +426,16 @@ class Agent(peers.Side):
     async def session_resume(
         self, params: ResumeSessionRequest, /
     ) -> ResumeSessionResponse:
-        """Parameters of `session/resume`, by which the client takes up an existing session, by default without hearing
-        its history again. The request fails with -32000 if the user has to log in first.
+        """The client takes up an existing session, by default without hearing its history again. The request fails
+        with -32000 if the user has to log in first.
 
         Needs the capability `capabilities.session` of the agent.
         """
         raise peers.unserved("session/resume")
 
     async def session_fork(self, params: ForkSessionRequest, /) -> ForkSessionResponse:
-        """Parameters of `session/fork`, by which the client has a new session made that starts from the context of
-        another. The original is not touched, so a fork suits work such as a summary. The request fails with -32000
-        if the user has to log in first.
+        """The client has a new session made that starts from the context of another. The original is not touched, so a
+        fork suits work such as a summary. The request fails with -32000 if the user has to log in first.
 
         Needs the capability `capabilities.session.fork` of the agent.
         """
@@ -454,10 +444,9 @@ class Agent(peers.Side):
     async def session_close(
         self, params: CloseSessionRequest, /
     ) -> CloseSessionResponse:
-        """Parameters of `session/close`, by which the client ends a session on this connection; it stays in the list
-        and can be opened again. The agent cancels all work, that in the background included, reports the end of
-        active work by an idle state with `cancelled`, frees what the session held, and answers. Prompts not yet
-        inserted fail with -32800.
+        """The client ends a session on this connection; it stays in the list and can be opened again. The agent
+        cancels all work, that in the background included, reports the end of active work by an idle state with
+        `cancelled`, frees what the session held, and answers. Prompts not yet inserted fail with -32800.
 
         Needs the capability `capabilities.session` of the agent.
         """
@@ -466,8 +455,7 @@ class Agent(peers.Side):
     async def session_delete(
         self, params: DeleteSessionRequest, /
     ) -> DeleteSessionResponse:
-        """Parameters of `session/delete`, by which the client has a stored session removed, so that no list shows it
-        again.
+        """The client has a stored session removed, so that no list shows it again.
 
         Needs the capability `capabilities.session.delete` of the agent.
         """
@@ -476,18 +464,18 @@ class Agent(peers.Side):
     async def terminal_cancel(
         self, params: CancelTerminalRequest, /
     ) -> CancelTerminalResponse:
-        """Parameters of `terminal/cancel`, by which the client asks the agent to stop the process in one terminal. It
-        is allowed only while that terminal offers `capabilities.cancel`; an unknown, ended or unstoppable one is
-        refused with -32602. Neither the session's state nor the status of a tool call changes by it.
+        """The client asks the agent to stop the process in one terminal. It is allowed only while that terminal offers
+        `capabilities.cancel`; an unknown, ended or unstoppable one is refused with -32602. Neither the session's
+        state nor the status of a tool call changes by it.
         """
         raise peers.unserved("terminal/cancel")
 
     async def tool_call_cancel(
         self, params: CancelToolCallRequest, /
     ) -> CancelToolCallResponse:
-        """Parameters of `tool_call/cancel`, by which the client asks the agent to stop one tool call. It is allowed
-        only while that tool call offers `capabilities.cancel`; an unknown, finished or unstoppable tool call is
-        refused with -32602. The state of the session does not change by it.
+        """The client asks the agent to stop one tool call. It is allowed only while that tool call offers
+        `capabilities.cancel`; an unknown, finished or unstoppable tool call is refused with -32602. The state of
+        the session does not change by it.
         """
         raise peers.unserved("tool_call/cancel")
 
@@ -516,10 +504,10 @@ class Client(peers.Side):
     async def elicitation_create(
         self, params: CreateElicitationRequest, /
     ) -> CreateElicitationResponse:
-        """Parameters of `elicitation/create`, by which the agent asks the user for input through the client: by a
-        form, or by a visit to a web page. It belongs to a session, perhaps to one of its tool calls, or to a
-        request that is still open; agents withdraw it when the work that needs it is cancelled. Only one that
-        blocks all foreground work makes the session's state `requires_action`.
+        """The agent asks the user for input through the client: by a form, or by a visit to a web page. It belongs to
+        a session, perhaps to one of its tool calls, or to a request that is still open; agents withdraw it when the
+        work that needs it is cancelled. Only one that blocks all foreground work makes the session's state
+        `requires_action`.
 
         Needs the capability `capabilities.elicitation` of the client.
         """
@@ -528,32 +516,30 @@ class Client(peers.Side):
     async def elicitation_complete(
         self, params: CompleteElicitationNotification, /
     ) -> None:
-        """Parameters of `elicitation/complete`, by which the agent says that what the user was sent to a web page for
-        is done. It does not change the state of the session.
+        """The agent says that what the user was sent to a web page for is done. It does not change the state of the
+        session.
 
         Needs the capability `capabilities.elicitation.url` of the client.
         """
 
     async def cancel_request(self, params: CancelRequestNotification, /) -> None:
-        """Parameters of `$/cancel_request`, by which either side says that it no longer needs the answer to a request
-        it sent. The receiver may stop the work and still sends exactly one answer: the regular result, the method's
-        own result for cancellation, or error -32800. It ignores ids that it does not know or has answered.
+        """Either side says that it no longer needs the answer to a request it sent. The receiver may stop the work and
+        still sends exactly one answer: the regular result, the method's own result for cancellation, or error
+        -32800. It ignores ids that it does not know or has answered.
         """
 
     async def session_request_permission(
         self, params: RequestPermissionRequest, /
     ) -> RequestPermissionResponse:
-        """Parameters of `session/request_permission`, by which the agent asks the user, through the client, whether it
-        may do something. `title`, `description` and `options` are the whole prompt; `subject` adds what the
-        question is about, for clients that can show more. Whatever the answer, the agent goes ahead only if an
-        offered option that allows it was chosen.
+        """The agent asks the user, through the client, whether it may do something. `title`, `description` and
+        `options` are the whole prompt; `subject` adds what the question is about, for clients that can show more.
+        Whatever the answer, the agent goes ahead only if an offered option that allows it was chosen.
         """
         raise peers.unserved("session/request_permission")
 
     async def session_update(self, params: UpdateSessionNotification, /) -> None:
-        """Parameters of `session/update`, by which the agent tells the client what happens in a session: messages,
-        tool calls, plans, states and more. It may come whenever the session exists, during playback of its history
-        too.
+        """The agent tells the client what happens in a session: messages, tool calls, plans, states and more. It may
+        come whenever the session exists, during playback of its history too.
 
         Needs the capability `capabilities.session` of the agent.
         """

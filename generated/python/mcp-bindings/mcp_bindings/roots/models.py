@@ -51,7 +51,7 @@ class Implementation(Model):
 
 
 class InitializeRequest(Model):
-    """Parameters of `initialize`, the first request on a connection, sent by the client. It settles the protocol
+    """Parameters of `initialize`: the first request on a connection, sent by the client. It settles the protocol
     version and what each side can do.
     """
 
@@ -91,8 +91,8 @@ class InitializeResult(Model):
 
 
 class InitializedNotification(Model):
-    """Parameters of `notifications/initialized`, by which the client ends the handshake. From here on the server may
-    ask for roots.
+    """Parameters of `notifications/initialized`: the client ends the handshake. From here on the server may ask for
+    roots.
     """
 
     meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
@@ -102,9 +102,9 @@ class InitializedNotification(Model):
 
 
 class ListRootsRequest(Model):
-    """Parameters of `roots/list`, the request by which a server asks the client for its current roots. It needs no
-    parameters: an omitted `params` and an empty object ask the same. A client without roots answers with error
-    -32601, one that fails internally with -32603.
+    """Parameters of `roots/list`: the server asks the client for its current roots. It needs no parameters: an omitted
+    `params` and an empty object ask the same. A client without roots answers with error -32601, one that fails
+    internally with -32603.
     """
 
     meta: Annotated[RequestMeta | MISSING, Field(alias="_meta")] = MISSING
@@ -171,9 +171,9 @@ class RootsCapability(Model):
 
 
 class RootsListChangedNotification(Model):
-    """Parameters of `notifications/roots/list_changed`, by which the client says that a root was added, removed or
-    altered. It does not carry the new list: the server asks for that with `roots/list`. A client that advertised
-    `listChanged` must send it on every change.
+    """Parameters of `notifications/roots/list_changed`: the client says that a root was added, removed or altered. It
+    does not carry the new list: the server asks for that with `roots/list`. A client that advertised `listChanged`
+    must send it on every change.
     """
 
     meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING

@@ -48,9 +48,9 @@ class RemoteClient(peers.Remote):
     async def roots_list(
         self, params: ListRootsRequest | None = None, /
     ) -> ListRootsResult:
-        """Parameters of `roots/list`, the request by which a server asks the client for its current roots. It needs no
-        parameters: an omitted `params` and an empty object ask the same. A client without roots answers with error
-        -32601, one that fails internally with -32603.
+        """The server asks the client for its current roots. It needs no parameters: an omitted `params` and an empty
+        object ask the same. A client without roots answers with error -32601, one that fails internally with
+        -32603.
 
         Needs the capability `capabilities.roots` of the client.
         """
@@ -62,8 +62,8 @@ class RemoteServer(peers.Remote):
     """The calls to the server. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
 
     async def initialize(self, params: InitializeRequest, /) -> InitializeResult:
-        """Parameters of `initialize`, the first request on a connection, sent by the client. It settles the protocol
-        version and what each side can do.
+        """The first request on a connection, sent by the client. It settles the protocol version and what each side
+        can do.
         """
         result: InitializeResult = await self.connection.request("initialize", params)
         return result
@@ -71,17 +71,14 @@ class RemoteServer(peers.Remote):
     async def notifications_initialized(
         self, params: InitializedNotification | None = None, /
     ) -> None:
-        """Parameters of `notifications/initialized`, by which the client ends the handshake. From here on the server
-        may ask for roots.
-        """
+        """The client ends the handshake. From here on the server may ask for roots."""
         await self.connection.notify("notifications/initialized", params)
 
     async def notifications_roots_list_changed(
         self, params: RootsListChangedNotification | None = None, /
     ) -> None:
-        """Parameters of `notifications/roots/list_changed`, by which the client says that a root was added, removed or
-        altered. It does not carry the new list: the server asks for that with `roots/list`. A client that
-        advertised `listChanged` must send it on every change.
+        """The client says that a root was added, removed or altered. It does not carry the new list: the server asks
+        for that with `roots/list`. A client that advertised `listChanged` must send it on every change.
 
         Needs the capability `capabilities.roots.listChanged` of the client.
         """
@@ -105,9 +102,9 @@ class Client(peers.Side):
         return RemoteServer(self.connection)
 
     async def roots_list(self, params: ListRootsRequest, /) -> ListRootsResult:
-        """Parameters of `roots/list`, the request by which a server asks the client for its current roots. It needs no
-        parameters: an omitted `params` and an empty object ask the same. A client without roots answers with error
-        -32601, one that fails internally with -32603.
+        """The server asks the client for its current roots. It needs no parameters: an omitted `params` and an empty
+        object ask the same. A client without roots answers with error -32601, one that fails internally with
+        -32603.
 
         Needs the capability `capabilities.roots` of the client.
         """
@@ -134,24 +131,21 @@ class Server(peers.Side):
         return RemoteClient(self.connection)
 
     async def initialize(self, params: InitializeRequest, /) -> InitializeResult:
-        """Parameters of `initialize`, the first request on a connection, sent by the client. It settles the protocol
-        version and what each side can do.
+        """The first request on a connection, sent by the client. It settles the protocol version and what each side
+        can do.
         """
         raise peers.unserved("initialize")
 
     async def notifications_initialized(
         self, params: InitializedNotification, /
     ) -> None:
-        """Parameters of `notifications/initialized`, by which the client ends the handshake. From here on the server
-        may ask for roots.
-        """
+        """The client ends the handshake. From here on the server may ask for roots."""
 
     async def notifications_roots_list_changed(
         self, params: RootsListChangedNotification, /
     ) -> None:
-        """Parameters of `notifications/roots/list_changed`, by which the client says that a root was added, removed or
-        altered. It does not carry the new list: the server asks for that with `roots/list`. A client that
-        advertised `listChanged` must send it on every change.
+        """The client says that a root was added, removed or altered. It does not carry the new list: the server asks
+        for that with `roots/list`. A client that advertised `listChanged` must send it on every change.
 
         Needs the capability `capabilities.roots.listChanged` of the client.
         """

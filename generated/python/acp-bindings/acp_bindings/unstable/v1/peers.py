@@ -118,8 +118,8 @@ class RemoteAgent(peers.Remote):
     async def authenticate(
         self, params: AuthenticateRequest, /
     ) -> AuthenticateResponse:
-        """Parameters of `authenticate`: the client asks the agent to run one of its methods. Methods of type
-        `terminal` are never passed here, since the client carries them out by itself.
+        """The client asks the agent to run one of its methods. Methods of type `terminal` are never passed here, since
+        the client carries them out by itself.
         """
         result: AuthenticateResponse = await self.connection.request(
             "authenticate", params
@@ -127,8 +127,8 @@ class RemoteAgent(peers.Remote):
         return result
 
     async def logout(self, params: LogoutRequest | None = None, /) -> LogoutResponse:
-        """Parameters of `logout`, with which the client ends the signed-in state. New sessions then need
-        authentication again; what becomes of open ones is up to the agent.
+        """The client ends the signed-in state. New sessions then need authentication again; what becomes of open ones
+        is up to the agent.
 
         Needs the capability `agentCapabilities.auth.logout` of the agent.
         """
@@ -138,8 +138,8 @@ class RemoteAgent(peers.Remote):
     async def auth_status(
         self, params: AuthStatusRequest | None = None, /
     ) -> AuthStatusResponse:
-        """Parameters of `auth/status`: the client asks whether the user is signed in. The request changes nothing, and
-        is never refused with -32000.
+        """The client asks whether the user is signed in. The request changes nothing, and is never refused with
+        -32000.
 
         Needs the capability `agentCapabilities.auth.status` of the agent.
         """
@@ -151,8 +151,8 @@ class RemoteAgent(peers.Remote):
     async def session_set_config_option(
         self, params: SetSessionConfigOptionRequest, /
     ) -> SetSessionConfigOptionResponse:
-        """Parameters of `session/set_config_option`: the client gives a setting of a session another value. The form
-        of `value` depends on `type`; without `type` it is the id of one of the options of a selection.
+        """The client gives a setting of a session another value. The form of `value` depends on `type`; without `type`
+        it is the id of one of the options of a selection.
         """
         result: SetSessionConfigOptionResponse = await self.connection.request(
             "session/set_config_option", params
@@ -160,7 +160,7 @@ class RemoteAgent(peers.Remote):
         return result
 
     async def initialize(self, params: InitializeRequest, /) -> InitializeResponse:
-        """Parameters of `initialize`, the first request on every connection. The client sends it before anything else."""
+        """The first request on every connection. The client sends it before anything else."""
         result: InitializeResponse = await self.connection.request("initialize", params)
         return result
 
@@ -172,14 +172,12 @@ class RemoteAgent(peers.Remote):
         await self.connection.notify("$/cancel_request", params)
 
     async def mcp_message(self, params: MessageMcpNotification, /) -> None:
-        """Parameters of `mcp/message` as a notification: whoever provides a server passes on what that sends about a
-        request under way.
-        """
+        """Whoever provides a server passes on what that sends about a request under way."""
         await self.connection.notify("mcp/message", params)
 
     async def session_prompt(self, params: PromptRequest, /) -> PromptResponse:
-        """Parameters of `session/prompt`: the client hands over what the user wrote and starts a turn. While the agent
-        works it streams `session/update` notifications; the response comes at the end of the turn.
+        """The client hands over what the user wrote and starts a turn. While the agent works it streams
+        `session/update` notifications; the response comes at the end of the turn.
         """
         result: PromptResponse = await self.connection.request("session/prompt", params)
         return result
@@ -194,7 +192,7 @@ class RemoteAgent(peers.Remote):
     async def providers_list(
         self, params: ListProvidersRequest | None = None, /
     ) -> ListProvidersResponse:
-        """Parameters of `providers/list`: the client asks which providers of language models it can configure.
+        """The client asks which providers of language models it can configure.
 
         Needs the capability `agentCapabilities.providers` of the agent.
         """
@@ -204,7 +202,7 @@ class RemoteAgent(peers.Remote):
         return result
 
     async def providers_set(self, params: SetProviderRequest, /) -> SetProviderResponse:
-        """Parameters of `providers/set`: they replace the whole configuration of one provider.
+        """They replace the whole configuration of one provider.
 
         Needs the capability `agentCapabilities.providers` of the agent.
         """
@@ -216,7 +214,7 @@ class RemoteAgent(peers.Remote):
     async def providers_disable(
         self, params: DisableProviderRequest, /
     ) -> DisableProviderResponse:
-        """Parameters of `providers/disable`: the agent stops using one provider.
+        """The agent stops using one provider.
 
         Needs the capability `agentCapabilities.providers` of the agent.
         """
@@ -226,8 +224,8 @@ class RemoteAgent(peers.Remote):
         return result
 
     async def session_new(self, params: NewSessionRequest, /) -> NewSessionResponse:
-        """Parameters of `session/new`: the client starts a conversation with no history. The agent connects to the
-        given MCP servers and may answer with error -32000 if the user must sign in first.
+        """The client starts a conversation with no history. The agent connects to the given MCP servers and may answer
+        with error -32000 if the user must sign in first.
         """
         result: NewSessionResponse = await self.connection.request(
             "session/new", params
@@ -235,9 +233,9 @@ class RemoteAgent(peers.Remote):
         return result
 
     async def session_load(self, params: LoadSessionRequest, /) -> LoadSessionResponse:
-        """Parameters of `session/load`: the client reopens a stored session. Before it answers, the agent restores the
-        context and replays the whole conversation as `session/update` notifications. The agent may answer with
-        error -32000 if the user must sign in first.
+        """The client reopens a stored session. Before it answers, the agent restores the context and replays the whole
+        conversation as `session/update` notifications. The agent may answer with error -32000 if the user must sign
+        in first.
 
         Needs the capability `agentCapabilities.loadSession` of the agent.
         """
@@ -249,9 +247,8 @@ class RemoteAgent(peers.Remote):
     async def session_resume(
         self, params: ResumeSessionRequest, /
     ) -> ResumeSessionResponse:
-        """Parameters of `session/resume`: the client continues a stored session whose messages it has already or does
-        not need. The agent restores the context but replays nothing. The agent may answer with error -32000 if the
-        user must sign in first.
+        """The client continues a stored session whose messages it has already or does not need. The agent restores the
+        context but replays nothing. The agent may answer with error -32000 if the user must sign in first.
 
         Needs the capability `agentCapabilities.sessionCapabilities.resume` of the agent.
         """
@@ -261,9 +258,8 @@ class RemoteAgent(peers.Remote):
         return result
 
     async def session_fork(self, params: ForkSessionRequest, /) -> ForkSessionResponse:
-        """Parameters of `session/fork`: the client starts a new session from the context of another, which stays as it
-        was. Good for side work such as a summary. The agent may answer with error -32000 if the user must sign in
-        first. Not yet stable.
+        """The client starts a new session from the context of another, which stays as it was. Good for side work such
+        as a summary. The agent may answer with error -32000 if the user must sign in first. Not yet stable.
 
         Needs the capability `agentCapabilities.sessionCapabilities.fork` of the agent.
         """
@@ -275,7 +271,7 @@ class RemoteAgent(peers.Remote):
     async def session_list(
         self, params: ListSessionsRequest | None = None, /
     ) -> ListSessionsResponse:
-        """Parameters of `session/list`: the client asks which sessions the agent knows. All filters given must match.
+        """The client asks which sessions the agent knows. All filters given must match.
 
         Needs the capability `agentCapabilities.sessionCapabilities.list` of the agent.
         """
@@ -287,7 +283,7 @@ class RemoteAgent(peers.Remote):
     async def session_delete(
         self, params: DeleteSessionRequest, /
     ) -> DeleteSessionResponse:
-        """Parameters of `session/delete`: the client removes a session from what `session/list` returns.
+        """The client removes a session from what `session/list` returns.
 
         Needs the capability `agentCapabilities.sessionCapabilities.delete` of the agent.
         """
@@ -299,8 +295,8 @@ class RemoteAgent(peers.Remote):
     async def session_close(
         self, params: CloseSessionRequest, /
     ) -> CloseSessionResponse:
-        """Parameters of `session/close`: the client is done with an open session. The agent cancels work in progress,
-        as after `session/cancel`, and frees what the session holds.
+        """The client is done with an open session. The agent cancels work in progress, as after `session/cancel`, and
+        frees what the session holds.
 
         Needs the capability `agentCapabilities.sessionCapabilities.close` of the agent.
         """
@@ -312,9 +308,7 @@ class RemoteAgent(peers.Remote):
     async def session_set_mode(
         self, params: SetSessionModeRequest, /
     ) -> SetSessionModeResponse:
-        """Parameters of `session/set_mode`: the client switches the mode of a session, whether a turn is running or
-        not.
-        """
+        """The client switches the mode of a session, whether a turn is running or not."""
         result: SetSessionModeResponse = await self.connection.request(
             "session/set_mode", params
         )
@@ -323,8 +317,8 @@ class RemoteAgent(peers.Remote):
     async def session_archive(
         self, params: ArchiveSessionRequest, /
     ) -> ArchiveSessionResponse:
-        """Parameters of `session/archive`: lists leave the session out from now on. Its id and history stay. Work in
-        progress is cancelled and the session closed first. An archived session may be archived again.
+        """Lists leave the session out from now on. Its id and history stay. Work in progress is cancelled and the
+        session closed first. An archived session may be archived again.
 
         Needs the capability `agentCapabilities.sessionCapabilities.archive` of the agent.
         """
@@ -336,7 +330,7 @@ class RemoteAgent(peers.Remote):
     async def session_unarchive(
         self, params: UnarchiveSessionRequest, /
     ) -> UnarchiveSessionResponse:
-        """Parameters of `session/unarchive`: lists hold the session again. It is not opened by that.
+        """Lists hold the session again. It is not opened by that.
 
         Needs the capability `agentCapabilities.sessionCapabilities.archive` of the agent.
         """
@@ -348,8 +342,8 @@ class RemoteAgent(peers.Remote):
     async def session_status(
         self, params: SessionStatusRequest, /
     ) -> SessionStatusResponse:
-        """Parameters of `session/status`: the client asks whether the agent holds a session in memory. The request
-        changes nothing. A session that the agent does not know is refused with -32002.
+        """The client asks whether the agent holds a session in memory. The request changes nothing. A session that the
+        agent does not know is refused with -32002.
 
         Needs the capability `agentCapabilities.sessionCapabilities.status` of the agent.
         """
@@ -361,8 +355,8 @@ class RemoteAgent(peers.Remote):
     async def session_set_title(
         self, params: SetSessionTitleRequest, /
     ) -> SetSessionTitleResponse:
-        """Parameters of `session/set_title`: the client names any session that lists hold. The agent does not replace
-        that title by one that it makes itself.
+        """The client names any session that lists hold. The agent does not replace that title by one that it makes
+        itself.
 
         Needs the capability `agentCapabilities.sessionCapabilities.title` of the agent.
         """
@@ -376,8 +370,8 @@ class RemoteClient(peers.Remote):
     """The calls to the client. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
 
     async def auth_status_update(self, params: AuthStatusUpdateNotification, /) -> None:
-        """Parameters of `auth/status_update`: the agent tells that what it would answer to `auth/status` has changed.
-        Agents that advertised `auth.status` may send it at any time after `initialize`.
+        """The agent tells that what it would answer to `auth/status` has changed. Agents that advertised `auth.status`
+        may send it at any time after `initialize`.
 
         Needs the capability `agentCapabilities.auth.status` of the agent.
         """
@@ -386,9 +380,8 @@ class RemoteClient(peers.Remote):
     async def elicitation_create(
         self, params: CreateElicitationRequest, /
     ) -> CreateElicitationResponse:
-        """Parameters of `elicitation/create`: the agent asks the user for information, in the way that `mode` says.
-        The question belongs to a session or to another request, and modes that the client did not advertise are not
-        used.
+        """The agent asks the user for information, in the way that `mode` says. The question belongs to a session or
+        to another request, and modes that the client did not advertise are not used.
 
         Needs the capability `clientCapabilities.elicitation` of the client.
         """
@@ -410,8 +403,8 @@ class RemoteClient(peers.Remote):
     async def fs_read_text_file(
         self, params: ReadTextFileRequest, /
     ) -> ReadTextFileResponse:
-        """Parameters of `fs/read_text_file`: the agent asks the client for the text of a file, unsaved changes in the
-        editor included. The client refuses paths outside the session's workspace roots.
+        """The agent asks the client for the text of a file, unsaved changes in the editor included. The client refuses
+        paths outside the session's workspace roots.
 
         Needs the capability `clientCapabilities.fs.readTextFile` of the client.
         """
@@ -423,8 +416,8 @@ class RemoteClient(peers.Remote):
     async def fs_write_text_file(
         self, params: WriteTextFileRequest, /
     ) -> WriteTextFileResponse:
-        """Parameters of `fs/write_text_file`: the agent has the client write a text file, creating it and its folders
-        where they are missing. The client refuses paths outside the session's workspace roots.
+        """The agent has the client write a text file, creating it and its folders where they are missing. The client
+        refuses paths outside the session's workspace roots.
 
         Needs the capability `clientCapabilities.fs.writeTextFile` of the client.
         """
@@ -441,9 +434,7 @@ class RemoteClient(peers.Remote):
         await self.connection.notify("$/cancel_request", params)
 
     async def mcp_message(self, params: MessageMcpRequest, /) -> MessageMcpResponse:
-        """Parameters of `mcp/message` as a request: the agent calls a method of an MCP server that the client
-        provides.
-        """
+        """The agent calls a method of an MCP server that the client provides."""
         result: MessageMcpResponse = await self.connection.request(
             "mcp/message", params
         )
@@ -452,9 +443,8 @@ class RemoteClient(peers.Remote):
     async def session_request_permission(
         self, params: RequestPermissionRequest, /
     ) -> RequestPermissionResponse:
-        """Parameters of `session/request_permission`: the agent wants the user's consent before it goes on with a tool
-        call. The client shows the options and answers with the choice, or with `cancelled` once it has cancelled
-        the turn.
+        """The agent wants the user's consent before it goes on with a tool call. The client shows the options and
+        answers with the choice, or with `cancelled` once it has cancelled the turn.
         """
         result: RequestPermissionResponse = await self.connection.request(
             "session/request_permission", params
@@ -464,8 +454,7 @@ class RemoteClient(peers.Remote):
     async def terminal_create(
         self, params: CreateTerminalRequest, /
     ) -> CreateTerminalResponse:
-        """Parameters of `terminal/create`: the agent has the client start a command. The response comes at once, while
-        the command runs on.
+        """The agent has the client start a command. The response comes at once, while the command runs on.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
@@ -477,8 +466,7 @@ class RemoteClient(peers.Remote):
     async def terminal_output(
         self, params: TerminalOutputRequest, /
     ) -> TerminalOutputResponse:
-        """Parameters of `terminal/output`: the agent asks what a command has printed so far, without waiting for its
-        end.
+        """The agent asks what a command has printed so far, without waiting for its end.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
@@ -490,8 +478,7 @@ class RemoteClient(peers.Remote):
     async def terminal_wait_for_exit(
         self, params: WaitForTerminalExitRequest, /
     ) -> WaitForTerminalExitResponse:
-        """Parameters of `terminal/wait_for_exit`: the agent waits for a command to end. The client answers when it has
-        ended.
+        """The agent waits for a command to end. The client answers when it has ended.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
@@ -503,8 +490,7 @@ class RemoteClient(peers.Remote):
     async def terminal_kill(
         self, params: KillTerminalRequest, /
     ) -> KillTerminalResponse:
-        """Parameters of `terminal/kill`: the agent stops a command but keeps its terminal, to read what was printed. A
-        timeout is a typical reason.
+        """The agent stops a command but keeps its terminal, to read what was printed. A timeout is a typical reason.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
@@ -516,8 +502,8 @@ class RemoteClient(peers.Remote):
     async def terminal_release(
         self, params: ReleaseTerminalRequest, /
     ) -> ReleaseTerminalResponse:
-        """Parameters of `terminal/release`: the agent gives a terminal up. A command that still runs is killed, and
-        the id is void from then on; tool calls that show the terminal go on showing its output.
+        """The agent gives a terminal up. A command that still runs is killed, and the id is void from then on; tool
+        calls that show the terminal go on showing its output.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
@@ -546,8 +532,8 @@ class RemoteProxy(peers.Remote):
     async def proxy_initialize(
         self, params: InitializeProxyRequest, /
     ) -> InitializeProxyResponse:
-        """Parameters of `proxy/initialize`: the conductor sends them in place of `initialize` to each component that
-        has another one behind it. That component initializes the next one before it answers.
+        """The conductor sends them in place of `initialize` to each component that has another one behind it. That
+        component initializes the next one before it answers.
         """
         result: InitializeProxyResponse = await self.connection.request(
             "proxy/initialize", params
@@ -557,8 +543,8 @@ class RemoteProxy(peers.Remote):
     async def proxy_successor_request(
         self, params: ProxySuccessorRequest, /
     ) -> ProxySuccessorResponse:
-        """Parameters of `proxy/successor` as a request: a message to the next component, or from it. Result and error
-        of the message inside are passed back as they are.
+        """A message to the next component, or from it. Result and error of the message inside are passed back as they
+        are.
         """
         result: ProxySuccessorResponse = await self.connection.request(
             "proxy/successor", params
@@ -566,7 +552,7 @@ class RemoteProxy(peers.Remote):
         return result
 
     async def proxy_successor(self, params: ProxySuccessorNotification, /) -> None:
-        """Parameters of `proxy/successor` as a notification: a message to the next component, or from it."""
+        """A message to the next component, or from it."""
         await self.connection.notify("proxy/successor", params)
 
 
@@ -613,22 +599,22 @@ class Agent(peers.Side):
     async def authenticate(
         self, params: AuthenticateRequest, /
     ) -> AuthenticateResponse:
-        """Parameters of `authenticate`: the client asks the agent to run one of its methods. Methods of type
-        `terminal` are never passed here, since the client carries them out by itself.
+        """The client asks the agent to run one of its methods. Methods of type `terminal` are never passed here, since
+        the client carries them out by itself.
         """
         raise peers.unserved("authenticate")
 
     async def logout(self, params: LogoutRequest, /) -> LogoutResponse:
-        """Parameters of `logout`, with which the client ends the signed-in state. New sessions then need
-        authentication again; what becomes of open ones is up to the agent.
+        """The client ends the signed-in state. New sessions then need authentication again; what becomes of open ones
+        is up to the agent.
 
         Needs the capability `agentCapabilities.auth.logout` of the agent.
         """
         raise peers.unserved("logout")
 
     async def auth_status(self, params: AuthStatusRequest, /) -> AuthStatusResponse:
-        """Parameters of `auth/status`: the client asks whether the user is signed in. The request changes nothing, and
-        is never refused with -32000.
+        """The client asks whether the user is signed in. The request changes nothing, and is never refused with
+        -32000.
 
         Needs the capability `agentCapabilities.auth.status` of the agent.
         """
@@ -637,13 +623,13 @@ class Agent(peers.Side):
     async def session_set_config_option(
         self, params: SetSessionConfigOptionRequest, /
     ) -> SetSessionConfigOptionResponse:
-        """Parameters of `session/set_config_option`: the client gives a setting of a session another value. The form
-        of `value` depends on `type`; without `type` it is the id of one of the options of a selection.
+        """The client gives a setting of a session another value. The form of `value` depends on `type`; without `type`
+        it is the id of one of the options of a selection.
         """
         raise peers.unserved("session/set_config_option")
 
     async def initialize(self, params: InitializeRequest, /) -> InitializeResponse:
-        """Parameters of `initialize`, the first request on every connection. The client sends it before anything else."""
+        """The first request on every connection. The client sends it before anything else."""
         raise peers.unserved("initialize")
 
     async def cancel_request(self, params: CancelRequestNotification, /) -> None:
@@ -653,13 +639,11 @@ class Agent(peers.Side):
         """
 
     async def mcp_message(self, params: MessageMcpNotification, /) -> None:
-        """Parameters of `mcp/message` as a notification: whoever provides a server passes on what that sends about a
-        request under way.
-        """
+        """Whoever provides a server passes on what that sends about a request under way."""
 
     async def session_prompt(self, params: PromptRequest, /) -> PromptResponse:
-        """Parameters of `session/prompt`: the client hands over what the user wrote and starts a turn. While the agent
-        works it streams `session/update` notifications; the response comes at the end of the turn.
+        """The client hands over what the user wrote and starts a turn. While the agent works it streams
+        `session/update` notifications; the response comes at the end of the turn.
         """
         raise peers.unserved("session/prompt")
 
@@ -672,14 +656,14 @@ class Agent(peers.Side):
     async def providers_list(
         self, params: ListProvidersRequest, /
     ) -> ListProvidersResponse:
-        """Parameters of `providers/list`: the client asks which providers of language models it can configure.
+        """The client asks which providers of language models it can configure.
 
         Needs the capability `agentCapabilities.providers` of the agent.
         """
         raise peers.unserved("providers/list")
 
     async def providers_set(self, params: SetProviderRequest, /) -> SetProviderResponse:
-        """Parameters of `providers/set`: they replace the whole configuration of one provider.
+        """They replace the whole configuration of one provider.
 
         Needs the capability `agentCapabilities.providers` of the agent.
         """
@@ -688,22 +672,22 @@ class Agent(peers.Side):
     async def providers_disable(
         self, params: DisableProviderRequest, /
     ) -> DisableProviderResponse:
-        """Parameters of `providers/disable`: the agent stops using one provider.
+        """The agent stops using one provider.
 
         Needs the capability `agentCapabilities.providers` of the agent.
         """
         raise peers.unserved("providers/disable")
 
     async def session_new(self, params: NewSessionRequest, /) -> NewSessionResponse:
-        """Parameters of `session/new`: the client starts a conversation with no history. The agent connects to the
-        given MCP servers and may answer with error -32000 if the user must sign in first.
+        """The client starts a conversation with no history. The agent connects to the given MCP servers and may answer
+        with error -32000 if the user must sign in first.
         """
         raise peers.unserved("session/new")
 
     async def session_load(self, params: LoadSessionRequest, /) -> LoadSessionResponse:
-        """Parameters of `session/load`: the client reopens a stored session. Before it answers, the agent restores the
-        context and replays the whole conversation as `session/update` notifications. The agent may answer with
-        error -32000 if the user must sign in first.
+        """The client reopens a stored session. Before it answers, the agent restores the context and replays the whole
+        conversation as `session/update` notifications. The agent may answer with error -32000 if the user must sign
+        in first.
 
         Needs the capability `agentCapabilities.loadSession` of the agent.
         """
@@ -712,18 +696,16 @@ class Agent(peers.Side):
     async def session_resume(
         self, params: ResumeSessionRequest, /
     ) -> ResumeSessionResponse:
-        """Parameters of `session/resume`: the client continues a stored session whose messages it has already or does
-        not need. The agent restores the context but replays nothing. The agent may answer with error -32000 if the
-        user must sign in first.
+        """The client continues a stored session whose messages it has already or does not need. The agent restores the
+        context but replays nothing. The agent may answer with error -32000 if the user must sign in first.
 
         Needs the capability `agentCapabilities.sessionCapabilities.resume` of the agent.
         """
         raise peers.unserved("session/resume")
 
     async def session_fork(self, params: ForkSessionRequest, /) -> ForkSessionResponse:
-        """Parameters of `session/fork`: the client starts a new session from the context of another, which stays as it
-        was. Good for side work such as a summary. The agent may answer with error -32000 if the user must sign in
-        first. Not yet stable.
+        """The client starts a new session from the context of another, which stays as it was. Good for side work such
+        as a summary. The agent may answer with error -32000 if the user must sign in first. Not yet stable.
 
         Needs the capability `agentCapabilities.sessionCapabilities.fork` of the agent.
         """
@@ -732,7 +714,7 @@ class Agent(peers.Side):
     async def session_list(
         self, params: ListSessionsRequest, /
     ) -> ListSessionsResponse:
-        """Parameters of `session/list`: the client asks which sessions the agent knows. All filters given must match.
+        """The client asks which sessions the agent knows. All filters given must match.
 
         Needs the capability `agentCapabilities.sessionCapabilities.list` of the agent.
         """
@@ -741,7 +723,7 @@ class Agent(peers.Side):
     async def session_delete(
         self, params: DeleteSessionRequest, /
     ) -> DeleteSessionResponse:
-        """Parameters of `session/delete`: the client removes a session from what `session/list` returns.
+        """The client removes a session from what `session/list` returns.
 
         Needs the capability `agentCapabilities.sessionCapabilities.delete` of the agent.
         """
@@ -750,8 +732,8 @@ class Agent(peers.Side):
     async def session_close(
         self, params: CloseSessionRequest, /
     ) -> CloseSessionResponse:
-        """Parameters of `session/close`: the client is done with an open session. The agent cancels work in progress,
-        as after `session/cancel`, and frees what the session holds.
+        """The client is done with an open session. The agent cancels work in progress, as after `session/cancel`, and
+        frees what the session holds.
 
         Needs the capability `agentCapabilities.sessionCapabilities.close` of the agent.
         """
@@ -760,16 +742,14 @@ class Agent(peers.Side):
     async def session_set_mode(
         self, params: SetSessionModeRequest, /
     ) -> SetSessionModeResponse:
-        """Parameters of `session/set_mode`: the client switches the mode of a session, whether a turn is running or
-        not.
-        """
+        """The client switches the mode of a session, whether a turn is running or not."""
         raise peers.unserved("session/set_mode")
 
     async def session_archive(
         self, params: ArchiveSessionRequest, /
     ) -> ArchiveSessionResponse:
-        """Parameters of `session/archive`: lists leave the session out from now on. Its id and history stay. Work in
-        progress is cancelled and the session closed first. An archived session may be archived again.
+        """Lists leave the session out from now on. Its id and history stay. Work in progress is cancelled and the
+        session closed first. An archived session may be archived again.
 
         Needs the capability `agentCapabilities.sessionCapabilities.archive` of the agent.
         """
@@ -778,7 +758,7 @@ class Agent(peers.Side):
     async def session_unarchive(
         self, params: UnarchiveSessionRequest, /
     ) -> UnarchiveSessionResponse:
-        """Parameters of `session/unarchive`: lists hold the session again. It is not opened by that.
+        """Lists hold the session again. It is not opened by that.
 
         Needs the capability `agentCapabilities.sessionCapabilities.archive` of the agent.
         """
@@ -787,8 +767,8 @@ class Agent(peers.Side):
     async def session_status(
         self, params: SessionStatusRequest, /
     ) -> SessionStatusResponse:
-        """Parameters of `session/status`: the client asks whether the agent holds a session in memory. The request
-        changes nothing. A session that the agent does not know is refused with -32002.
+        """The client asks whether the agent holds a session in memory. The request changes nothing. A session that the
+        agent does not know is refused with -32002.
 
         Needs the capability `agentCapabilities.sessionCapabilities.status` of the agent.
         """
@@ -797,8 +777,8 @@ class Agent(peers.Side):
     async def session_set_title(
         self, params: SetSessionTitleRequest, /
     ) -> SetSessionTitleResponse:
-        """Parameters of `session/set_title`: the client names any session that lists hold. The agent does not replace
-        that title by one that it makes itself.
+        """The client names any session that lists hold. The agent does not replace that title by one that it makes
+        itself.
 
         Needs the capability `agentCapabilities.sessionCapabilities.title` of the agent.
         """
@@ -836,8 +816,8 @@ class Client(peers.Side):
         return RemoteAgent(self.connection)
 
     async def auth_status_update(self, params: AuthStatusUpdateNotification, /) -> None:
-        """Parameters of `auth/status_update`: the agent tells that what it would answer to `auth/status` has changed.
-        Agents that advertised `auth.status` may send it at any time after `initialize`.
+        """The agent tells that what it would answer to `auth/status` has changed. Agents that advertised `auth.status`
+        may send it at any time after `initialize`.
 
         Needs the capability `agentCapabilities.auth.status` of the agent.
         """
@@ -845,9 +825,8 @@ class Client(peers.Side):
     async def elicitation_create(
         self, params: CreateElicitationRequest, /
     ) -> CreateElicitationResponse:
-        """Parameters of `elicitation/create`: the agent asks the user for information, in the way that `mode` says.
-        The question belongs to a session or to another request, and modes that the client did not advertise are not
-        used.
+        """The agent asks the user for information, in the way that `mode` says. The question belongs to a session or
+        to another request, and modes that the client did not advertise are not used.
 
         Needs the capability `clientCapabilities.elicitation` of the client.
         """
@@ -865,8 +844,8 @@ class Client(peers.Side):
     async def fs_read_text_file(
         self, params: ReadTextFileRequest, /
     ) -> ReadTextFileResponse:
-        """Parameters of `fs/read_text_file`: the agent asks the client for the text of a file, unsaved changes in the
-        editor included. The client refuses paths outside the session's workspace roots.
+        """The agent asks the client for the text of a file, unsaved changes in the editor included. The client refuses
+        paths outside the session's workspace roots.
 
         Needs the capability `clientCapabilities.fs.readTextFile` of the client.
         """
@@ -875,8 +854,8 @@ class Client(peers.Side):
     async def fs_write_text_file(
         self, params: WriteTextFileRequest, /
     ) -> WriteTextFileResponse:
-        """Parameters of `fs/write_text_file`: the agent has the client write a text file, creating it and its folders
-        where they are missing. The client refuses paths outside the session's workspace roots.
+        """The agent has the client write a text file, creating it and its folders where they are missing. The client
+        refuses paths outside the session's workspace roots.
 
         Needs the capability `clientCapabilities.fs.writeTextFile` of the client.
         """
@@ -889,25 +868,21 @@ class Client(peers.Side):
         """
 
     async def mcp_message(self, params: MessageMcpRequest, /) -> MessageMcpResponse:
-        """Parameters of `mcp/message` as a request: the agent calls a method of an MCP server that the client
-        provides.
-        """
+        """The agent calls a method of an MCP server that the client provides."""
         raise peers.unserved("mcp/message")
 
     async def session_request_permission(
         self, params: RequestPermissionRequest, /
     ) -> RequestPermissionResponse:
-        """Parameters of `session/request_permission`: the agent wants the user's consent before it goes on with a tool
-        call. The client shows the options and answers with the choice, or with `cancelled` once it has cancelled
-        the turn.
+        """The agent wants the user's consent before it goes on with a tool call. The client shows the options and
+        answers with the choice, or with `cancelled` once it has cancelled the turn.
         """
         raise peers.unserved("session/request_permission")
 
     async def terminal_create(
         self, params: CreateTerminalRequest, /
     ) -> CreateTerminalResponse:
-        """Parameters of `terminal/create`: the agent has the client start a command. The response comes at once, while
-        the command runs on.
+        """The agent has the client start a command. The response comes at once, while the command runs on.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
@@ -916,8 +891,7 @@ class Client(peers.Side):
     async def terminal_output(
         self, params: TerminalOutputRequest, /
     ) -> TerminalOutputResponse:
-        """Parameters of `terminal/output`: the agent asks what a command has printed so far, without waiting for its
-        end.
+        """The agent asks what a command has printed so far, without waiting for its end.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
@@ -926,8 +900,7 @@ class Client(peers.Side):
     async def terminal_wait_for_exit(
         self, params: WaitForTerminalExitRequest, /
     ) -> WaitForTerminalExitResponse:
-        """Parameters of `terminal/wait_for_exit`: the agent waits for a command to end. The client answers when it has
-        ended.
+        """The agent waits for a command to end. The client answers when it has ended.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
@@ -936,8 +909,7 @@ class Client(peers.Side):
     async def terminal_kill(
         self, params: KillTerminalRequest, /
     ) -> KillTerminalResponse:
-        """Parameters of `terminal/kill`: the agent stops a command but keeps its terminal, to read what was printed. A
-        timeout is a typical reason.
+        """The agent stops a command but keeps its terminal, to read what was printed. A timeout is a typical reason.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
@@ -946,8 +918,8 @@ class Client(peers.Side):
     async def terminal_release(
         self, params: ReleaseTerminalRequest, /
     ) -> ReleaseTerminalResponse:
-        """Parameters of `terminal/release`: the agent gives a terminal up. A command that still runs is killed, and
-        the id is void from then on; tool calls that show the terminal go on showing its output.
+        """The agent gives a terminal up. A command that still runs is killed, and the id is void from then on; tool
+        calls that show the terminal go on showing its output.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
@@ -988,21 +960,21 @@ class Proxy(peers.Side):
     async def proxy_initialize(
         self, params: InitializeProxyRequest, /
     ) -> InitializeProxyResponse:
-        """Parameters of `proxy/initialize`: the conductor sends them in place of `initialize` to each component that
-        has another one behind it. That component initializes the next one before it answers.
+        """The conductor sends them in place of `initialize` to each component that has another one behind it. That
+        component initializes the next one before it answers.
         """
         raise peers.unserved("proxy/initialize")
 
     async def proxy_successor_request(
         self, params: ProxySuccessorRequest, /
     ) -> ProxySuccessorResponse:
-        """Parameters of `proxy/successor` as a request: a message to the next component, or from it. Result and error
-        of the message inside are passed back as they are.
+        """A message to the next component, or from it. Result and error of the message inside are passed back as they
+        are.
         """
         raise peers.unserved("proxy/successor")
 
     async def proxy_successor(self, params: ProxySuccessorNotification, /) -> None:
-        """Parameters of `proxy/successor` as a notification: a message to the next component, or from it."""
+        """A message to the next component, or from it."""
 
 
 async def run_agent(

@@ -104,8 +104,8 @@ class RemoteAgent(peers.Remote):
     """The calls to the agent. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
 
     async def auth_login(self, params: LoginAuthRequest, /) -> LoginAuthResponse:
-        """Parameters of `auth/login`, by which the client asks the agent to log the user in. It is allowed when the
-        agent listed at least one way to log in, and never with one of type `terminal`.
+        """The client asks the agent to log the user in. It is allowed when the agent listed at least one way to log
+        in, and never with one of type `terminal`.
         """
         result: LoginAuthResponse = await self.connection.request("auth/login", params)
         return result
@@ -113,8 +113,8 @@ class RemoteAgent(peers.Remote):
     async def auth_logout(
         self, params: LogoutAuthRequest | None = None, /
     ) -> LogoutAuthResponse:
-        """Parameters of `auth/logout`, by which the client asks the agent to forget the login. It is allowed when the
-        agent listed at least one way to log in.
+        """The client asks the agent to forget the login. It is allowed when the agent listed at least one way to log
+        in.
         """
         result: LogoutAuthResponse = await self.connection.request(
             "auth/logout", params
@@ -124,8 +124,8 @@ class RemoteAgent(peers.Remote):
     async def auth_status(
         self, params: AuthStatusRequest | None = None, /
     ) -> AuthStatusResponse:
-        """Parameters of `auth/status`: the client asks whether the user is signed in. The request changes nothing, and
-        is never refused with -32000.
+        """The client asks whether the user is signed in. The request changes nothing, and is never refused with
+        -32000.
 
         Needs the capability `capabilities.auth.status` of the agent.
         """
@@ -137,9 +137,8 @@ class RemoteAgent(peers.Remote):
     async def session_set_config_option(
         self, params: SetSessionConfigOptionRequest, /
     ) -> SetSessionConfigOptionResponse:
-        """Parameters of `session/set_config_option`, by which the client changes an option. Every agent that offers
-        options for a session has the method. An unknown option or a value that does not fit is refused with -32602
-        and changes nothing.
+        """The client changes an option. Every agent that offers options for a session has the method. An unknown
+        option or a value that does not fit is refused with -32602 and changes nothing.
 
         Needs the capability `capabilities.session` of the agent.
         """
@@ -149,27 +148,25 @@ class RemoteAgent(peers.Remote):
         return result
 
     async def initialize(self, params: InitializeRequest, /) -> InitializeResponse:
-        """Parameters of `initialize`, the first request on every connection, sent by the client. It settles which
-        version both sides speak and what each of them can do.
+        """The first request on every connection, sent by the client. It settles which version both sides speak and
+        what each of them can do.
         """
         result: InitializeResponse = await self.connection.request("initialize", params)
         return result
 
     async def cancel_request(self, params: CancelRequestNotification, /) -> None:
-        """Parameters of `$/cancel_request`, by which either side says that it no longer needs the answer to a request
-        it sent. The receiver may stop the work and still sends exactly one answer: the regular result, the method's
-        own result for cancellation, or error -32800. It ignores ids that it does not know or has answered.
+        """Either side says that it no longer needs the answer to a request it sent. The receiver may stop the work and
+        still sends exactly one answer: the regular result, the method's own result for cancellation, or error
+        -32800. It ignores ids that it does not know or has answered.
         """
         await self.connection.notify("$/cancel_request", params)
 
     async def mcp_message(self, params: MessageMcpNotification, /) -> None:
-        """Parameters of `mcp/message` as a notification: whoever provides a server passes on what that sends about a
-        request under way.
-        """
+        """Whoever provides a server passes on what that sends about a request under way."""
         await self.connection.notify("mcp/message", params)
 
     async def session_prompt(self, params: PromptRequest, /) -> PromptResponse:
-        """Parameters of `session/prompt`, by which the client hands the user's message to the agent.
+        """The client hands the user's message to the agent.
 
         Needs the capability `capabilities.session` of the agent.
         """
@@ -177,10 +174,10 @@ class RemoteAgent(peers.Remote):
         return result
 
     async def session_cancel(self, params: CancelSessionNotification, /) -> None:
-        """Parameters of `session/cancel`, by which the client stops the work in the foreground and the prompts not yet
-        inserted; background work goes on. The agent stops model and tools as soon as it can, withdraws its open
-        permission requests, sends what is left to say, and then reports an idle state with `cancelled`, not
-        `error`. Late answers to withdrawn requests change nothing.
+        """The client stops the work in the foreground and the prompts not yet inserted; background work goes on. The
+        agent stops model and tools as soon as it can, withdraws its open permission requests, sends what is left to
+        say, and then reports an idle state with `cancelled`, not `error`. Late answers to withdrawn requests change
+        nothing.
 
         Needs the capability `capabilities.session` of the agent.
         """
@@ -189,7 +186,7 @@ class RemoteAgent(peers.Remote):
     async def providers_list(
         self, params: ListProvidersRequest | None = None, /
     ) -> ListProvidersResponse:
-        """Parameters of `providers/list`: the client asks which providers of language models it can configure.
+        """The client asks which providers of language models it can configure.
 
         Needs the capability `capabilities.providers` of the agent.
         """
@@ -199,7 +196,7 @@ class RemoteAgent(peers.Remote):
         return result
 
     async def providers_set(self, params: SetProviderRequest, /) -> SetProviderResponse:
-        """Parameters of `providers/set`: they replace the whole configuration of one provider.
+        """They replace the whole configuration of one provider.
 
         Needs the capability `capabilities.providers` of the agent.
         """
@@ -211,7 +208,7 @@ class RemoteAgent(peers.Remote):
     async def providers_disable(
         self, params: DisableProviderRequest, /
     ) -> DisableProviderResponse:
-        """Parameters of `providers/disable`: the agent stops using one provider.
+        """The agent stops using one provider.
 
         Needs the capability `capabilities.providers` of the agent.
         """
@@ -221,9 +218,8 @@ class RemoteAgent(peers.Remote):
         return result
 
     async def session_new(self, params: NewSessionRequest, /) -> NewSessionResponse:
-        """Parameters of `session/new`, by which the client opens a session. The agent may work inside the roots `cwd`
-        and `additionalDirectories`, as far as permissions allow. The request fails with -32000 if the user has to
-        log in first.
+        """The client opens a session. The agent may work inside the roots `cwd` and `additionalDirectories`, as far as
+        permissions allow. The request fails with -32000 if the user has to log in first.
 
         Needs the capability `capabilities.session` of the agent.
         """
@@ -233,12 +229,12 @@ class RemoteAgent(peers.Remote):
         return result
 
     async def session_load(self, params: LoadSessionRequest, /) -> LoadSessionResponse:
-        """Parameters of `session/load`, by which the client opens a stored session and has its conversation played
-        back. The agent sends the retained history as `session/update` notifications from the start, then the
-        current state, then its answer, just as for `session/resume` with `replayFrom` at the start. The request
-        fails with -32000 if the user has to log in first. Upstream's newest schema has removed this method:
-        `session/resume` with `replayFrom` takes its place there. It is kept here because the document on required
-        session methods names it; where both peers have `session/resume`, prefer that.
+        """The client opens a stored session and has its conversation played back. The agent sends the retained history
+        as `session/update` notifications from the start, then the current state, then its answer, just as for
+        `session/resume` with `replayFrom` at the start. The request fails with -32000 if the user has to log in
+        first. Upstream's newest schema has removed this method: `session/resume` with `replayFrom` takes its place
+        there. It is kept here because the document on required session methods names it; where both peers have
+        `session/resume`, prefer that.
 
         Needs the capability `capabilities.session` of the agent.
         """
@@ -250,8 +246,8 @@ class RemoteAgent(peers.Remote):
     async def session_list(
         self, params: ListSessionsRequest | None = None, /
     ) -> ListSessionsResponse:
-        """Parameters of `session/list`, by which the client asks for the sessions that the agent knows, a page at a
-        time. Where both filters are present, both must match.
+        """The client asks for the sessions that the agent knows, a page at a time. Where both filters are present,
+        both must match.
 
         Needs the capability `capabilities.session` of the agent.
         """
@@ -263,8 +259,8 @@ class RemoteAgent(peers.Remote):
     async def session_resume(
         self, params: ResumeSessionRequest, /
     ) -> ResumeSessionResponse:
-        """Parameters of `session/resume`, by which the client takes up an existing session, by default without hearing
-        its history again. The request fails with -32000 if the user has to log in first.
+        """The client takes up an existing session, by default without hearing its history again. The request fails
+        with -32000 if the user has to log in first.
 
         Needs the capability `capabilities.session` of the agent.
         """
@@ -274,9 +270,8 @@ class RemoteAgent(peers.Remote):
         return result
 
     async def session_fork(self, params: ForkSessionRequest, /) -> ForkSessionResponse:
-        """Parameters of `session/fork`, by which the client has a new session made that starts from the context of
-        another. The original is not touched, so a fork suits work such as a summary. The request fails with -32000
-        if the user has to log in first.
+        """The client has a new session made that starts from the context of another. The original is not touched, so a
+        fork suits work such as a summary. The request fails with -32000 if the user has to log in first.
 
         Needs the capability `capabilities.session.fork` of the agent.
         """
@@ -288,10 +283,9 @@ class RemoteAgent(peers.Remote):
     async def session_close(
         self, params: CloseSessionRequest, /
     ) -> CloseSessionResponse:
-        """Parameters of `session/close`, by which the client ends a session on this connection; it stays in the list
-        and can be opened again. The agent cancels all work, that in the background included, reports the end of
-        active work by an idle state with `cancelled`, frees what the session held, and answers. Prompts not yet
-        inserted fail with -32800.
+        """The client ends a session on this connection; it stays in the list and can be opened again. The agent
+        cancels all work, that in the background included, reports the end of active work by an idle state with
+        `cancelled`, frees what the session held, and answers. Prompts not yet inserted fail with -32800.
 
         Needs the capability `capabilities.session` of the agent.
         """
@@ -303,8 +297,7 @@ class RemoteAgent(peers.Remote):
     async def session_delete(
         self, params: DeleteSessionRequest, /
     ) -> DeleteSessionResponse:
-        """Parameters of `session/delete`, by which the client has a stored session removed, so that no list shows it
-        again.
+        """The client has a stored session removed, so that no list shows it again.
 
         Needs the capability `capabilities.session.delete` of the agent.
         """
@@ -316,8 +309,8 @@ class RemoteAgent(peers.Remote):
     async def session_archive(
         self, params: ArchiveSessionRequest, /
     ) -> ArchiveSessionResponse:
-        """Parameters of `session/archive`: lists leave the session out from now on. Its id and history stay. Work in
-        progress is cancelled and the session closed first. An archived session may be archived again.
+        """Lists leave the session out from now on. Its id and history stay. Work in progress is cancelled and the
+        session closed first. An archived session may be archived again.
 
         Needs the capability `capabilities.session.archive` of the agent.
         """
@@ -329,7 +322,7 @@ class RemoteAgent(peers.Remote):
     async def session_unarchive(
         self, params: UnarchiveSessionRequest, /
     ) -> UnarchiveSessionResponse:
-        """Parameters of `session/unarchive`: lists hold the session again. It is not opened by that.
+        """Lists hold the session again. It is not opened by that.
 
         Needs the capability `capabilities.session.archive` of the agent.
         """
@@ -341,8 +334,8 @@ class RemoteAgent(peers.Remote):
     async def session_status(
         self, params: SessionStatusRequest, /
     ) -> SessionStatusResponse:
-        """Parameters of `session/status`: the client asks whether the agent holds a session in memory. The request
-        changes nothing. A session that the agent does not know is refused with -32002.
+        """The client asks whether the agent holds a session in memory. The request changes nothing. A session that the
+        agent does not know is refused with -32002.
 
         Needs the capability `capabilities.session.status` of the agent.
         """
@@ -354,8 +347,8 @@ class RemoteAgent(peers.Remote):
     async def session_set_title(
         self, params: SetSessionTitleRequest, /
     ) -> SetSessionTitleResponse:
-        """Parameters of `session/set_title`: the client names any session that lists hold. The agent does not replace
-        that title by one that it makes itself.
+        """The client names any session that lists hold. The agent does not replace that title by one that it makes
+        itself.
 
         Needs the capability `capabilities.session.title` of the agent.
         """
@@ -367,9 +360,9 @@ class RemoteAgent(peers.Remote):
     async def terminal_cancel(
         self, params: CancelTerminalRequest, /
     ) -> CancelTerminalResponse:
-        """Parameters of `terminal/cancel`, by which the client asks the agent to stop the process in one terminal. It
-        is allowed only while that terminal offers `capabilities.cancel`; an unknown, ended or unstoppable one is
-        refused with -32602. Neither the session's state nor the status of a tool call changes by it.
+        """The client asks the agent to stop the process in one terminal. It is allowed only while that terminal offers
+        `capabilities.cancel`; an unknown, ended or unstoppable one is refused with -32602. Neither the session's
+        state nor the status of a tool call changes by it.
         """
         result: CancelTerminalResponse = await self.connection.request(
             "terminal/cancel", params
@@ -379,9 +372,9 @@ class RemoteAgent(peers.Remote):
     async def tool_call_cancel(
         self, params: CancelToolCallRequest, /
     ) -> CancelToolCallResponse:
-        """Parameters of `tool_call/cancel`, by which the client asks the agent to stop one tool call. It is allowed
-        only while that tool call offers `capabilities.cancel`; an unknown, finished or unstoppable tool call is
-        refused with -32602. The state of the session does not change by it.
+        """The client asks the agent to stop one tool call. It is allowed only while that tool call offers
+        `capabilities.cancel`; an unknown, finished or unstoppable tool call is refused with -32602. The state of
+        the session does not change by it.
         """
         result: CancelToolCallResponse = await self.connection.request(
             "tool_call/cancel", params
@@ -393,8 +386,8 @@ class RemoteClient(peers.Remote):
     """The calls to the client. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
 
     async def auth_status_update(self, params: AuthStatusUpdateNotification, /) -> None:
-        """Parameters of `auth/status_update`: the agent tells that what it would answer to `auth/status` has changed.
-        Agents that advertised `auth.status` may send it at any time after `initialize`.
+        """The agent tells that what it would answer to `auth/status` has changed. Agents that advertised `auth.status`
+        may send it at any time after `initialize`.
 
         Needs the capability `capabilities.auth.status` of the agent.
         """
@@ -403,10 +396,10 @@ class RemoteClient(peers.Remote):
     async def elicitation_create(
         self, params: CreateElicitationRequest, /
     ) -> CreateElicitationResponse:
-        """Parameters of `elicitation/create`, by which the agent asks the user for input through the client: by a
-        form, or by a visit to a web page. It belongs to a session, perhaps to one of its tool calls, or to a
-        request that is still open; agents withdraw it when the work that needs it is cancelled. Only one that
-        blocks all foreground work makes the session's state `requires_action`.
+        """The agent asks the user for input through the client: by a form, or by a visit to a web page. It belongs to
+        a session, perhaps to one of its tool calls, or to a request that is still open; agents withdraw it when the
+        work that needs it is cancelled. Only one that blocks all foreground work makes the session's state
+        `requires_action`.
 
         Needs the capability `capabilities.elicitation` of the client.
         """
@@ -418,24 +411,22 @@ class RemoteClient(peers.Remote):
     async def elicitation_complete(
         self, params: CompleteElicitationNotification, /
     ) -> None:
-        """Parameters of `elicitation/complete`, by which the agent says that what the user was sent to a web page for
-        is done. It does not change the state of the session.
+        """The agent says that what the user was sent to a web page for is done. It does not change the state of the
+        session.
 
         Needs the capability `capabilities.elicitation.url` of the client.
         """
         await self.connection.notify("elicitation/complete", params)
 
     async def cancel_request(self, params: CancelRequestNotification, /) -> None:
-        """Parameters of `$/cancel_request`, by which either side says that it no longer needs the answer to a request
-        it sent. The receiver may stop the work and still sends exactly one answer: the regular result, the method's
-        own result for cancellation, or error -32800. It ignores ids that it does not know or has answered.
+        """Either side says that it no longer needs the answer to a request it sent. The receiver may stop the work and
+        still sends exactly one answer: the regular result, the method's own result for cancellation, or error
+        -32800. It ignores ids that it does not know or has answered.
         """
         await self.connection.notify("$/cancel_request", params)
 
     async def mcp_message(self, params: MessageMcpRequest, /) -> MessageMcpResponse:
-        """Parameters of `mcp/message` as a request: the agent calls a method of an MCP server that the client
-        provides.
-        """
+        """The agent calls a method of an MCP server that the client provides."""
         result: MessageMcpResponse = await self.connection.request(
             "mcp/message", params
         )
@@ -444,10 +435,9 @@ class RemoteClient(peers.Remote):
     async def session_request_permission(
         self, params: RequestPermissionRequest, /
     ) -> RequestPermissionResponse:
-        """Parameters of `session/request_permission`, by which the agent asks the user, through the client, whether it
-        may do something. `title`, `description` and `options` are the whole prompt; `subject` adds what the
-        question is about, for clients that can show more. Whatever the answer, the agent goes ahead only if an
-        offered option that allows it was chosen.
+        """The agent asks the user, through the client, whether it may do something. `title`, `description` and
+        `options` are the whole prompt; `subject` adds what the question is about, for clients that can show more.
+        Whatever the answer, the agent goes ahead only if an offered option that allows it was chosen.
         """
         result: RequestPermissionResponse = await self.connection.request(
             "session/request_permission", params
@@ -455,9 +445,8 @@ class RemoteClient(peers.Remote):
         return result
 
     async def session_update(self, params: UpdateSessionNotification, /) -> None:
-        """Parameters of `session/update`, by which the agent tells the client what happens in a session: messages,
-        tool calls, plans, states and more. It may come whenever the session exists, during playback of its history
-        too.
+        """The agent tells the client what happens in a session: messages, tool calls, plans, states and more. It may
+        come whenever the session exists, during playback of its history too.
 
         Needs the capability `capabilities.session` of the agent.
         """
@@ -468,17 +457,17 @@ class RemoteProxy(peers.Remote):
     """The calls to the proxy. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
 
     async def cancel_request(self, params: CancelRequestNotification, /) -> None:
-        """Parameters of `$/cancel_request`, by which either side says that it no longer needs the answer to a request
-        it sent. The receiver may stop the work and still sends exactly one answer: the regular result, the method's
-        own result for cancellation, or error -32800. It ignores ids that it does not know or has answered.
+        """Either side says that it no longer needs the answer to a request it sent. The receiver may stop the work and
+        still sends exactly one answer: the regular result, the method's own result for cancellation, or error
+        -32800. It ignores ids that it does not know or has answered.
         """
         await self.connection.notify("$/cancel_request", params)
 
     async def proxy_initialize(
         self, params: InitializeProxyRequest, /
     ) -> InitializeProxyResponse:
-        """Parameters of `proxy/initialize`: the conductor sends them in place of `initialize` to each component that
-        has another one behind it. That component initializes the next one before it answers.
+        """The conductor sends them in place of `initialize` to each component that has another one behind it. That
+        component initializes the next one before it answers.
         """
         result: InitializeProxyResponse = await self.connection.request(
             "proxy/initialize", params
@@ -488,8 +477,8 @@ class RemoteProxy(peers.Remote):
     async def proxy_successor_request(
         self, params: ProxySuccessorRequest, /
     ) -> ProxySuccessorResponse:
-        """Parameters of `proxy/successor` as a request: a message to the next component, or from it. Result and error
-        of the message inside are passed back as they are.
+        """A message to the next component, or from it. Result and error of the message inside are passed back as they
+        are.
         """
         result: ProxySuccessorResponse = await self.connection.request(
             "proxy/successor", params
@@ -497,7 +486,7 @@ class RemoteProxy(peers.Remote):
         return result
 
     async def proxy_successor(self, params: ProxySuccessorNotification, /) -> None:
-        """Parameters of `proxy/successor` as a notification: a message to the next component, or from it."""
+        """A message to the next component, or from it."""
         await self.connection.notify("proxy/successor", params)
 
 
@@ -543,20 +532,20 @@ class Agent(peers.Side):
         return RemoteClient(self.connection)
 
     async def auth_login(self, params: LoginAuthRequest, /) -> LoginAuthResponse:
-        """Parameters of `auth/login`, by which the client asks the agent to log the user in. It is allowed when the
-        agent listed at least one way to log in, and never with one of type `terminal`.
+        """The client asks the agent to log the user in. It is allowed when the agent listed at least one way to log
+        in, and never with one of type `terminal`.
         """
         raise peers.unserved("auth/login")
 
     async def auth_logout(self, params: LogoutAuthRequest, /) -> LogoutAuthResponse:
-        """Parameters of `auth/logout`, by which the client asks the agent to forget the login. It is allowed when the
-        agent listed at least one way to log in.
+        """The client asks the agent to forget the login. It is allowed when the agent listed at least one way to log
+        in.
         """
         raise peers.unserved("auth/logout")
 
     async def auth_status(self, params: AuthStatusRequest, /) -> AuthStatusResponse:
-        """Parameters of `auth/status`: the client asks whether the user is signed in. The request changes nothing, and
-        is never refused with -32000.
+        """The client asks whether the user is signed in. The request changes nothing, and is never refused with
+        -32000.
 
         Needs the capability `capabilities.auth.status` of the agent.
         """
@@ -565,43 +554,40 @@ class Agent(peers.Side):
     async def session_set_config_option(
         self, params: SetSessionConfigOptionRequest, /
     ) -> SetSessionConfigOptionResponse:
-        """Parameters of `session/set_config_option`, by which the client changes an option. Every agent that offers
-        options for a session has the method. An unknown option or a value that does not fit is refused with -32602
-        and changes nothing.
+        """The client changes an option. Every agent that offers options for a session has the method. An unknown
+        option or a value that does not fit is refused with -32602 and changes nothing.
 
         Needs the capability `capabilities.session` of the agent.
         """
         raise peers.unserved("session/set_config_option")
 
     async def initialize(self, params: InitializeRequest, /) -> InitializeResponse:
-        """Parameters of `initialize`, the first request on every connection, sent by the client. It settles which
-        version both sides speak and what each of them can do.
+        """The first request on every connection, sent by the client. It settles which version both sides speak and
+        what each of them can do.
         """
         raise peers.unserved("initialize")
 
     async def cancel_request(self, params: CancelRequestNotification, /) -> None:
-        """Parameters of `$/cancel_request`, by which either side says that it no longer needs the answer to a request
-        it sent. The receiver may stop the work and still sends exactly one answer: the regular result, the method's
-        own result for cancellation, or error -32800. It ignores ids that it does not know or has answered.
+        """Either side says that it no longer needs the answer to a request it sent. The receiver may stop the work and
+        still sends exactly one answer: the regular result, the method's own result for cancellation, or error
+        -32800. It ignores ids that it does not know or has answered.
         """
 
     async def mcp_message(self, params: MessageMcpNotification, /) -> None:
-        """Parameters of `mcp/message` as a notification: whoever provides a server passes on what that sends about a
-        request under way.
-        """
+        """Whoever provides a server passes on what that sends about a request under way."""
 
     async def session_prompt(self, params: PromptRequest, /) -> PromptResponse:
-        """Parameters of `session/prompt`, by which the client hands the user's message to the agent.
+        """The client hands the user's message to the agent.
 
         Needs the capability `capabilities.session` of the agent.
         """
         raise peers.unserved("session/prompt")
 
     async def session_cancel(self, params: CancelSessionNotification, /) -> None:
-        """Parameters of `session/cancel`, by which the client stops the work in the foreground and the prompts not yet
-        inserted; background work goes on. The agent stops model and tools as soon as it can, withdraws its open
-        permission requests, sends what is left to say, and then reports an idle state with `cancelled`, not
-        `error`. Late answers to withdrawn requests change nothing.
+        """The client stops the work in the foreground and the prompts not yet inserted; background work goes on. The
+        agent stops model and tools as soon as it can, withdraws its open permission requests, sends what is left to
+        say, and then reports an idle state with `cancelled`, not `error`. Late answers to withdrawn requests change
+        nothing.
 
         Needs the capability `capabilities.session` of the agent.
         """
@@ -609,14 +595,14 @@ class Agent(peers.Side):
     async def providers_list(
         self, params: ListProvidersRequest, /
     ) -> ListProvidersResponse:
-        """Parameters of `providers/list`: the client asks which providers of language models it can configure.
+        """The client asks which providers of language models it can configure.
 
         Needs the capability `capabilities.providers` of the agent.
         """
         raise peers.unserved("providers/list")
 
     async def providers_set(self, params: SetProviderRequest, /) -> SetProviderResponse:
-        """Parameters of `providers/set`: they replace the whole configuration of one provider.
+        """They replace the whole configuration of one provider.
 
         Needs the capability `capabilities.providers` of the agent.
         """
@@ -625,28 +611,27 @@ class Agent(peers.Side):
     async def providers_disable(
         self, params: DisableProviderRequest, /
     ) -> DisableProviderResponse:
-        """Parameters of `providers/disable`: the agent stops using one provider.
+        """The agent stops using one provider.
 
         Needs the capability `capabilities.providers` of the agent.
         """
         raise peers.unserved("providers/disable")
 
     async def session_new(self, params: NewSessionRequest, /) -> NewSessionResponse:
-        """Parameters of `session/new`, by which the client opens a session. The agent may work inside the roots `cwd`
-        and `additionalDirectories`, as far as permissions allow. The request fails with -32000 if the user has to
-        log in first.
+        """The client opens a session. The agent may work inside the roots `cwd` and `additionalDirectories`, as far as
+        permissions allow. The request fails with -32000 if the user has to log in first.
 
         Needs the capability `capabilities.session` of the agent.
         """
         raise peers.unserved("session/new")
 
     async def session_load(self, params: LoadSessionRequest, /) -> LoadSessionResponse:
-        """Parameters of `session/load`, by which the client opens a stored session and has its conversation played
-        back. The agent sends the retained history as `session/update` notifications from the start, then the
-        current state, then its answer, just as for `session/resume` with `replayFrom` at the start. The request
-        fails with -32000 if the user has to log in first. Upstream's newest schema has removed this method:
-        `session/resume` with `replayFrom` takes its place there. It is kept here because the document on required
-        session methods names it; where both peers have `session/resume`, prefer that.
+        """The client opens a stored session and has its conversation played back. The agent sends the retained history
+        as `session/update` notifications from the start, then the current state, then its answer, just as for
+        `session/resume` with `replayFrom` at the start. The request fails with -32000 if the user has to log in
+        first. Upstream's newest schema has removed this method: `session/resume` with `replayFrom` takes its place
+        there. It is kept here because the document on required session methods names it; where both peers have
+        `session/resume`, prefer that.
 
         Needs the capability `capabilities.session` of the agent.
         """
@@ -655,8 +640,8 @@ class Agent(peers.Side):
     async def session_list(
         self, params: ListSessionsRequest, /
     ) -> ListSessionsResponse:
-        """Parameters of `session/list`, by which the client asks for the sessions that the agent knows, a page at a
-        time. Where both filters are present, both must match.
+        """The client asks for the sessions that the agent knows, a page at a time. Where both filters are present,
+        both must match.
 
         Needs the capability `capabilities.session` of the agent.
         """
@@ -665,17 +650,16 @@ class Agent(peers.Side):
     async def session_resume(
         self, params: ResumeSessionRequest, /
     ) -> ResumeSessionResponse:
-        """Parameters of `session/resume`, by which the client takes up an existing session, by default without hearing
-        its history again. The request fails with -32000 if the user has to log in first.
+        """The client takes up an existing session, by default without hearing its history again. The request fails
+        with -32000 if the user has to log in first.
 
         Needs the capability `capabilities.session` of the agent.
         """
         raise peers.unserved("session/resume")
 
     async def session_fork(self, params: ForkSessionRequest, /) -> ForkSessionResponse:
-        """Parameters of `session/fork`, by which the client has a new session made that starts from the context of
-        another. The original is not touched, so a fork suits work such as a summary. The request fails with -32000
-        if the user has to log in first.
+        """The client has a new session made that starts from the context of another. The original is not touched, so a
+        fork suits work such as a summary. The request fails with -32000 if the user has to log in first.
 
         Needs the capability `capabilities.session.fork` of the agent.
         """
@@ -684,10 +668,9 @@ class Agent(peers.Side):
     async def session_close(
         self, params: CloseSessionRequest, /
     ) -> CloseSessionResponse:
-        """Parameters of `session/close`, by which the client ends a session on this connection; it stays in the list
-        and can be opened again. The agent cancels all work, that in the background included, reports the end of
-        active work by an idle state with `cancelled`, frees what the session held, and answers. Prompts not yet
-        inserted fail with -32800.
+        """The client ends a session on this connection; it stays in the list and can be opened again. The agent
+        cancels all work, that in the background included, reports the end of active work by an idle state with
+        `cancelled`, frees what the session held, and answers. Prompts not yet inserted fail with -32800.
 
         Needs the capability `capabilities.session` of the agent.
         """
@@ -696,8 +679,7 @@ class Agent(peers.Side):
     async def session_delete(
         self, params: DeleteSessionRequest, /
     ) -> DeleteSessionResponse:
-        """Parameters of `session/delete`, by which the client has a stored session removed, so that no list shows it
-        again.
+        """The client has a stored session removed, so that no list shows it again.
 
         Needs the capability `capabilities.session.delete` of the agent.
         """
@@ -706,8 +688,8 @@ class Agent(peers.Side):
     async def session_archive(
         self, params: ArchiveSessionRequest, /
     ) -> ArchiveSessionResponse:
-        """Parameters of `session/archive`: lists leave the session out from now on. Its id and history stay. Work in
-        progress is cancelled and the session closed first. An archived session may be archived again.
+        """Lists leave the session out from now on. Its id and history stay. Work in progress is cancelled and the
+        session closed first. An archived session may be archived again.
 
         Needs the capability `capabilities.session.archive` of the agent.
         """
@@ -716,7 +698,7 @@ class Agent(peers.Side):
     async def session_unarchive(
         self, params: UnarchiveSessionRequest, /
     ) -> UnarchiveSessionResponse:
-        """Parameters of `session/unarchive`: lists hold the session again. It is not opened by that.
+        """Lists hold the session again. It is not opened by that.
 
         Needs the capability `capabilities.session.archive` of the agent.
         """
@@ -725,8 +707,8 @@ class Agent(peers.Side):
     async def session_status(
         self, params: SessionStatusRequest, /
     ) -> SessionStatusResponse:
-        """Parameters of `session/status`: the client asks whether the agent holds a session in memory. The request
-        changes nothing. A session that the agent does not know is refused with -32002.
+        """The client asks whether the agent holds a session in memory. The request changes nothing. A session that the
+        agent does not know is refused with -32002.
 
         Needs the capability `capabilities.session.status` of the agent.
         """
@@ -735,8 +717,8 @@ class Agent(peers.Side):
     async def session_set_title(
         self, params: SetSessionTitleRequest, /
     ) -> SetSessionTitleResponse:
-        """Parameters of `session/set_title`: the client names any session that lists hold. The agent does not replace
-        that title by one that it makes itself.
+        """The client names any session that lists hold. The agent does not replace that title by one that it makes
+        itself.
 
         Needs the capability `capabilities.session.title` of the agent.
         """
@@ -745,18 +727,18 @@ class Agent(peers.Side):
     async def terminal_cancel(
         self, params: CancelTerminalRequest, /
     ) -> CancelTerminalResponse:
-        """Parameters of `terminal/cancel`, by which the client asks the agent to stop the process in one terminal. It
-        is allowed only while that terminal offers `capabilities.cancel`; an unknown, ended or unstoppable one is
-        refused with -32602. Neither the session's state nor the status of a tool call changes by it.
+        """The client asks the agent to stop the process in one terminal. It is allowed only while that terminal offers
+        `capabilities.cancel`; an unknown, ended or unstoppable one is refused with -32602. Neither the session's
+        state nor the status of a tool call changes by it.
         """
         raise peers.unserved("terminal/cancel")
 
     async def tool_call_cancel(
         self, params: CancelToolCallRequest, /
     ) -> CancelToolCallResponse:
-        """Parameters of `tool_call/cancel`, by which the client asks the agent to stop one tool call. It is allowed
-        only while that tool call offers `capabilities.cancel`; an unknown, finished or unstoppable tool call is
-        refused with -32602. The state of the session does not change by it.
+        """The client asks the agent to stop one tool call. It is allowed only while that tool call offers
+        `capabilities.cancel`; an unknown, finished or unstoppable tool call is refused with -32602. The state of
+        the session does not change by it.
         """
         raise peers.unserved("tool_call/cancel")
 
@@ -785,8 +767,8 @@ class Client(peers.Side):
         return RemoteAgent(self.connection)
 
     async def auth_status_update(self, params: AuthStatusUpdateNotification, /) -> None:
-        """Parameters of `auth/status_update`: the agent tells that what it would answer to `auth/status` has changed.
-        Agents that advertised `auth.status` may send it at any time after `initialize`.
+        """The agent tells that what it would answer to `auth/status` has changed. Agents that advertised `auth.status`
+        may send it at any time after `initialize`.
 
         Needs the capability `capabilities.auth.status` of the agent.
         """
@@ -794,10 +776,10 @@ class Client(peers.Side):
     async def elicitation_create(
         self, params: CreateElicitationRequest, /
     ) -> CreateElicitationResponse:
-        """Parameters of `elicitation/create`, by which the agent asks the user for input through the client: by a
-        form, or by a visit to a web page. It belongs to a session, perhaps to one of its tool calls, or to a
-        request that is still open; agents withdraw it when the work that needs it is cancelled. Only one that
-        blocks all foreground work makes the session's state `requires_action`.
+        """The agent asks the user for input through the client: by a form, or by a visit to a web page. It belongs to
+        a session, perhaps to one of its tool calls, or to a request that is still open; agents withdraw it when the
+        work that needs it is cancelled. Only one that blocks all foreground work makes the session's state
+        `requires_action`.
 
         Needs the capability `capabilities.elicitation` of the client.
         """
@@ -806,38 +788,34 @@ class Client(peers.Side):
     async def elicitation_complete(
         self, params: CompleteElicitationNotification, /
     ) -> None:
-        """Parameters of `elicitation/complete`, by which the agent says that what the user was sent to a web page for
-        is done. It does not change the state of the session.
+        """The agent says that what the user was sent to a web page for is done. It does not change the state of the
+        session.
 
         Needs the capability `capabilities.elicitation.url` of the client.
         """
 
     async def cancel_request(self, params: CancelRequestNotification, /) -> None:
-        """Parameters of `$/cancel_request`, by which either side says that it no longer needs the answer to a request
-        it sent. The receiver may stop the work and still sends exactly one answer: the regular result, the method's
-        own result for cancellation, or error -32800. It ignores ids that it does not know or has answered.
+        """Either side says that it no longer needs the answer to a request it sent. The receiver may stop the work and
+        still sends exactly one answer: the regular result, the method's own result for cancellation, or error
+        -32800. It ignores ids that it does not know or has answered.
         """
 
     async def mcp_message(self, params: MessageMcpRequest, /) -> MessageMcpResponse:
-        """Parameters of `mcp/message` as a request: the agent calls a method of an MCP server that the client
-        provides.
-        """
+        """The agent calls a method of an MCP server that the client provides."""
         raise peers.unserved("mcp/message")
 
     async def session_request_permission(
         self, params: RequestPermissionRequest, /
     ) -> RequestPermissionResponse:
-        """Parameters of `session/request_permission`, by which the agent asks the user, through the client, whether it
-        may do something. `title`, `description` and `options` are the whole prompt; `subject` adds what the
-        question is about, for clients that can show more. Whatever the answer, the agent goes ahead only if an
-        offered option that allows it was chosen.
+        """The agent asks the user, through the client, whether it may do something. `title`, `description` and
+        `options` are the whole prompt; `subject` adds what the question is about, for clients that can show more.
+        Whatever the answer, the agent goes ahead only if an offered option that allows it was chosen.
         """
         raise peers.unserved("session/request_permission")
 
     async def session_update(self, params: UpdateSessionNotification, /) -> None:
-        """Parameters of `session/update`, by which the agent tells the client what happens in a session: messages,
-        tool calls, plans, states and more. It may come whenever the session exists, during playback of its history
-        too.
+        """The agent tells the client what happens in a session: messages, tool calls, plans, states and more. It may
+        come whenever the session exists, during playback of its history too.
 
         Needs the capability `capabilities.session` of the agent.
         """
@@ -864,29 +842,29 @@ class Proxy(peers.Side):
         return RemoteClient(self.connection)
 
     async def cancel_request(self, params: CancelRequestNotification, /) -> None:
-        """Parameters of `$/cancel_request`, by which either side says that it no longer needs the answer to a request
-        it sent. The receiver may stop the work and still sends exactly one answer: the regular result, the method's
-        own result for cancellation, or error -32800. It ignores ids that it does not know or has answered.
+        """Either side says that it no longer needs the answer to a request it sent. The receiver may stop the work and
+        still sends exactly one answer: the regular result, the method's own result for cancellation, or error
+        -32800. It ignores ids that it does not know or has answered.
         """
 
     async def proxy_initialize(
         self, params: InitializeProxyRequest, /
     ) -> InitializeProxyResponse:
-        """Parameters of `proxy/initialize`: the conductor sends them in place of `initialize` to each component that
-        has another one behind it. That component initializes the next one before it answers.
+        """The conductor sends them in place of `initialize` to each component that has another one behind it. That
+        component initializes the next one before it answers.
         """
         raise peers.unserved("proxy/initialize")
 
     async def proxy_successor_request(
         self, params: ProxySuccessorRequest, /
     ) -> ProxySuccessorResponse:
-        """Parameters of `proxy/successor` as a request: a message to the next component, or from it. Result and error
-        of the message inside are passed back as they are.
+        """A message to the next component, or from it. Result and error of the message inside are passed back as they
+        are.
         """
         raise peers.unserved("proxy/successor")
 
     async def proxy_successor(self, params: ProxySuccessorNotification, /) -> None:
-        """Parameters of `proxy/successor` as a notification: a message to the next component, or from it."""
+        """A message to the next component, or from it."""
 
 
 async def run_agent(

@@ -192,9 +192,8 @@ SetSessionConfigOptionRequest = TypeAliasType(
         Defined(__name__, "SetSessionConfigOptionRequest"),
     ],
 )
-"""Parameters of `session/set_config_option`, by which the client changes an option. Every agent that offers options
-for a session has the method. An unknown option or a value that does not fit is refused with -32602 and changes
-nothing.
+"""Parameters of `session/set_config_option`: the client changes an option. Every agent that offers options for a
+session has the method. An unknown option or a value that does not fit is refused with -32602 and changes nothing.
 
 Unknown values of `type` are kept as `UnknownSetSessionConfigOptionRequest`.
 """
@@ -381,10 +380,10 @@ CreateElicitationRequest = TypeAliasType(
         Defined(__name__, "CreateElicitationRequest"),
     ],
 )
-"""Parameters of `elicitation/create`, by which the agent asks the user for input through the client: by a form, or by
-a visit to a web page. It belongs to a session, perhaps to one of its tool calls, or to a request that is still
-open; agents withdraw it when the work that needs it is cancelled. Only one that blocks all foreground work makes
-the session's state `requires_action`.
+"""Parameters of `elicitation/create`: the agent asks the user for input through the client: by a form, or by a visit
+to a web page. It belongs to a session, perhaps to one of its tool calls, or to a request that is still open; agents
+withdraw it when the work that needs it is cancelled. Only one that blocks all foreground work makes the session's
+state `requires_action`.
 
 Unknown values of `mode` are kept as `UnknownCreateElicitationRequest`.
 """
