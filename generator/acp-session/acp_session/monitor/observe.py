@@ -151,7 +151,8 @@ class Monitor:
         first = tuple(islice(found, self._limit))
         last: Breach | None = None
         for count, breach in enumerate(found, 1):
-            level = min(breach.level, breach.level if last is None else last.level, key=LEVELS.index)
+            levels: tuple[Level, ...] = (breach.level, breach.level if last is None else last.level)
+            level = next(each for each in LEVELS if each in levels)
             sentence = f"what else is wrong with this line is not told: it has more than {self._limit} findings"
             last = Breach("more", level, (), breach.index, breach.sender, "", "", None, sentence, count)
         return first if last is None else (*first, last)
