@@ -51,9 +51,10 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
         "sending",
         "trace",
     },
+    "calling": {"contract", "failures", "framing", "gates", "pending", "places", "transport", "wire"},
     "connection": {
-        *("contract", "envelopes", "errors", "failures", "framing", "gates", "incoming", "json_types", "parse"),
-        *("pending", "places", "transport", "wire"),
+        *("calling", "envelopes", "errors", "failures", "framing", "incoming", "json_types", "parse"),
+        *("places", "transport", "wire"),
     },
     "constructing": {"json_types"},
     "contract": {"json_types"},
@@ -75,12 +76,13 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "model": {"constructing", "described", "json_types", "published"},
     "parse": {"contract", "errors", "json_types", "pointers"},
     "peers": {"child", "connection", "failures", "framing", "stdio", "transport", "wire"},
-    "pending": {"json_types"},
+    "pending": {"json_types", "places"},
     "pieces": {"contract", "explain", "json_types", "pointers"},
     "pipes": {"failures", "framing"},
     "places": set(),
     "pointers": set(),
-    "published": {"described", "json_types", "pointers"},
+    "kinds": {"constructing"},
+    "published": {"described", "json_types", "kinds", "pointers"},
     "sending": {
         *("constructing", "contract", "errors", "json_types", "judging", "markers", "model", "pointers"),
         "published",
@@ -97,7 +99,10 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
 
 SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "__init__": set(),
-    "adapter": {"diffs", "endings", "errors", "permission", "permission_folding"},
+    "adapter": {
+        *("approval", "client_host", "diffs", "endings", "errors", "filesystem", "hooks", "permission"),
+        *("permission_folding", "processes", "scope", "store", "tail", "terminals", "workspace"),
+    },
     "agent_base": {"errors", "scope", "workspace"},
     "agent_host": {"agent_base", "agent_session", "errors", "turn", "workspace"},
     "agent_session": {"agent_base", "hooks"},
@@ -105,7 +110,7 @@ SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "atomic": {"containment", "handles"},
     "baseline": set(),
     "bounded": set(),
-    "client_base": {"errors", "workspace"},
+    "client_base": {"errors", "hooks", "workspace"},
     "client_host": {
         "approval",
         "client_base",

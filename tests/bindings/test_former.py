@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 import importlib
+import os
+import shutil
+import subprocess
 import sys
 import warnings
-from typing import Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 
 from bindings.subjects import Subject, Subjects
+
+ROOT: Final = Path(__file__).parents[2]
+PAGE: Final = ROOT / "schema/pages/former-names.md"
+PACKAGES: Final = ("v1", "v2", "unstable.v1", "unstable.v2")
+
+HEAD: Final = """# Former names of types
+
+What types of `acp_bindings` were called in the last release, and what they are called now. A former name works for one release: it is
+the type of now, so type checkers take it in every place, and it tells a `DeprecationWarning` where it is used, which
+`python -W error::DeprecationWarning` makes an error. How names are chosen is told in [How things are named](names.md).
+"""
 
 
 @pytest.fixture(scope="module", params=["own_v1", "own_v2"])
@@ -69,3 +85,58 @@ def test_one_class_goes_into_an_update_as_it_is(subject: Subject) -> None:
         "outcome": {"outcome": "selected", "optionId": "yes"}
     }
     assert sys.modules[module.__name__] is module
+
+
+# --- our own bindings, as they are checked in --------------------------------------------------------------------------
+
+
+def checked_in() -> dict[str, Mapping[str, str]]:
+    """The former names by package."""
+    return {name: importlib.import_module(f"acp_bindings.{name}._former").FORMER for name in PACKAGES}
+
+
+def test_the_page_names_them_all(pytestconfig: pytest.Config) -> None:
+    parts = [HEAD]
+    for package, names in checked_in().items():
+        rows = "\n".join(f"| `{before}` | `{now}` |" for before, now in names.items())
+        parts.append(f"## acp_bindings.{package}\n\n| Former | Now |\n| --- | --- |\n{rows}\n")
+    wanted = "\n".join(parts)
+    if pytestconfig.getoption("rewrite_goldens") and not os.environ.get("CI"):
+        PAGE.write_text(wanted, "utf-8")
+    assert PAGE.read_text("utf-8") == wanted
+
+
+@pytest.mark.parametrize("checker", ["mypy", "pyright"])
+def test_type_checkers_take_a_former_name_for_the_type_of_now(tmp_path: Path, checker: str) -> None:
+    lines = ["from acp_bindings import v1, v2", "from acp_bindings.unstable import v1 as u1, v2 as u2", ""]
+    count = 0
+    for module, names in zip(("v1", "v2", "u1", "u2"), checked_in().values(), strict=True):
+        for before, now in names.items():
+            count += 1
+            lines.append(f"def to_{count}(one: {module}.{before}) -> {module}.{now}: return one")
+            lines.append(f"def from_{count}(one: {module}.{now}) -> {module}.{before}: return one")
+    assert count > 200
+    lines += [
+        'v1.TextContentBlock(text="a")',
+        "v1.TextContentBlock(words=1)  # an error, as of the class of now",
+        "v1.NoSuchFormerName",
+    ]
+    file = tmp_path / "uses.py"
+    file.write_text("\n".join(lines) + "\n", "utf-8")
+    bindings = ROOT / "generated/python/acp-bindings"
+    commands = {
+        "mypy": [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), str(file)],
+        "pyright": [
+            str(shutil.which("pyright", path=Path(sys.executable).parent)),
+            "--pythonpath",
+            sys.executable,
+            str(file),
+        ],
+    }
+    (tmp_path / "pyrightconfig.json").write_text(
+        f'{{"typeCheckingMode": "strict", "extraPaths": ["{bindings}"]}}', "utf-8"
+    )
+    environment = {**os.environ, "MYPYPATH": str(bindings)}
+    run = subprocess.run(commands[checker], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+    errors = [line for line in run.stdout.splitlines() if "error" in line and "uses.py:" in line]
+    assert {int(line.split("uses.py:")[1].split(":")[0]) for line in errors} == {len(lines) - 1, len(lines)}, run.stdout

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -139,6 +139,24 @@ def test_reading_takes_the_names_of_the_schema_wherever_one_reads(own: Subject) 
     for read in (module.decode_as, module.validate_as):
         with pytest.raises(KeyError):
             read("NoSuchThing", good)
+
+
+NAMESAKES: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
+    ("LogoutRequest", {"meta": {"a": 1}}),
+    ("LogoutRequest", {"meta": 1, "_meta": None}),
+    ("InitializeRequest", {"protocolVersion": 1, "clientCapabilities": {"fs": {"read_text_file": True}}}),
+    ("PromptRequest", {"sessionId": "s", "prompt": [{"type": "text", "text": "a", "meta": 2}]}),
+)
+
+
+@pytest.mark.parametrize(("name", "value"), NAMESAKES)
+def test_a_field_that_is_called_like_an_attribute_stays_a_field_of_its_own(
+    own: Subject, name: str, value: dict[str, Any]
+) -> None:
+    class_ = getattr(own.module, name)
+    for read in (class_.model_validate(value), class_.model_validate_json(json.dumps(value))):
+        assert own.encoded(read) == read.model_dump(mode="json") == value
+        assert read == own.module.decode_as(class_, value)
 
 
 def test_a_plain_dump_has_what_is_sent_and_defaults_when_asked(own: Subject) -> None:

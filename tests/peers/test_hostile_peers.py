@@ -7,8 +7,10 @@ import json
 from typing import Any
 
 import pytest
-from acp_bindings import v1
+from acp_bindings import DecodeError, v1
 from acp_bindings.runtime.framing import Headers, Lines, Unreadable
+from acp_bindings.runtime.transport import Memory, pair
+from acp_bindings.v1 import peers
 
 from peers.harbour import Agent, Client, call, raw_agent, raw_client, run
 
@@ -107,6 +109,62 @@ def test_answers_twice_and_to_nothing_change_nothing() -> None:
             raw.say({"jsonrpc": "2.0", "id": float(two), "result": {"sessionId": "second"}})
             assert [(await first).session_id, (await second).session_id] == ["first", "second"]
             assert len(told) == 7
+
+    run(test)
+
+
+@pytest.mark.parametrize("more", [{}, {"jsonrpc": "1.0"}, {"extra": 1}])
+def test_an_answer_without_result_and_error_fails_its_request_and_is_not_answered(more: dict[str, Any]) -> None:
+    async def test() -> None:
+        async with raw_agent() as (raw, agent):
+            asking = asyncio.create_task(agent.session_new(v1.NewSessionRequest(cwd="/", mcp_servers=[])))
+            raw.say({"jsonrpc": "2.0", "id": (await raw.hear())["id"], **more})
+            with pytest.raises(DecodeError, match=r"neither 'result' nor 'error'|must be \"2.0\""):
+                await asking
+            raw.say({"jsonrpc": "2.0", "id": 77, **more})  # nobody waits for it: what is no message is answered
+            answer = await raw.hear()
+            assert (answer["id"], answer["error"]["code"]) == (77, -32600)
+
+    run(test)
+
+
+class Counted:
+    """A transport that counts what is read."""
+
+    def __init__(self, end: Memory) -> None:
+        self.end, self.read = end, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.end, name)
+
+    async def receive(self) -> bytes | None:
+        found = await self.end.receive()
+        self.read += 1
+        return found
+
+    async def settled(self) -> int:
+        before = -1
+        while before != self.read:
+            before = self.read
+            for _ in range(300):
+                await asyncio.sleep(0)
+        return before
+
+
+@pytest.mark.parametrize(
+    "line", [b'{"jsonrpc":"2.0","id":%d,"method":"no/such"}', b"junk %d", json.dumps(NEW).encode()]
+)
+def test_a_peer_that_sends_and_never_reads_is_read_no_more_and_once_it_reads_all_is_answered(line: bytes) -> None:
+    async def test() -> None:
+        far, near = pair(1024)
+        counted: Any = Counted(near)
+        async with peers.connect_client(Agent(), counted, concurrency=4, told=lambda what: None):
+            for number in range(1000):
+                far.send(line % number if b"%" in line else line.replace(b"99", b"%d" % number))
+            assert 64 <= await counted.settled() < 200
+            answers = [await far.receive() for _ in range(1000)]
+            assert len(answers) == 1000 and counted.read == 1000
+        await far.close()
 
     run(test)
 

@@ -6,12 +6,16 @@ A session begins, changes and ends in one place, so that whatever serves it cann
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
+from acp_bindings import MISSING
+from acp_bindings.runtime.pending import Sent
+
 from .errors import METHOD_NOT_FOUND, RequestError, invalid_params
+from .hooks import awaited
 from .workspace import ClientWorkspace, RootSet
 
 T = TypeVar("T")
@@ -20,6 +24,11 @@ Call: TypeAlias = "Callable[[str, Any], Awaitable[Any]]"
 """Sends a request, named by its method, and returns the typed result. What it raises is passed on."""
 Notify: TypeAlias = "Callable[[str, Any], Awaitable[object] | object]"
 """Sends a notification."""
+
+Elicit: TypeAlias = "Callable[[Any], Awaitable[Any] | Any]"
+"""Asks the user for input: the params of `elicitation/create`, and its result, of the version that is spoken."""
+Waiting: TypeAlias = "Callable[[object], Sent | None]"
+"""The request of ours of an id, while it waits for its answer: `Connection.sent`."""
 
 MOST_PAGES: Final = 1000
 """Pages of `session/list` that are asked for."""
@@ -71,7 +80,18 @@ class OpenSession(Generic[K]):
 class ClientSessions(Generic[K]):
     """The sessions of a client, over one connection to one agent; `empty` makes the state of a new one."""
 
-    def __init__(self, call: Call, notify: Notify, empty: Callable[[], K], granted: Iterable[str]) -> None:
+    def __init__(
+        self,
+        call: Call,
+        notify: Notify,
+        empty: Callable[[], K],
+        granted: Iterable[str],
+        elicit: Elicit | None,
+        modes: Collection[str],
+        waiting: Waiting | None,
+    ) -> None:
+        self._elicit, self._waiting = elicit, waiting
+        self._modes: frozenset[str] = frozenset(() if elicit is None else modes)
         self._call = call
         self._notify = notify
         self._empty = empty
@@ -107,6 +127,31 @@ class ClientSessions(Generic[K]):
         """Tell something of the roots of a session, now and whenever they change."""
         self._session(session_id).followers.append(follower)
         await follower.follow(self.roots(session_id))
+
+    async def _elicited(self, params: Any, cancelled: T) -> T:
+        """What the user answers to a question, `cancelled` where what it belongs to ends first: the turn, or the request that it names.
+
+        Raises `RequestError`: -32601 where nobody is to be asked, -32602 for a mode that is not offered, a session that is not open, or a
+        request that does not wait for its answer.
+        """
+        if self._elicit is None:
+            raise RequestError(
+                METHOD_NOT_FOUND, "elicitation/create is not supported", {"method": "elicitation/create"}
+            )
+        if params.mode not in self._modes:
+            raise invalid_params("questions of this mode are not offered", pointer="/mode")
+        request_id = getattr(params, "request_id", MISSING)
+        if request_id is MISSING:
+            session = self._session(params.session_id)
+            found: T | None = await session.until_stopped(awaited(self._elicit(params)))
+        elif self._waiting is None:
+            found = await awaited(self._elicit(params))
+        else:
+            sent = self._waiting(request_id)
+            if sent is None:
+                raise invalid_params("no request with this id waits for its answer", pointer="/requestId")
+            found = await _until(sent.answer, awaited(self._elicit(params)))
+        return cancelled if found is None else found
 
     def _require(self, method: str, offered: object) -> None:
         if offered is None or offered is False:
@@ -213,6 +258,16 @@ class ClientSessions(Generic[K]):
         await self._let_go(session_id)
         for follower in () if session is None else session.followers:
             await follower.follow(None)
+
+
+async def _until(end: asyncio.Future[Any], work: Awaitable[T]) -> T | None:
+    """The result of something, or `None` where the end comes first."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait((task, end), return_when=asyncio.FIRST_COMPLETED)
+        return task.result() if task.done() and not end.done() else None
+    finally:
+        task.cancel()
 
 
 async def every_page(ask: Callable[[str | None], Awaitable[Any]]) -> list[Any]:

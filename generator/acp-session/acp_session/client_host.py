@@ -15,13 +15,13 @@ Sources: the pages of v1 on initialization, session setup, prompt turns, cancell
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from acp_bindings import MISSING, ErrorResponse, Request, Response, v1
 
 from .approval import Approve, Wish
-from .client_base import Call, ClientSessions, Notify, OpenSession, every_page
+from .client_base import Call, ClientSessions, Elicit, Notify, OpenSession, Waiting, every_page
 from .errors import METHOD_NOT_FOUND, RequestError, invalid_params, refused
 from .filesystem import Buffer, Changed, FileEvent, FilePolicy, FileSystem, Stage
 from .hooks import awaited
@@ -43,9 +43,9 @@ class ClientHost(ClientSessions[Transcript]):
     """The sessions of a client, over one connection to one agent of v1.
 
     `granted`: the directories that the user lets agents use. `files` and `terminals`: the policies; `None` offers none of them.
-    `permission` is asked what an agent may do, `approve` before each write and
-    command that is carried out; the other hooks are those of `FileSystem`
-    and `Terminals`. `store` keeps the files elsewhere than on this machine's disk.
+    `permission` is asked what an agent may do, `elicit` for input in the `modes` that are offered, `approve` before each write and
+    command that is carried out; the other hooks are those of `FileSystem` and `Terminals`. `waiting` says which requests wait for their
+    answers, so that a question that names another is refused. `store` keeps the files elsewhere than on this machine's disk.
     """
 
     def __init__(
@@ -58,6 +58,9 @@ class ClientHost(ClientSessions[Transcript]):
         terminals: TerminalPolicy | None = TerminalPolicy(),  # noqa: B008 - frozen
         store: Store | None = None,
         permission: Ask = lambda prompt: None,
+        elicit: Elicit | None = None,
+        modes: Collection[str] = ("form",),
+        waiting: Waiting | None = None,
         approve: Approve | None = None,
         buffer: Buffer | None = None,
         changed: Changed | None = None,
@@ -65,7 +68,7 @@ class ClientHost(ClientSessions[Transcript]):
         show: Show = lambda session_id, terminal_id, text: None,
         audit: Audit = lambda event: None,
     ) -> None:
-        super().__init__(call, notify, Transcript, granted)
+        super().__init__(call, notify, Transcript, granted, elicit, modes, waiting)
         self._ask = permission
         self._approve = approve
         asked = None if approve is None else self._approved
@@ -87,6 +90,10 @@ class ClientHost(ClientSessions[Transcript]):
         """What to advertise: what is configured and can be kept here, and no more. `more` are further fields."""
         fs = v1.FileSystemCapabilities() if self.files is None else self.files.capabilities()
         terminal = self.terminals is not None and self.terminals.is_offered
+        if self._modes:
+            form = v1.ElicitationFormCapabilities() if "form" in self._modes else None
+            url = v1.ElicitationUrlCapabilities() if "url" in self._modes else None
+            more = {"elicitation": v1.ElicitationCapabilities(form=form, url=url), **more}
         return v1.ClientCapabilities(fs=fs, terminal=terminal, **more)
 
     async def initialize(self, info: v1.Implementation | None = None, **more: Any) -> v1.InitializeResponse:
@@ -261,6 +268,9 @@ class ClientHost(ClientSessions[Transcript]):
                 ) if self.terminals is not None:
                     self._require_wanted(request.params)
                     return await self.terminals.answer(request)
+                case params if request.method == "elicitation/create":
+                    result = await self._elicited(params, v1.ElicitationCancelAction())
+                    return Response(request.id, result, request.method)
                 case _:
                     raise RequestError(
                         METHOD_NOT_FOUND, f"{request.method} is not supported", {"method": request.method}

@@ -22,6 +22,7 @@ from typing import Any
 
 from acp_bindings import ErrorResponse, Refused, Request, Response, v1
 from acp_bindings.runtime.peers import Side
+from acp_bindings.runtime.pending import Sent
 from acp_bindings.v1 import peers
 
 from .agent_host import AgentHost
@@ -41,6 +42,9 @@ class Connected(Side):
 
     async def _call(self, method: str, params: Any) -> Any:
         return await self.connection.request(method, params)
+
+    def _waits(self, id_: object) -> Sent | None:
+        return self.connection.sent(id_)
 
     async def _tell(self, method: str, params: Any) -> None:
         await self.connection.notify(method, params)
@@ -129,4 +133,4 @@ class HostedClient(Answering, peers.Client):
     """
 
     def __init__(self, **options: Any) -> None:
-        self.host: ClientHost = ClientHost(self._call, self._tell, **options)
+        self.host: ClientHost = ClientHost(self._call, self._tell, waiting=self._waits, **options)

@@ -35,6 +35,7 @@ from acp_bindings.v2 import peers as peers2
 
 from .adapter import Losses, Told, as_v1, as_v2
 from .adapter.handshakes import request_to_v1, request_to_v2
+from .adapter.local import NOTHING, Local, offered
 from .opening import Begun, Opening, Stage, UnsupportedVersion, handshake
 
 Remote = TypeVar("Remote", bound="peers1.RemoteAgent | peers2.RemoteAgent")
@@ -51,13 +52,14 @@ async def run_agent(
     v2: peers2.Agent | None = None,
     adapt: bool = True,
     lost: Told = lambda loss: None,
+    local: Local = NOTHING,
     kind: Kind = "lines",
     limit: int = LIMIT,
     **options: Unpack[Options],
 ) -> None:
     """Be the agent on standard input and output until the input ends: `serve_agent` there."""
     link = await Own.open(framing(kind, limit), grace=options.get("grace", 2.0))
-    await serve_agent(link, v1=v1, v2=v2, adapt=adapt, lost=lost, **options)
+    await serve_agent(link, v1=v1, v2=v2, adapt=adapt, lost=lost, local=local, **options)
 
 
 async def serve_agent(
@@ -67,12 +69,14 @@ async def serve_agent(
     v2: peers2.Agent | None = None,
     adapt: bool = True,
     lost: Told = lambda loss: None,
+    local: Local = NOTHING,
     **options: Unpack[Options],
 ) -> None:
     """Be the agent at a transport until the client ends. `initialize` says who serves: `v1`, or `v2`.
 
-    For a version that has no handler the adapter serves, unless `adapt` is false; `lost` hears of what it cannot carry over. A client may
-    begin anew with another version until its first other request. Raises `ValueError` without any handler.
+    For a version that has no handler the adapter serves, unless `adapt` is false; `lost` hears of what it cannot carry over, and `local`
+    serves the files and terminals that `v1` asks a client of v2 for. A client may begin anew with another version until its first other
+    request. Raises `ValueError` without any handler.
     """
     if v1 is None and v2 is None:
         raise ValueError("an agent needs a handler for v1 or for v2")
@@ -82,7 +86,7 @@ async def serve_agent(
         found = await opening.next()
         while found is not None:
             stage = Stage(opening, *found)
-            async with _served_by(found[0], v1, v2, lost) as handler:
+            async with _served_by(found[0], v1, v2, lost, local) as handler:
                 connection = Connection(handler.wire, handler.side, handler.other, handler, stage, **options)
                 handler.attach(connection)
                 await connection.run()
@@ -93,7 +97,7 @@ async def serve_agent(
 
 @asynccontextmanager
 async def _served_by(
-    version: int, v1: peers1.Agent | None, v2: peers2.Agent | None, lost: Told
+    version: int, v1: peers1.Agent | None, v2: peers2.Agent | None, lost: Told, local: Local
 ) -> AsyncGenerator[Side]:
     own: Side | None = v1 if version == 1 else v2
     if own is not None:
@@ -104,7 +108,7 @@ async def _served_by(
         async with peers2.connect_client(v2, far), as_v1(near, lost=lost) as older:
             yield older
     elif v1 is not None:
-        async with peers1.connect_client(v1, far), as_v2(near, lost=lost) as newer:
+        async with peers1.connect_client(v1, far), as_v2(near, lost=lost, local=local) as newer:
             yield newer
 
 
@@ -129,15 +133,22 @@ Offer2 = tuple[peers2.Client, acp2.InitializeRequest]
 
 @overload
 def connect_agent(
-    link: Transport, *, v2: Offer2, adapt: bool = ..., lost: Told = ..., **options: Unpack[Options]
+    link: Transport, *, v2: Offer2, adapt: bool = ..., lost: Told = ..., local: Local = ..., **options: Unpack[Options]
 ) -> AbstractAsyncContextManager[Agreed[peers2.RemoteAgent]]: ...
 @overload
 def connect_agent(
-    link: Transport, *, v1: Offer1, adapt: bool = ..., lost: Told = ..., **options: Unpack[Options]
+    link: Transport, *, v1: Offer1, adapt: bool = ..., lost: Told = ..., local: Local = ..., **options: Unpack[Options]
 ) -> AbstractAsyncContextManager[Agreed[peers1.RemoteAgent]]: ...
 @overload
 def connect_agent(
-    link: Transport, *, v1: Offer1, v2: Offer2, adapt: bool = ..., lost: Told = ..., **options: Unpack[Options]
+    link: Transport,
+    *,
+    v1: Offer1,
+    v2: Offer2,
+    adapt: bool = ...,
+    lost: Told = ...,
+    local: Local = ...,
+    **options: Unpack[Options],
 ) -> AbstractAsyncContextManager[Agreed[peers1.RemoteAgent] | Agreed[peers2.RemoteAgent]]: ...
 def connect_agent(
     link: Transport,
@@ -146,16 +157,18 @@ def connect_agent(
     v2: Offer2 | None = None,
     adapt: bool = True,
     lost: Told = lambda loss: None,
+    local: Local = NOTHING,
     **options: Unpack[Options],
 ) -> AbstractAsyncContextManager[Agreed[Any]]:
     """Be the client of the agent at a transport, with the handler, and the params of `initialize`, of the version that it speaks.
 
-    For a version that has no handler the adapter speaks, unless `adapt` is false. Raises `UnsupportedVersion` where the agent speaks none
+    For a version that has no handler the adapter speaks, unless `adapt` is false; `lost` hears of what it cannot carry over, and `local`
+    serves the files and terminals that an agent of v1 asks a client of v2 for. Raises `UnsupportedVersion` where the agent speaks none
     of both, `Failed` where it answers none, `ConnectionEnded`, and `ValueError` without any handler.
     """
     if v1 is None and v2 is None:
         raise ValueError("a client needs a handler for v1 or for v2")
-    return _connected(link, v1, v2, adapt, lost, options)
+    return _connected(link, v1, v2, adapt, lost, local, options)
 
 
 @overload
@@ -165,6 +178,7 @@ def spawn_agent(
     v2: Offer2,
     adapt: bool = ...,
     lost: Told = ...,
+    local: Local = ...,
     kind: Kind = ...,
     limit: int = ...,
     cwd: Folder | None = ...,
@@ -178,6 +192,7 @@ def spawn_agent(
     v1: Offer1,
     adapt: bool = ...,
     lost: Told = ...,
+    local: Local = ...,
     kind: Kind = ...,
     limit: int = ...,
     cwd: Folder | None = ...,
@@ -192,6 +207,7 @@ def spawn_agent(
     v2: Offer2,
     adapt: bool = ...,
     lost: Told = ...,
+    local: Local = ...,
     kind: Kind = ...,
     limit: int = ...,
     cwd: Folder | None = ...,
@@ -206,6 +222,7 @@ async def spawn_agent(
     v2: Offer2 | None = None,
     adapt: bool = True,
     lost: Told = lambda loss: None,
+    local: Local = NOTHING,
     kind: Kind = "lines",
     limit: int = LIMIT,
     cwd: Folder | None = None,
@@ -216,7 +233,7 @@ async def spawn_agent(
     if v1 is None and v2 is None:
         raise ValueError("a client needs a handler for v1 or for v2")
     child = await Child.start(command, framing(kind, limit), cwd=cwd, env=env, grace=options.get("grace", 2.0))
-    async with _connected(child, v1, v2, adapt, lost, options) as agreed:
+    async with _connected(child, v1, v2, adapt, lost, local, options) as agreed:
         yield agreed
 
 
@@ -225,11 +242,11 @@ _NEWEST: Final = 2
 
 @asynccontextmanager
 async def _connected(
-    link: Transport, v1: Offer1 | None, v2: Offer2 | None, adapt: bool, lost: Told, options: Options
+    link: Transport, v1: Offer1 | None, v2: Offer2 | None, adapt: bool, lost: Told, local: Local, options: Options
 ) -> AsyncGenerator[Agreed[Any]]:
     known: Collection[int] = {1, 2} if adapt else {number for number, one in ((1, v1), (2, v2)) if one is not None}
     try:
-        version, answer, kept = await handshake(link, _attempts(v1, v2, known), known, options.get("timeout"))
+        version, answer, kept = await handshake(link, _attempts(v1, v2, known, local), known, options.get("timeout"))
     except BaseException:
         await link.close()
         raise
@@ -241,20 +258,20 @@ async def _connected(
         async with peers2.connect_agent(v2[0], begun, **options) as newer:
             yield Agreed(2, newer, await newer.initialize(v2[1]))
     elif v2 is not None:
-        async with as_v2(begun, lost=lost) as face, peers2.join(face, v2[0], **options) as (calls, _):
+        async with as_v2(begun, lost=lost, local=local) as face, peers2.join(face, v2[0], **options) as (calls, _):
             yield Agreed(1, calls, await calls.initialize(v2[1]), face.losses)
     elif v1 is not None:
         async with as_v1(begun, lost=lost) as older, peers1.join(older, v1[0], **options) as (calls1, _):
             yield Agreed(2, calls1, await calls1.initialize(v1[1]), older.losses)
 
 
-def _attempts(v1: Offer1 | None, v2: Offer2 | None, known: Collection[int]) -> list[dict[str, Any]]:
+def _attempts(v1: Offer1 | None, v2: Offer2 | None, known: Collection[int], local: Local) -> list[dict[str, Any]]:
     """The params of `initialize` to try, in order: what a handler of its own speaks first, and of that the newest."""
     one: dict[str, Any] | None = None if v1 is None else json.loads(acp1.encode(v1[1]))
     two: dict[str, Any] | None = None if v2 is None else json.loads(acp2.encode(v2[1]))
     place = Losses().place("initialize")
     if one is None and two is not None:
-        one = request_to_v1(two, place, {})
+        one = request_to_v1(two, place, offered(local))
     if two is None and one is not None:
         two = request_to_v2(one, place)
     assert one is not None and two is not None

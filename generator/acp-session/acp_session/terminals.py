@@ -236,6 +236,19 @@ class Terminals:
         child = session.running.get(terminal_id)
         return session.kept.get(terminal_id) if child is None else _shown(child)
 
+    async def ended(self, session_id: str, terminal_id: str) -> Exit | None:
+        """How the command of a terminal ended, once it has; `None` where there is no such terminal, or nobody knows. Told to no hook."""
+        session = self._sessions.get(session_id)
+        child = None if session is None else session.running.get(terminal_id)
+        if child is None:
+            return None
+        waiting = asyncio.ensure_future(child.wait())
+        try:
+            await asyncio.wait([waiting])
+            return None if waiting.cancelled() else waiting.result()
+        finally:
+            waiting.cancel()
+
     # --- ends
 
     async def stop(self, session_id: str) -> None:

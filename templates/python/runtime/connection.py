@@ -10,10 +10,9 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextvars import copy_context
-from itertools import count
-from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final
 
-from .contract import Method
+from .calling import Calling
 from .envelopes import JsonRpc, Taken
 from .errors import INVALID_REQUEST, DecodeError, EncodeError
 from .failures import (
@@ -33,28 +32,26 @@ from .failures import (
     unreadable,
 )
 from .framing import Unreadable
-from .gates import Gates
 from .incoming import Batch, id_of, is_answer, is_answered, is_call
 from .json_types import is_array, is_object
 from .parse import VALUES, parse, parse_with_duplicates
-from .pending import Pending
-from .places import PLACE, Crowd, Reading, Serving
+from .places import PLACE, Reading, Serving
 from .wire import Handler, Watcher, Wire
 
 if TYPE_CHECKING:
     from .transport import Transport
 
-P = TypeVar("P")
-R = TypeVar("R")
-
 LOG: Final = logging.getLogger(__name__)
 
-
 _CROWD: Final = 16
-"""How many times `concurrency` requests may wait for the peer inside their handlers before more are refused."""
+"""How many times `concurrency` requests may wait for the peer inside their handlers before more are refused, and how many answers for a
+peer that does not read.
+"""
+_MOST_UNREAD: Final = 64 * 1024 * 1024
+"""Bytes of answers that wait for a peer that does not read; beyond that we read no more either."""
 
 
-class Connection:
+class Connection(Calling):
     """One end of a connection: `side` is who we are, `other` who is at its far end.
 
     Open it with `start`, end it with `close`. `run` is both, for a side that does nothing but serve.
@@ -79,25 +76,18 @@ class Connection:
     ) -> None:
         if concurrency < 1:
             raise ValueError("concurrency is at least 1")
-        self.side, self.other, self.transport = side, other, transport
-        self.gates = Gates(wire.codec.methods)
-        self._wire, self._handler, self._codec = wire, handler, wire.codec
-        self._judge = wire.judge() if strict else None
-        self._monitor, self._told = monitor, told
-        self._timeout, self._concurrency, self._checks_gates, self._grace = timeout, concurrency, gates, grace
+        super().__init__(
+            wire, side, other, transport, strict=strict, monitor=monitor, told=told, timeout=timeout, gates=gates
+        )
+        self._handler = handler
+        self._concurrency, self._grace = concurrency, grace
         self._values = values
         self._alone = frozenset(row.name for row in wire.codec.methods.values() if row.batch == "never")
-        self._numbers = count(1)
-        self._pending = Pending()
         self._served: dict[Any, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._room = asyncio.Event()
-        self._crowd = Crowd(self._room.set)
         self._reading: Reading | None = None
+        self._unread = (0, 0)  # answers and their bytes since the peer read last
         self._context = copy_context()
-        self._ended: asyncio.Event = asyncio.Event()
-        self._reason: BaseException | None = None
-        self._is_closing = False
 
     # --- the life of a connection ---
 
@@ -139,139 +129,17 @@ class Connection:
         except Exception:
             LOG.exception("%s: 'disconnected' failed", self.side)
 
-    @property
-    def is_ended(self) -> bool:
-        """Whether the peer has ended, or the connection was closed."""
-        return self._ended.is_set()
-
-    async def ended(self) -> None:
-        """Wait until the peer has ended, or the connection was closed."""
-        await self._ended.wait()
-
-    def _end(self, reason: BaseException | None) -> None:
-        if not self._ended.is_set():
-            self._reason = reason
-            self._ended.set()
-        self._pending.end(self._gone)
-        self._room.set()
-
-    def _gone(self) -> ConnectionEnded:
-        known = isinstance(self._reason, ConnectionEnded | Unreadable)
-        why = f": {self._reason}" if known else ""
-        found = ConnectionEnded(
-            "the connection is closed" if self._is_closing and not self._reason else f"the {self.other} has ended{why}"
-        )
-        found.__cause__ = self._reason
-        return found
-
-    def _tell(self, what: object, level: int = logging.INFO) -> None:
-        if self._told is not None:
-            self._told(what)
-        else:
-            LOG.log(level, "%s: %s", self.side, what)
-
-    def _watch(self, monitor: Watcher, sender: str, line: bytes) -> None:
-        for breach in monitor.observe(sender, line):
-            self._tell(breach, logging.WARNING)
-
-    # --- what we say ---
-
-    @overload
-    async def request(self, method: Method[P, R], params: P, /, *, timeout: float | None = None) -> R: ...
-    @overload
-    async def request(self, method: str, params: Any = None, /, *, timeout: float | None = None) -> Any: ...
-    async def request(self, method: Any, params: Any = None, /, *, timeout: float | None = None) -> Any:
-        """The result of a request. When the caller is cancelled or `timeout` is over, the request is taken back.
-
-        Raises `Failed` where the peer answers with an error, `DecodeError` where the answer cannot be read, `ConnectionEnded`,
-        `NotAdvertised`, `TimeoutError`, and `EncodeError` for params that no JSON can hold.
-        """
-        name: str = method.name if isinstance(method, Method) else method
-        limit = self._timeout if timeout is None else timeout
-        if limit is None:
-            return await self._ask(name, params)
-        async with asyncio.timeout(limit):
-            return await self._ask(name, params)
-
-    @overload
-    async def notify(self, method: Method[P, None], params: P, /) -> None: ...
-    @overload
-    async def notify(self, method: str, params: Any = None, /) -> None: ...
-    async def notify(self, method: Any, params: Any = None, /) -> None:
-        """Send a notification; waits while the peer does not read. Raises as `request`."""
-        name: str = method.name if isinstance(method, Method) else method
-        self._permit(name, is_request=False)
-        self._send(self._wire.envelope.notification(next(self._numbers), name, params), name)
-        if self.transport.is_full:
-            await self._inside_handler(self.transport.drain())
-
-    async def _ask(self, method: str, params: Any) -> Any:
-        self._permit(method, is_request=True)
-        number = next(self._numbers)
-        message = self._wire.envelope.request(number, method, params)
-        waiting = self._pending.open(number, method)
-        try:
-            self._send(message, method)
-            self.gates.asked(method, self.side, params, self._codec)
-            if self.transport.is_full:
-                await self._inside_handler(self.transport.drain())
-            result = await self._inside_handler(waiting)
-        except asyncio.CancelledError:
-            self._take_back(number)
-            raise
-        finally:
-            self._pending.close(number)
-        self.gates.answered(method, self.other, result, self._codec)
-        return result
-
-    async def _inside_handler(self, work: Any) -> Any:
-        """Wait for the peer. Inside a handler, the place of the handler is given to others meanwhile."""
-        place = PLACE.get()
-        if isinstance(place, Serving):
-            return await place.wait(work)
-        if isinstance(place, Reading) and place is self._reading and place.is_handling:
-            self._hand_over()
-        return await work
-
-    def _take_back(self, number: int) -> None:
-        """Tell the peer that nobody waits for this answer any more."""
-        if self.is_ended or not self._pending.take_back(number):
-            return
-        how = self._wire.cancellation
-        if how is not None:
-            try:
-                self._send(
-                    self._wire.envelope.notification(next(self._numbers), how.method, {how.field: number}), how.method
-                )
-            except (ConnectionEnded, NotStrict) as error:
-                self._tell(error)
-
-    def _permit(self, method: str, *, is_request: bool) -> None:
-        if self.is_ended:
-            raise self._gone()
-        gate = self.gates.closed(method, is_request=is_request) if self._checks_gates else None
-        if gate is not None:
-            raise NotAdvertised(method, gate)
-
-    def _send(self, message: Any, method: str) -> None:
-        line = self._codec.encode(message)
-        if self._judge is not None:
-            found = self._judge.validate(line, sender=self.side, method=method)
-            if found:
-                raise NotStrict(method, found)
-        self._write(line)
-
-    def _write(self, line: bytes) -> None:
-        if self._monitor is not None:
-            self._watch(self._monitor, self.side, line)
-        self.transport.send(line)
-
     # --- what we hear ---
 
     def _hand_over(self) -> None:
         """Let a new task read on. Whoever read before does so no more."""
         self._reading = Reading()
         self._spawn(self._read(self._reading))
+
+    def _give_way(self) -> None:
+        place = PLACE.get()
+        if isinstance(place, Reading) and place is self._reading and place.is_handling:
+            self._hand_over()
 
     def _spawn(self, work: Any) -> asyncio.Task[None]:
         task = asyncio.create_task(work, context=self._context.copy())
@@ -297,6 +165,7 @@ class Connection:
                 if line is None:
                     break
                 await self._take_in(line, place)
+                await self._until_read()
             else:
                 return
         except asyncio.CancelledError:
@@ -310,6 +179,15 @@ class Connection:
             self._end(error)
             return
         self._end(None)
+
+    async def _until_read(self) -> None:
+        """Wait for a peer that has us write more and more answers and reads none. Two peers that only send would wait for one another, so
+        that this comes late.
+        """
+        answers, size = self._unread
+        if answers >= self._concurrency * _CROWD or size >= _MOST_UNREAD:
+            await self.transport.drain()
+            self._unread = (0, 0)
 
     async def _take_in(self, line: bytes, place: Reading) -> None:
         if self._monitor is not None:
@@ -364,8 +242,12 @@ class Connection:
             number = value.get("request_seq", value.get("id"))
             if not self._pending.settle(number, error):
                 self._tell(error)
-        else:
+        elif not self._fails(value, error):
             self._refuse(id_of(error.id), "", answer_to(error), batch)
+
+    def _fails(self, value: Any, error: DecodeError) -> bool:
+        """Whether this has the id of a request that waits: as from a peer that leaves out a result that is nothing."""
+        return is_object(value) and "method" not in value and self._pending.settle(value.get("id"), error)
 
     async def _settle(self, message: Taken) -> None:
         outcome = message.body
@@ -416,7 +298,7 @@ class Connection:
         if self._checks_gates and (gate := self.gates.closed(message.method, is_request=True)) is not None:
             self._refuse(message.id, message.method, answer_to(NotAdvertised(message.method, gate)), batch)
             return
-        place = Serving(self._crowd)
+        place = Serving(self._crowd, message.id)
         self._served[message.id] = self._spawn(self._serve(message, place, batch))
         await asyncio.sleep(0)  # it begins before what follows is read: a cancellation finds it
         while len(self._served) - self._crowd.waiting >= self._concurrency and not self.is_ended:
@@ -477,6 +359,8 @@ class Connection:
             self._write(whole)
         except ConnectionEnded:
             return
+        answers, size = self._unread
+        self._unread = (answers + 1, size + len(whole)) if self.transport.is_full else (0, 0)
 
 
 def _is_cancelled() -> bool:

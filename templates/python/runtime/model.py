@@ -7,7 +7,7 @@ from dataclasses import InitVar
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
-from pydantic_core import MISSING, core_schema
+from pydantic_core import MISSING, core_schema, from_json
 
 from .constructing import Taken
 from .described import ConstructorSignature, Fields
@@ -65,12 +65,20 @@ class Model(BaseModel):
         @classmethod
         def model_validate(cls, obj: Any, **options: Any) -> Self:
             """Read a Python value by the names of the schema, as `decode_as` does; `by_name=True` takes those of Python too."""
-            return super().model_validate(obj, **_by_wire_names(options))
+            noted = _noted(options)
+            record = super().model_validate(obj, **_by_wire_names(options))
+            if noted:
+                forget_namesakes(record, obj)
+            return record
 
         @classmethod
         def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
             """The same of JSON text."""
-            return super().model_validate_json(json_data, **_by_wire_names(options))
+            noted = _noted(options)
+            record = super().model_validate_json(json_data, **_by_wire_names(options))
+            if noted:
+                forget_namesakes(record, from_json(json_data))
+            return record
 
         def model_dump(self, **options: Any) -> dict[str, Any]:
             """What `encode` writes, as Python values; `exclude_unset=False` adds the defaults."""
@@ -136,6 +144,13 @@ def _by_wire_names(options: dict[str, Any]) -> dict[str, Any]:
     """Options of a validation, with the names of the schema alone where nothing is said of names."""
     given = options.get("by_name") is not None or options.get("by_alias") is not None
     return options if given else {**options, "by_alias": True, "by_name": False}
+
+
+def _noted(options: dict[str, Any]) -> Noted:
+    """What a validation notes, which goes by its context unless that is somebody's own."""
+    noted = Noted()
+    options["context"] = noted if options.get("context") is None else options["context"]
+    return noted
 
 
 def variant_tag(model: type) -> str:
@@ -224,6 +239,10 @@ class Reading(list[str]):
 
     trial: Any = None
     errors: int = 0
+
+
+class Noted(Reading):
+    """What is noted while pydantic validates one record, which judges all in one go."""
 
 
 class _Namesakes:

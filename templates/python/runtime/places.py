@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 
@@ -27,9 +27,10 @@ class Crowd:
 
 @dataclass(eq=False)
 class Serving:
-    """The place of a request that is served, and how often something in it waits for the peer."""
+    """The place of a request that is served: its id, and how often something in it waits for the peer."""
 
     crowd: Crowd
+    id: Any = None
     waits: int = 0
     is_done: bool = False
 

@@ -6,6 +6,7 @@ other version has no place for is a `Loss`: counted in `losses`, and told to a f
 
 from .as_v1 import AgentAsV1, as_v1
 from .as_v2 import AgentAsV2, as_v2
+from .local import Local
 from .losses import CARRIER, Kind, Loss, Losses, Told
 
-__all__ = ["CARRIER", "AgentAsV1", "AgentAsV2", "Kind", "Loss", "Losses", "Told", "as_v1", "as_v2"]
+__all__ = ["CARRIER", "AgentAsV1", "AgentAsV2", "Kind", "Local", "Loss", "Losses", "Told", "as_v1", "as_v2"]

@@ -377,7 +377,9 @@ class AgentAsV1(peers1.Agent):
     async def elicited(self, params: v2.CreateElicitationRequest) -> v2.CreateElicitationResponse:
         """Ask the user for input."""
         place = self.losses.place("elicitation/create")
-        answer: Any = await forwarded(self.client.elicitation_create(elicitation_to_v1(params, place)))
+        answer: Any = await forwarded(
+            self.client.elicitation_create(elicitation_to_v1(params, place, self.agent.connection))
+        )
         return into_v2(v2.CreateElicitationResponse, as_json(answer), place)  # type: ignore[arg-type]
 
 

@@ -12,6 +12,7 @@ import hashlib
 from typing import Any, Final
 
 from acp_bindings import v1, v2
+from acp_bindings.runtime.connection import Connection
 
 from acp_session.diffs import as_object
 from acp_session.errors import invalid_params
@@ -90,21 +91,35 @@ def outcome_to_v1(answer: v2.RequestPermissionResponse, place: Place) -> v1.Requ
     return v1.RequestPermissionResponse(outcome=v1.CancelledPermissionOutcome())
 
 
-def elicitation_to_v2(params: v1.CreateElicitationRequest, place: Place) -> Any:
-    """A question for input. Raises `Refused` -32602 for one that names a request, whose id is another beyond the adapter."""
-    body = _of_a_session(as_json(params), place)
+def elicitation_to_v2(params: v1.CreateElicitationRequest, place: Place, asked: Connection) -> Any:
+    """A question for input, as `scoped` has it, where `asked` is the connection that it came by. Raises `Refused` -32602."""
+    body = scoped(as_json(params), place, asked)
     if body.get("mode") == "form":
         body["requestedSchema"] = {"type": "object", "properties": {}, **as_object(body.get("requestedSchema"))}
     return into_v2(v2.CreateElicitationRequest, body, place)  # type: ignore[arg-type]
 
 
-def elicitation_to_v1(params: v2.CreateElicitationRequest, place: Place) -> Any:
+def elicitation_to_v1(params: v2.CreateElicitationRequest, place: Place, asked: Connection) -> Any:
     """A question for input, as `elicitation_to_v2`."""
-    return into_v1(v1.CreateElicitationRequest, _of_a_session(as_json(params), place), place)  # type: ignore[arg-type]
+    return into_v1(v1.CreateElicitationRequest, scoped(as_json(params), place, asked), place)  # type: ignore[arg-type]
 
 
-def _of_a_session(body: Json, place: Place) -> Json:
+def scoped(body: Json, place: Place, asked: Connection) -> Json:
+    """A question whose request has the id that the client gave it: the one in whose handler the adapter sent the request that is named.
+
+    Where the client has its answer already, as to a prompt of v2, the question belongs to the session. Raises `Refused` -32602 for a
+    request that does not wait for its answer, or that belongs to no session then.
+    """
     if "requestId" not in body:
         return body
-    place.at("requestId").lose("the requests of an adapter have ids of their own", body["requestId"])
-    raise invalid_params("a request cannot be named through an adapter", pointer="/requestId")
+    sent = asked.sent(body["requestId"])
+    if sent is None:
+        raise invalid_params("no request with this id waits for its answer", pointer="/requestId")
+    if sent.within is not None and not sent.within.is_done:
+        return {**body, "requestId": sent.within.id}
+    session_id = getattr(sent.params, "session_id", None)
+    if session_id is None:
+        place.at("requestId").lose("the client does not wait for this request any more", body["requestId"])
+        raise invalid_params("the client does not wait for this request any more", pointer="/requestId")
+    place.at("requestId").lose("the client has its answer already; the question belongs to the session", kind="changed")
+    return {**without(body, "requestId"), "sessionId": session_id}

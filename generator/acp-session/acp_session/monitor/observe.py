@@ -72,7 +72,7 @@ def cited(requirements: Sequence[Requirement]) -> str:
 
 CITED: Final = 3
 
-LEVELS: Final[Sequence[Level]] = ("must", "should", "note")
+LEVELS: Final[tuple[Level, ...]] = ("must", "should", "note")
 """From the highest to the lowest."""
 
 
@@ -152,7 +152,7 @@ class Monitor:
         last: Breach | None = None
         for count, breach in enumerate(found, 1):
             levels: tuple[Level, ...] = (breach.level, breach.level if last is None else last.level)
-            level = next(each for each in LEVELS if each in levels)
+            level: Level = next(each for each in LEVELS if each in levels)
             sentence = f"what else is wrong with this line is not told: it has more than {self._limit} findings"
             last = Breach("more", level, (), breach.index, breach.sender, "", "", None, sentence, count)
         return first if last is None else (*first, last)

@@ -14,13 +14,22 @@ Sources: the pages of v2 on initialization, session setup, prompts, cancellation
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from acp_bindings import MISSING, ErrorResponse, Request, Response, v2
 
-from acp_session.client_base import Call, ClientSessions, FollowsRoots, Notify, OpenSession, every_page
+from acp_session.client_base import (
+    Call,
+    ClientSessions,
+    Elicit,
+    FollowsRoots,
+    Notify,
+    OpenSession,
+    Waiting,
+    every_page,
+)
 from acp_session.endings import Turns
 from acp_session.errors import METHOD_NOT_FOUND, RequestError, invalid_params
 from acp_session.hooks import awaited
@@ -49,8 +58,9 @@ Session: TypeAlias = OpenSession[Transcript]
 class ClientHost(ClientSessions[Transcript]):
     """The sessions of a client, over one connection to one agent of v2.
 
-    `granted`: the directories that the user lets agents use. `permission` is asked what an agent may do. `unknown_subject`: whether a
-    request about something that this version does not know is shown as a plain prompt or declined.
+    `granted`: the directories that the user lets agents use. `permission` is asked what an agent may do, `elicit` for input in the `modes`
+    that are offered. `waiting` says which requests wait for their answers, so that a question that names another is refused.
+    `unknown_subject`: whether a request about something that this version does not know is shown as a plain prompt or declined.
     """
 
     def __init__(
@@ -60,9 +70,12 @@ class ClientHost(ClientSessions[Transcript]):
         *,
         granted: Iterable[str] = (),
         permission: Ask = lambda prompt: None,
+        elicit: Elicit | None = None,
+        modes: Collection[str] = ("form",),
+        waiting: Waiting | None = None,
         unknown_subject: Literal["prompt", "decline"] = "prompt",
     ) -> None:
-        super().__init__(call, notify, Transcript, granted)
+        super().__init__(call, notify, Transcript, granted, elicit, modes, waiting)
         self._ask = permission
         self._unknown_subject: Literal["prompt", "decline"] = unknown_subject
         self._turns: dict[str, Turns[End]] = {}
@@ -72,6 +85,10 @@ class ClientHost(ClientSessions[Transcript]):
 
     async def initialize(self, info: v2.Implementation, **capabilities: Any) -> v2.InitializeResponse:
         """Send `initialize`, and note what the agent can do. Raises `RequestError` where the agent speaks another version."""
+        if self._modes:
+            form = v2.ElicitationFormCapabilities() if "form" in self._modes else None
+            url = v2.ElicitationUrlCapabilities() if "url" in self._modes else None
+            capabilities = {"elicitation": v2.ElicitationCapabilities(form=form, url=url), **capabilities}
         request = v2.InitializeRequest(
             protocol_version=2, info=info, capabilities=v2.ClientCapabilities(**capabilities)
         )
@@ -260,6 +277,9 @@ class ClientHost(ClientSessions[Transcript]):
         """Answer a decoded request of the agent as a message; -32601 for what is not offered."""
         await self._until_known(request.params)
         try:
+            if request.method == "elicitation/create":
+                result = await self._elicited(request.params, v2.ElicitationCancelAction())
+                return Response(request.id, result, request.method)
             if not isinstance(request.params, v2.RequestPermissionRequest):
                 raise RequestError(METHOD_NOT_FOUND, f"{request.method} is not supported", {"method": request.method})
             return Response(request.id, await self._permitted(request.params), request.method)

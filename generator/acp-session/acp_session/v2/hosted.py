@@ -91,4 +91,4 @@ class HostedClient(Answering, peers.Client):
     """
 
     def __init__(self, **options: Any) -> None:
-        self.host: ClientHost = ClientHost(self._call, self._tell, **options)
+        self.host: ClientHost = ClientHost(self._call, self._tell, waiting=self._waits, **options)

@@ -26,6 +26,7 @@ from acpgen.targets.python.beyond import Beyond, beyond, check_view, keeping
 from acpgen.targets.python.defaults import with_sound_defaults
 from acpgen.targets.python.dials import OPTIONS, PYTHONS, Dials, dials
 from acpgen.targets.python.formatted import formatted
+from acpgen.targets.python.kinds import kind_imports, kind_views
 from acpgen.targets.python.literals import inside_docstring, literal
 from acpgen.targets.python.naming import Names, former_names, name_all
 from acpgen.targets.python.peers import peers_view
@@ -91,6 +92,8 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     view = peers_view(protocol, names)
     if view is not None:
         files[f"{folder}/peers.py"] = _peers(protocol, modules, view)
+    if names.fronts:
+        files[f"{folder}/_kinds.py"] = _kinds(protocol, names, modules)
     if found.checks.by:
         files[f"{folder}/_checks.py"] = _checks(protocol, modules, found)
     if below:
@@ -183,6 +186,26 @@ def _tables(protocol: ir.Protocol, names: Names, modules: Modules, found: Beyond
         lenient=lenient_rows(protocol, names),
         owners=owner_rows(protocol, names),
         unenforced=unenforced_rows(found.gaps),
+    )
+
+
+def _kinds(protocol: ir.Protocol, names: Names, modules: Modules) -> str:
+    is_omitting = modules.dials.omitted == "none"
+    used = kind_imports(protocol, names)
+    typing = {"Any"} | (used.others & {"Annotated", "Literal", "Never"})
+    return _lay_out(
+        "kinds",
+        title=_title(protocol),
+        runtime=modules.runtime,
+        fronts=kind_views(protocol, names, omits_with_none=is_omitting),
+        typing=[names.imported(name) for name in sorted(typing)],
+        has_field=names.imported("Field") if "Field" in used.others else "",
+        markers=[
+            names.imported(name) for name in sorted({"MISSING", "UnknownTag"} | (used.others - typing - {"Field"}))
+        ],
+        any=names.ours("Any"),
+        models=sorted(used.records),
+        unions=sorted(used.aliases),
     )
 
 
@@ -325,13 +348,15 @@ def _allows_null_id(protocol: ir.Protocol) -> bool:
 
 def _former(protocol: ir.Protocol, names: Names, former: Mapping[str, str]) -> str:
     records = {names.classes[one.name] for one in protocol.definitions.values() if isinstance(one, ir.Record)}
+    fronts = set(names.fronts.values())
     used = sorted(set(former.values()))
     return _lay_out(
         "former",
         title=_title(protocol),
         names=list(former.items()),
         models=[name for name in used if name in records],
-        unions=[name for name in used if name not in records],
+        kinds=[name for name in used if name in fronts],
+        unions=[name for name in used if name not in records and name not in fronts],
     )
 
 
@@ -351,10 +376,13 @@ def _package(protocol: ir.Protocol, names: Names, modules: Modules, former: Mapp
         about="\n\n".join([about, *moved]),
         models=models,
         unions=unions,
+        kinds=sorted(names.fronts.values()),
         runtime=modules.runtime,
         former=list(former),
         public={name: name if other == name else f"{name} as {other}" for name, other in public.items()},
-        exports=sorted([*models, *unions, *public.values()], key=lambda name: (not name.isupper(), name)),
+        exports=sorted(
+            [*models, *unions, *names.fronts.values(), *public.values()], key=lambda name: (not name.isupper(), name)
+        ),
     )
 
 

@@ -13,23 +13,28 @@ from acpgen.schema.bundle import Bundle
 from acpgen.schema.names import class_names, field_names, member_names, python_class
 from acpgen.targets.python.alone import Shared, shared_bodies
 from acpgen.targets.python.dials import Dials
+from acpgen.targets.python.fronts import has_front
 
 
 @dataclass(frozen=True)
 class Names:
     """`classes` by definition, `fields` by definition and wire name, `members` by enumeration that is a class, and value.
 
-    `shared` are the variants whose class is that of their body, by definition: their own name is that of a type.
+    `shared` are the variants whose class is that of their body, by definition: their own name is that of a type. `fronts` are classes
+    that stand for all variants of a union, by definition: the type of the union has another name.
     """
 
     classes: Mapping[str, str]
     fields: Mapping[str, Mapping[str, str]]
     members: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     shared: Mapping[str, Shared] = field(default_factory=dict[str, Shared])
+    fronts: Mapping[str, str] = field(default_factory=dict[str, str])
 
-    def class_of(self, record: str) -> str:
-        """The class that makes a record."""
-        return self.classes[self.shared[record].body if record in self.shared else record]
+    def class_of(self, name: str) -> str:
+        """What people call a definition: the class that makes it, where there is one."""
+        if name in self.fronts:
+            return self.fronts[name]
+        return self.classes[self.shared[name].body if name in self.shared else name]
 
     @cached_property
     def tags(self) -> Mapping[str, str]:
@@ -39,7 +44,7 @@ class Names:
     @cached_property
     def taken(self) -> frozenset[str]:
         """The names that belong to the schema."""
-        return frozenset(self.classes.values())
+        return frozenset({*self.classes.values(), *self.fronts.values()})
 
     def ours(self, name: str) -> str:
         """What a generated module calls something that it imports: its own name, or a private one where a class has that."""
@@ -73,7 +78,25 @@ def name_all(protocol: ir.Protocol, dials: Dials | None = None, checked: Collect
     for one in shared.values():
         fields[one.body] = {one.tag.name: fields[one.variant][one.tag.name], **fields[one.body]}
     names = Names(class_names(protocol.definitions.keys()), fields, members, shared)
-    return _with_own(names, protocol, dict(chosen.own)) if chosen.own else names
+    return _with_fronts(_with_own(names, protocol, dict(chosen.own)) if chosen.own else names, protocol)
+
+
+def _with_fronts(names: Names, protocol: ir.Protocol) -> Names:
+    """The names with classes that stand for unions, whose types have names beside them."""
+    fronts = {
+        one.name: names.classes[one.name]
+        for one in protocol.definitions.values()
+        if isinstance(one, ir.TaggedUnion) and has_front(one, protocol)
+    }
+    taken = set(names.classes.values())
+    classes = dict(names.classes)
+    for name, front in fronts.items():
+        found = f"Any{front}"
+        while found in taken:
+            found = f"{found}_"
+        taken.add(found)
+        classes[name] = found
+    return replace(names, classes=classes, fronts=fronts)
 
 
 def is_of_texts(enum: ir.Enum) -> bool:

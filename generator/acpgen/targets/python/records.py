@@ -17,6 +17,7 @@ from acpgen.schema.walk import is_array, is_object
 from acpgen.targets.python.beyond import Beyond
 from acpgen.targets.python.dials import Dials
 from acpgen.targets.python.joined import import_of, joined
+from acpgen.targets.python.kinds import fronts_by_record
 from acpgen.targets.python.literals import docstring, json_literal, literal
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.notes import field_notes
@@ -44,7 +45,7 @@ _PLACEHOLDER: Final = "\0"
 """A property that keeps the emitter from reading a record without fields as a map. The template leaves it out."""
 
 
-_IN_TEMPLATE: Final = ("TYPE_CHECKING", "Annotated", "Any", "ClassVar", "MISSING", "Mapping")
+_IN_TEMPLATE: Final = ("TYPE_CHECKING", "Annotated", "Any", "ClassVar", "MISSING", "Mapping", "Self")
 """What the template of a record names."""
 
 _WIDEST: Final = 100
@@ -68,6 +69,8 @@ class Modules:
 def render_records(protocol: ir.Protocol, names: Names, modules: Modules, notice: str, beyond: Beyond) -> str:
     """The source of `models.py`."""
     header = f'"""{protocol.name}: the records.\n\n{notice}\n"""'
+    if names.fronts:  # whose properties are fields of the records
+        header = f"# pyright: reportIncompatibleMethodOverride=false\n\n{header}"
     records = [d for d in protocol.definitions.values() if isinstance(d, ir.Record)]
     if not records:  # which the emitter takes for a mistake
         return f"{header}\n"
@@ -79,14 +82,15 @@ def render_records(protocol: ir.Protocol, names: Names, modules: Modules, notice
         return joined(found, f"{modules.package}.models")
 
     source = emitted(is_spelled=False)
-    is_clear = NUMBER not in names.taken and names.taken.isdisjoint(_names_beside(source, f"{modules.package}.unions"))
+    is_clear = NUMBER not in names.taken and names.taken.isdisjoint(_names_beside(source, modules.package))
     return (source if is_clear else emitted(is_spelled=True)).rstrip("\n") + "\n"
 
 
-def _names_beside(source: str, unions: str) -> set[str]:
+def _names_beside(source: str, package: str) -> set[str]:
     """What a module imports, but for the types of the schema."""
+    types = (f"{package}.unions", f"{package}._kinds")
     imports = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
-    return {alias.name for node in imports if node.module != unions for alias in node.names}
+    return {alias.name for node in imports if node.module not in types for alias in node.names}
 
 
 def _groups(records: list[ir.Record]) -> list[list[ir.Record]]:
@@ -133,10 +137,12 @@ def _emitted(
         schema = _layout(protocol, records, keys)
     else:
         schema, overrides = _input(protocol, records, names, modules)
+    fronts = fronts_by_record(protocol, names)
     views = {
-        f"#/$defs/{keys[r.name]}": _view(
-            r, names, fallbacks.get(r.name), protocol, beyond, modules.dials, is_spelled=is_spelled
-        )
+        f"#/$defs/{keys[r.name]}": {
+            **_view(r, names, fallbacks.get(r.name), protocol, beyond, modules.dials, is_spelled=is_spelled),
+            "fronts": fronts.get(r.name, []),
+        }
         for r in records
     }
     aliases = {
@@ -300,6 +306,7 @@ def _view(
         "own_name": names.classes[record.name] if is_spelled else None,
         "own_base": names.classes[record.base] if is_spelled and record.base is not None else None,
         "is_checked": unknown is None,
+        "receiver": "_self" if "self" in names.fields[record.name].values() else "self",
         "ours": {name: names.ours(name) for name in _IN_TEMPLATE},
     }
     if is_spelled and record.base is None:
@@ -473,6 +480,10 @@ def _imports(
     told = [record for record in records if _unknown_tag(record, fallbacks.get(record.name)) is not None]
     if told:
         needed += ["typing.TYPE_CHECKING", f"{modules.runtime}.UnknownTag"]
+    standing = sorted({one for record in records for one in fronts_by_record(protocol, names).get(record.name, [])})
+    if standing:
+        needed += ["typing.TYPE_CHECKING", "typing.Any", "typing.Self"]
+        needed += [f"{modules.package}._kinds.{one}" for one in standing]
     if excluding or told:
         needed += ["collections.abc.Mapping", "typing.Any"]
     if any("ConfigDict" in (_extra(record, names, beyond, modules.dials) or "") for record in records):
@@ -510,7 +521,7 @@ def _written_imports(
     by_module: dict[str, set[str]] = {}
     for path in needed:
         module, _, name = path.rpartition(".")
-        is_ours = module != f"{modules.package}.unions"
+        is_ours = module not in (f"{modules.package}.unions", f"{modules.package}._kinds")
         by_module.setdefault(module, set()).add(names.imported(name) if is_ours else name)
     lines = (import_of(module, found, _WIDEST) for module, found in sorted(by_module.items()))
     return "\n".join(["from __future__ import annotations", "", *lines])

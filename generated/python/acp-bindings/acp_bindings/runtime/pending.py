@@ -5,12 +5,26 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 
 from .json_types import is_object
 
+if TYPE_CHECKING:
+    from .places import Serving
+
 _KEPT: Final = 1024
 """How many ids of requests that were taken back are remembered: the answer of each is still to come."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sent:
+    """A request of ours that waits for its answer. `within`: the place of the request of a peer in whose handler it was sent."""
+
+    method: str
+    params: Any
+    within: Serving | None
+    answer: asyncio.Future[Any]
 
 
 class Pending:
@@ -18,24 +32,34 @@ class Pending:
 
     def __init__(self) -> None:
         self.methods: dict[Any, str] = {}
-        self._waiting: dict[Any, asyncio.Future[Any]] = {}
+        self._sent: dict[Any, Sent] = {}
         self._taken_back: OrderedDict[Any, None] = OrderedDict()
 
-    def open(self, number: int, method: str) -> asyncio.Future[Any]:
+    def open(
+        self, number: int, method: str, params: Any, within: Serving | None
+    ) -> asyncio.Future[Any]:
         """Wait for the answer to a request."""
         waiting: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self.methods[number], self._waiting[number] = method, waiting
+        self.methods[number], self._sent[number] = (
+            method,
+            Sent(method, params, within, waiting),
+        )
         return waiting
+
+    def sent(self, number: object) -> Sent | None:
+        """The request of this id, while it waits."""
+        is_id = isinstance(number, int | float) and not isinstance(number, bool)
+        return self._sent.get(number) if is_id else None
 
     def close(self, number: int) -> None:
         """Wait no more."""
         self.methods.pop(number, None)
-        self._waiting.pop(number, None)
+        self._sent.pop(number, None)
 
     def take_back(self, number: int) -> bool:
         """Note that whoever waited was cancelled; whether an answer is still to come."""
-        waiting = self._waiting.get(number)
-        if waiting is None or (waiting.done() and not waiting.cancelled()):
+        sent = self._sent.get(number)
+        if sent is None or (sent.answer.done() and not sent.answer.cancelled()):
             return False
         self._taken_back[number] = None
         if len(self._taken_back) > _KEPT:
@@ -58,19 +82,17 @@ class Pending:
 
     def settle(self, number: Any, outcome: Any) -> bool:
         """Hand over a result, or an error to raise; whether anybody waits for it."""
-        waiting = (
-            self._waiting.get(number) if isinstance(number, int | float | str) else None
-        )
-        if waiting is None or isinstance(number, bool) or waiting.done():
+        sent = self.sent(number)
+        if sent is None or sent.answer.done():
             return False
         if isinstance(outcome, Exception):
-            waiting.set_exception(outcome)
+            sent.answer.set_exception(outcome)
         else:
-            waiting.set_result(outcome)
+            sent.answer.set_result(outcome)
         return True
 
     def end(self, error: Callable[[], Exception]) -> None:
         """No answer will come any more: all who wait get an error of their own."""
-        for waiting in self._waiting.values():
-            if not waiting.done():
-                waiting.set_exception(error())
+        for sent in self._sent.values():
+            if not sent.answer.done():
+                sent.answer.set_exception(error())

@@ -19,6 +19,7 @@ from pydantic_core import core_schema
 
 from .described import description, texts
 from .json_types import is_array, is_object
+from .kinds import union_of
 from .pointers import referred
 
 _SCHEMA: Final = frozenset(
@@ -188,7 +189,7 @@ def _of_package(package: str) -> Published | None:
 def type_of(module: str, type_: Any) -> Any:
     """A type as it is, or the one of a definition by its name. Raises `KeyError` for what is no definition of the package."""
     if not isinstance(type_, str):
-        return type_
+        return union_of(type_)
     package = published(module)
     found = (
         package.type(type_)

@@ -91,6 +91,9 @@ FORMER: Final[Mapping[str, str]] = {
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+    from ._kinds import (
+        IdleStateUpdate,
+    )
     from .models import (
         AgentMessage,
         AgentThought,
@@ -157,7 +160,6 @@ if TYPE_CHECKING:
     from .unions import (
         ElicitationFormMode,
         ElicitationUrlMode,
-        IdleStateUpdate,
         StateUpdate,
     )
 

@@ -14,6 +14,7 @@ from ..runtime import Defined, Number, Open, Shapes, Tagged
 
 __all__ = [
     "AbsolutePath",
+    "AnyIdleStateUpdate",
     "AuthMethod",
     "AuthMethodId",
     "AvailableCommand",
@@ -40,7 +41,6 @@ __all__ = [
     "ExtRequest",
     "ExtResponse",
     "IconTheme",
-    "IdleStateUpdate",
     "McpServer",
     "MediaType",
     "MessageId",
@@ -741,7 +741,7 @@ StateUpdate = TypeAliasType(
     Annotated[
         """(
         RunningStateUpdate
-        | IdleStateUpdate
+        | AnyIdleStateUpdate
         | RequiresActionStateUpdate
         | UnknownStateUpdate
         )""",
@@ -756,8 +756,8 @@ background work does not count. Repeating a state is harmless and is neither new
 Unknown values of `state` are kept as `UnknownStateUpdate`.
 """
 
-IdleStateUpdate = TypeAliasType(
-    "IdleStateUpdate",
+AnyIdleStateUpdate = TypeAliasType(
+    "AnyIdleStateUpdate",
     Annotated[
         """(
         EndTurnStopReason
@@ -782,7 +782,7 @@ IdleStateUpdate = TypeAliasType(
             fallbacks=1,
             default=True,
         ),
-        Defined(__name__, "IdleStateUpdate"),
+        Defined(__name__, "AnyIdleStateUpdate"),
     ],
 )
 """Nothing is going on in the foreground. When this ends work, `stopReason` says why; repeated later, it repeats the

@@ -23,7 +23,7 @@ from pydantic import (
     GetJsonSchemaHandler,
     model_validator,
 )
-from pydantic_core import MISSING, core_schema
+from pydantic_core import MISSING, core_schema, from_json
 
 from .constructing import Taken
 from .described import ConstructorSignature, Fields
@@ -81,14 +81,22 @@ class Model(BaseModel):
         @classmethod
         def model_validate(cls, obj: Any, **options: Any) -> Self:
             """Read a Python value by the names of the schema, as `decode_as` does; `by_name=True` takes those of Python too."""
-            return super().model_validate(obj, **_by_wire_names(options))
+            noted = _noted(options)
+            record = super().model_validate(obj, **_by_wire_names(options))
+            if noted:
+                forget_namesakes(record, obj)
+            return record
 
         @classmethod
         def model_validate_json(
             cls, json_data: str | bytes | bytearray, **options: Any
         ) -> Self:
             """The same of JSON text."""
-            return super().model_validate_json(json_data, **_by_wire_names(options))
+            noted = _noted(options)
+            record = super().model_validate_json(json_data, **_by_wire_names(options))
+            if noted:
+                forget_namesakes(record, from_json(json_data))
+            return record
 
         def model_dump(self, **options: Any) -> dict[str, Any]:
             """What `encode` writes, as Python values; `exclude_unset=False` adds the defaults."""
@@ -172,6 +180,13 @@ def _by_wire_names(options: dict[str, Any]) -> dict[str, Any]:
     """Options of a validation, with the names of the schema alone where nothing is said of names."""
     given = options.get("by_name") is not None or options.get("by_alias") is not None
     return options if given else {**options, "by_alias": True, "by_name": False}
+
+
+def _noted(options: dict[str, Any]) -> Noted:
+    """What a validation notes, which goes by its context unless that is somebody's own."""
+    noted = Noted()
+    options["context"] = noted if options.get("context") is None else options["context"]
+    return noted
 
 
 def variant_tag(model: type) -> str:
@@ -278,6 +293,10 @@ class Reading(list[str]):
 
     trial: Any = None
     errors: int = 0
+
+
+class Noted(Reading):
+    """What is noted while pydantic validates one record, which judges all in one go."""
 
 
 class _Namesakes:

@@ -650,5 +650,7 @@ CONTRACT: Final = Contract(
 )
 """What the protocol asks beyond the shapes of its messages."""
 
-DEFINITIONS: Final[dict[str, str]] = {}
+DEFINITIONS: Final[dict[str, str]] = {
+    "AnyIdleStateUpdate": "IdleStateUpdate",
+}
 """The definition of a class, where the two have different names."""

@@ -75,6 +75,9 @@ FORMER: Final[Mapping[str, str]] = {
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+    from ._kinds import (
+        IdleStateUpdate,
+    )
     from .models import (
         AudioContent,
         AuthMethodEnvVar,
@@ -137,7 +140,6 @@ if TYPE_CHECKING:
     from .unions import (
         ElicitationFormMode,
         ElicitationUrlMode,
-        IdleStateUpdate,
     )
 
     AcceptCreateElicitationResponse: TypeAlias = ElicitationAcceptAction

@@ -14,6 +14,7 @@ from ...runtime import Defined, Number, Open, Shapes, Tagged
 
 __all__ = [
     "AbsolutePath",
+    "AnyIdleStateUpdate",
     "AuthMethod",
     "AuthMethodId",
     "AuthState",
@@ -34,7 +35,6 @@ __all__ = [
     "ExtNotification",
     "ExtRequest",
     "ExtResponse",
-    "IdleStateUpdate",
     "InitializeProxyRequest",
     "InitializeProxyResponse",
     "LlmProtocol",
@@ -787,7 +787,7 @@ StateUpdate = TypeAliasType(
     Annotated[
         """(
         RunningStateUpdate
-        | IdleStateUpdate
+        | AnyIdleStateUpdate
         | RequiresActionStateUpdate
         | UnknownStateUpdate
         | StateUpdateFallback
@@ -804,8 +804,8 @@ Unknown values of `state` are kept as `StateUpdateFallback`.
 Unstable: may change in any version.
 """
 
-IdleStateUpdate = TypeAliasType(
-    "IdleStateUpdate",
+AnyIdleStateUpdate = TypeAliasType(
+    "AnyIdleStateUpdate",
     Annotated[
         """(
         EndTurnStopReason
@@ -830,7 +830,7 @@ IdleStateUpdate = TypeAliasType(
             fallbacks=1,
             default=True,
         ),
-        Defined(__name__, "IdleStateUpdate"),
+        Defined(__name__, "AnyIdleStateUpdate"),
     ],
 )
 """The subagent is ready for another prompt.

@@ -101,6 +101,10 @@ FORMER: Final[Mapping[str, str]] = {
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+    from ._kinds import (
+        IdleSessionStateUpdate,
+        IdleStateUpdate,
+    )
     from .models import (
         AgentMessage,
         AgentThought,
@@ -187,8 +191,6 @@ if TYPE_CHECKING:
     from .unions import (
         ElicitationFormMode,
         ElicitationUrlMode,
-        IdleSessionStateUpdate,
-        IdleStateUpdate,
         SessionStateUpdate,
     )
 

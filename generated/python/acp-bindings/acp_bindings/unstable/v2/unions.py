@@ -14,6 +14,8 @@ from ...runtime import Defined, Number, Open, Shapes, Tagged
 
 __all__ = [
     "AbsolutePath",
+    "AnyIdleSessionStateUpdate",
+    "AnyIdleStateUpdate",
     "AuthMethod",
     "AuthMethodId",
     "AuthState",
@@ -41,8 +43,6 @@ __all__ = [
     "ExtRequest",
     "ExtResponse",
     "IconTheme",
-    "IdleSessionStateUpdate",
-    "IdleStateUpdate",
     "InitializeProxyRequest",
     "InitializeProxyResponse",
     "LlmProtocol",
@@ -899,7 +899,7 @@ StateUpdate = TypeAliasType(
     Annotated[
         """(
         RunningStateUpdate
-        | IdleStateUpdate
+        | AnyIdleStateUpdate
         | RequiresActionStateUpdate
         | UnknownStateUpdate
         | StateUpdateFallback
@@ -915,8 +915,8 @@ background work does not count. Repeating a state is harmless and is neither new
 Unknown values of `state` are kept as `StateUpdateFallback`.
 """
 
-IdleStateUpdate = TypeAliasType(
-    "IdleStateUpdate",
+AnyIdleStateUpdate = TypeAliasType(
+    "AnyIdleStateUpdate",
     Annotated[
         """(
         EndTurnStopReason
@@ -941,7 +941,7 @@ IdleStateUpdate = TypeAliasType(
             fallbacks=1,
             default=True,
         ),
-        Defined(__name__, "IdleStateUpdate"),
+        Defined(__name__, "AnyIdleStateUpdate"),
     ],
 )
 """Nothing is going on in the foreground. When this ends work, `stopReason` says why; repeated later, it repeats the
@@ -1133,7 +1133,7 @@ SessionStateUpdate = TypeAliasType(
     Annotated[
         """(
         RunningSessionStateUpdate
-        | IdleSessionStateUpdate
+        | AnyIdleSessionStateUpdate
         | RequiresActionSessionStateUpdate
         | UnknownSessionStateUpdate
         | SessionStateUpdateFallback
@@ -1144,8 +1144,8 @@ SessionStateUpdate = TypeAliasType(
 )
 """Unknown values of `state` are kept as `SessionStateUpdateFallback`."""
 
-IdleSessionStateUpdate = TypeAliasType(
-    "IdleSessionStateUpdate",
+AnyIdleSessionStateUpdate = TypeAliasType(
+    "AnyIdleSessionStateUpdate",
     Annotated[
         """(
         EndTurnIdleSessionStateUpdate
@@ -1170,7 +1170,7 @@ IdleSessionStateUpdate = TypeAliasType(
             fallbacks=1,
             default=True,
         ),
-        Defined(__name__, "IdleSessionStateUpdate"),
+        Defined(__name__, "AnyIdleSessionStateUpdate"),
     ],
 )
 """Unknown values of `stopReason` are kept as `UnknownIdleSessionStateUpdate`."""

@@ -1,0 +1,306 @@
+"""The turns of an agent of v1 in the terms of v2, and what the agent sends meanwhile.
+
+In v1 the answer to `session/prompt` is the end of the turn; in v2 it says that the prompt was accepted, and the end is an update. The
+agent of v1 does not say that it accepts: its first sign of life in the turn counts as that, or `patience` seconds without an error. Prompts
+wait for the end of the turn before them.
+
+Sources: the pages of both versions on prompts, cancellation, tool calls; the migration page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from acp_bindings import ConnectionEnded, Refused, v1, v2
+from acp_bindings.v1 import peers as peers1
+from acp_bindings.v2 import peers as peers2
+
+from acp_session.approval import Wish
+from acp_session.diffs import as_object
+from acp_session.errors import refused
+from acp_session.hooks import awaited
+
+from .downward import CARRIED
+from .forwarding import Background, as_json, follow, forwarded, into_v1, into_v2
+from .local import Local, Serving
+from .losses import Losses, Told
+from .parts import Json, blocks_to_v1, without
+from .questions import elicitation_to_v2, outcome_to_v1, permission_to_v2
+from .upward import Upward
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True, eq=False)
+class Turn:
+    """A prompt that the agent works on. `begun`: it gave a sign of life. `answered`: the client was told that the prompt is accepted."""
+
+    message_id: str
+    content: list[Any]
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
+    answered: asyncio.Event = field(default_factory=asyncio.Event)
+    is_told: bool = False
+    is_cancelled: bool = False
+    failure: Refused | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Session:
+    """What is known of a session: what it was told, its turn, prompts that wait for it, and what the user is being asked."""
+
+    id: str
+    upward: Upward
+    cwd: str = ""
+    additional: list[str] = field(default_factory=list[str])
+    free: asyncio.Lock = field(default_factory=asyncio.Lock)
+    turn: Turn | None = None
+    work: asyncio.Task[Any] | None = None
+    waiting: set[asyncio.Task[Any]] = field(default_factory=set[Any])
+    asking: set[asyncio.Future[Any]] = field(default_factory=set[Any])
+    is_muted: bool = False
+
+
+class TurnsOfV1(peers2.Agent):
+    """What an agent of v1 does in its sessions, told to a client of v2. `losses` counts what could not be carried over."""
+
+    def __init__(self, *, lost: Told, patience: float, local: Local) -> None:
+        self.losses = Losses(lost)
+        self._approve = local.approve
+        self.serving = Serving(local, self._shows, None if local.approve is None else self._approved)
+        self.sessions: dict[str, Session] = {}
+        self._patience = patience
+        self._can = v1.AgentCapabilities()
+        self._agent: peers1.RemoteAgent | None = None
+        self._background = Background()
+
+    def begin(self, agent: peers1.RemoteAgent) -> None:
+        """Work by this agent."""
+        self._agent = agent
+        self._background.start(follow(agent.connection, self._gone))
+
+    async def close(self) -> None:
+        """End what runs beside."""
+        await self.serving.close()
+        await self._background.close()
+
+    async def _gone(self) -> None:
+        work = [session.work for session in self.sessions.values() if session.work is not None]
+        if work:
+            await asyncio.wait(work)
+        if self._connection is not None:
+            await self._connection.close()
+
+    @property
+    def agent(self) -> peers1.RemoteAgent:
+        """The calls to the agent of v1."""
+        assert self._agent is not None
+        return self._agent
+
+    def session(self, session_id: str) -> Session:
+        """What is known of a session; one that is new begins."""
+        found = self.sessions.get(session_id)
+        if found is None:
+            found = self.sessions[session_id] = Session(session_id, Upward(self.serving.displays(session_id)))
+        return found
+
+    # --- turns
+
+    async def session_prompt(self, params: v2.PromptRequest, /) -> v2.PromptResponse:
+        """See the generated class."""
+        place = self.losses.place("session/prompt")
+        body = as_json(params)
+        request = into_v1(v1.PromptRequest, {**body, "prompt": blocks_to_v1(body["prompt"], place.at("prompt"))}, place)
+        session = self.session(params.session_id)
+        current = asyncio.current_task()
+        assert current is not None
+        session.waiting.add(current)
+        try:
+            await session.free.acquire()
+        finally:
+            session.waiting.discard(current)
+        turn = session.turn = Turn(session.upward.message_id(), body["prompt"])
+        session.upward.pause()
+        session.work = self._background.start(self._work(session, turn, request))
+        begun = asyncio.ensure_future(turn.begun.wait())
+        try:
+            await asyncio.wait({begun, session.work}, timeout=self._patience, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            await self._cancel(session, {"sessionId": session.id})
+            raise
+        finally:
+            begun.cancel()
+            turn.answered.set()
+        if turn.failure is not None:
+            raise turn.failure
+        self._background.start(self._accepted(session))
+        return v2.PromptResponse(message_id=turn.message_id)
+
+    async def session_cancel(self, params: v2.CancelSessionNotification, /) -> None:
+        """See the generated class."""
+        session = self.sessions.get(params.session_id)
+        if session is not None:
+            for task in tuple(session.waiting):
+                task.cancel()
+        await self._cancel(session, as_json(params))
+
+    async def _work(self, session: Session, turn: Turn, request: v1.PromptRequest) -> None:
+        """One turn: from the prompt to the answer of v1, which becomes the state `idle`."""
+        end: Json
+        try:
+            answer = as_json(await forwarded(self.agent.session_prompt(request)))
+            end = {**without(answer, "stopReason"), "stopReason": answer["stopReason"]}
+        except Refused as error:
+            if not turn.begun.is_set() and not turn.answered.is_set():
+                turn.failure = error
+            cause = {"code": error.code, "message": error.message}
+            cause |= {} if error.data is None else {"data": error.data}
+            end = {"stopReason": "cancelled"} if turn.is_cancelled else {"stopReason": "error", "error": cause}
+        try:
+            if turn.failure is None:
+                await self._accepted(session)
+                await self._idle(session, end)
+        finally:
+            session.turn = session.work = None
+            session.upward.pause()
+            session.free.release()
+
+    async def _accepted(self, session: Session) -> None:
+        """Tell the client once that its message has its place, and that work goes on; what the agent sends comes after that."""
+        turn = session.turn
+        if turn is None:
+            return
+        turn.begun.set()
+        await turn.answered.wait()
+        if turn.is_told or turn.failure is not None:
+            return
+        turn.is_told = True
+        message = {"sessionUpdate": "user_message", "messageId": turn.message_id, "content": turn.content}
+        await self.send(session, message)
+        await self.state(session, "running")
+
+    async def _current(self, session: Session) -> None:
+        """The state of a session that is taken up."""
+        await self.state(session, "idle" if session.turn is None else "running")
+
+    async def _idle(self, session: Session, end: Json) -> None:
+        await self.send(session, {"sessionUpdate": "state_update", "state": "idle", **end})
+
+    async def state(self, session: Session, state: str) -> None:
+        """Tell in which state the session is."""
+        await self.send(session, {"sessionUpdate": "state_update", "state": state})
+
+    async def send(self, session: Session, update: Json, more: Json | None = None) -> None:
+        """Send an update to the client."""
+        place = self.losses.place("session/update")
+        body = {**(more or {}), "sessionId": session.id, "update": update}
+        notification = into_v2(v2.UpdateSessionNotification, body, place)
+        with suppress(ConnectionEnded):  # nobody listens any more
+            await self.client.session_update(notification)
+
+    def _stop(self, session: Session) -> None:
+        if session.turn is not None:
+            session.turn.is_cancelled = True
+        for asked in tuple(session.asking):
+            asked.cancel()
+
+    async def _cancel(self, session: Session | None, body: Json) -> None:
+        if session is not None:
+            self._stop(session)
+        place = self.losses.place("session/cancel")
+        with suppress(ConnectionEnded):
+            await self.agent.session_cancel(into_v1(v1.CancelNotification, body, place))
+        if session is not None:
+            await self.serving.stop(session.id)
+
+    async def _decided(self, session: Session, work: Awaitable[T]) -> T | None:
+        """The result of something that the user decides, `None` where the turn is cancelled first."""
+        deciding = asyncio.ensure_future(work)
+        session.asking.add(deciding)
+        try:
+            await asyncio.wait([deciding])
+        except asyncio.CancelledError:
+            deciding.cancel()
+            raise
+        finally:
+            session.asking.discard(deciding)
+        return None if deciding.cancelled() else deciding.result()
+
+    # --- what the agent sends
+
+    async def updated(self, params: v1.SessionNotification) -> None:
+        """Pass on an update of the agent."""
+        session = self.session(params.session_id)
+        body = as_json(params)
+        place = self.losses.place("session/update", "update")
+        found = session.upward.update(body["update"], place)
+        if session.is_muted:
+            return
+        await self._accepted(session)
+        for one in found:
+            try:
+                await self.send(session, one, without(body, "sessionId", "update"))
+            except Refused:
+                continue  # told as a loss
+
+    async def asked(self, params: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
+        """Ask the client for permission. Where the turn is cancelled meanwhile, that is the answer, and the client is asked no more."""
+        session = self.session(params.session_id)
+        place = self.losses.place("session/request_permission")
+        request = permission_to_v2(params, session.upward, place)
+        await self._accepted(session)
+        cancelled = v1.RequestPermissionResponse(outcome=v1.CancelledPermissionOutcome())
+        if session.turn is not None and session.turn.is_cancelled:
+            return cancelled
+        if session.turn is not None:
+            await self.state(session, "requires_action")
+        try:
+            answer = await self._decided(session, forwarded(self.client.session_request_permission(request)))
+        finally:
+            if session.turn is not None and not session.asking and not session.turn.is_cancelled:
+                await self.state(session, "running")
+        return cancelled if answer is None else outcome_to_v1(answer, place)
+
+    async def elicited(self, params: v1.CreateElicitationRequest) -> v1.CreateElicitationResponse:
+        """Ask the user for input. Where the turn is cancelled meanwhile, the client is asked no more."""
+        place = self.losses.place("elicitation/create")
+        sent = self.agent.connection.sent(getattr(params, "request_id", None))
+        session_id = getattr(params if sent is None else sent.params, "session_id", None)
+        session = self.sessions.get(str(session_id))
+        if session is not None:
+            await self._accepted(session)
+        asking: Any = forwarded(self.client.elicitation_create(elicitation_to_v2(params, place, self.agent.connection)))
+        answer: Any = await (asking if session is None else self._decided(session, asking))
+        if answer is None:
+            return v1.ElicitationCancelAction()
+        return into_v1(v1.CreateElicitationResponse, as_json(answer), place)  # type: ignore[arg-type]
+
+    async def alive(self, session_id: str, command: str | None = None) -> None:
+        """Note that the agent asks for files or terminals, which shows that it works. Raises `RequestError` for a command that it wants
+        to start after its turn was cancelled.
+        """
+        await self.serving.known(session_id)
+        session = self.sessions.get(session_id)
+        if session is None:
+            return
+        await self._accepted(session)
+        if command is not None and session.turn is not None and session.turn.is_cancelled:
+            raise refused(command, "the turn was cancelled")
+
+    async def _approved(self, wish: Wish) -> bool:
+        assert self._approve is not None
+        return await self._decided(self.session(wish.session_id), awaited(self._approve(wish))) is True
+
+    async def _shows(self, session_id: str, update: Json) -> None:
+        await self.send(self.session(session_id), update)
+
+    async def carried(self, params: Any) -> None:
+        """Send an update of v2 that another adapter has carried through v1."""
+        place = self.losses.place(CARRIED)
+        notification = into_v2(v2.UpdateSessionNotification, as_object(params), place)
+        await self._accepted(self.session(notification.session_id))
+        with suppress(ConnectionEnded):
+            await self.client.session_update(notification)

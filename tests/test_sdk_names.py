@@ -1,0 +1,210 @@
+"""The page that tells what the Python SDK's names are here: every class of the released module has a row, and each row is true."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import subprocess
+import sys
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+import pytest
+from acp_bindings import v1
+from acp_bindings.unstable import v1 as unstable_v1
+
+import evidence
+from acpgen_acp_sdk.names import CLASSES
+
+ROOT: Final = Path(__file__).parents[1]
+PAGE: Final = ROOT / "schema/pages/sdk-names.md"
+RELEASED: Final = "sdk/agent-client-protocol-0.12.1"
+SCHEMA: Final = "sdk/acp-v1-1.19.0.unstable.json"
+
+OURS: Final[Mapping[str, str]] = {
+    "CancelElicitationResponse": "ElicitationCancelAction",
+    "DeclineElicitationResponse": "ElicitationDeclineAction",
+    "DeniedOutcome": "CancelledPermissionOutcome",
+}
+"""Names that neither the table of `acpgen-acp-sdk` nor those of former names lead to."""
+
+ENVELOPES: Final[Mapping[str, str]] = {
+    "AgentErrorMessage": "ErrorResponse",
+    "AgentNotification": "Notification",
+    "AgentRequest": "Request",
+    "AgentResponse": "Response` or `ErrorResponse",
+    "AgentResponseMessage": "Response",
+    "BaseModel": "runtime.Model",
+    "ClientErrorMessage": "ErrorResponse",
+    "ClientNotification": "Notification",
+    "ClientRequest": "Request",
+    "ClientResponse": "Response` or `ErrorResponse",
+    "ClientResponseMessage": "Response",
+}
+"""What is no definition of the protocol: whole messages, and the base of all classes."""
+
+PACKAGES: Final[tuple[tuple[str, ModuleType, Mapping[str, str]], ...]] = (
+    ("v1", v1, import_module("acp_bindings.v1._former").FORMER),
+    ("unstable.v1", unstable_v1, import_module("acp_bindings.unstable.v1._former").FORMER),
+)
+
+TOLD: Final = """
+import inspect, json
+from acp import schema
+from pydantic import BaseModel, RootModel
+
+classes = {}
+for name, value in vars(schema).items():
+    if inspect.isclass(value) and value.__module__ == "acp.schema" and "[" not in name and issubclass(value, BaseModel):
+        fields = {} if issubclass(value, RootModel) else value.model_fields
+        classes[name] = None if issubclass(value, RootModel) else sorted(field.alias or key for key, field in fields.items())
+print(json.dumps(classes))
+"""
+
+TEXT: Final = """# From the Python SDK's names to ours
+
+Where the {count} classes of `acp.schema`, the Python SDK of the Agent Client Protocol in version 0.12.1, are here: `v1` is
+`acp_bindings.v1`, `unstable.v1` is `acp_bindings.unstable.v1`, and what has neither is of `acp_bindings`. A test reads the released
+module, writes this page, and compares the fields of both classes.
+
+Attributes have the same names but one: `field_meta` is `meta`. Sets of constants such as `StopReason` have the same names too.
+Discriminators need not be given: `v1.ToolCall(…)` has its `session_update`. The last column names fields, as on the wire, that one of the
+two classes lacks; discriminators are left out. To keep your imports, have the SDK's own module made by acpgen:
+[Replace your generator](replace-your-generator.md).
+
+| SDK | Here | Fields |
+| --- | --- | --- |
+{rows}
+
+## What is not here
+
+Unstable parts of upstream's schema that the unstable channel does not have: suggestions of edits, documents that the client opens, and
+the earlier methods of MCP over a connection of ACP.
+
+{absent}
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One class of the SDK. `here` is empty where there is no such type."""
+
+    name: str
+    here: str
+    fields: str = ""
+
+
+@pytest.fixture(scope="module")
+def released() -> dict[str, list[str] | None]:
+    """The classes of the released module, each with its fields by wire name; `None` for what holds one value."""
+    evidence.need(RELEASED, SCHEMA)
+    folder = evidence.path(RELEASED) / "src"
+    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    run = subprocess.run([sys.executable, "-c", TOLD], env=environment, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    found: dict[str, list[str] | None] = json.loads(run.stdout)
+    return found
+
+
+def row(name: str, fields: list[str] | None) -> Row:
+    """What a class of the SDK is here."""
+    if name in ENVELOPES:
+        return Row(name, f"`{ENVELOPES[name]}`")
+    generated = {sdk: ours for ours, sdk in CLASSES.items()}
+    plain = name.removeprefix("_")  # in the SDK, the body of a variant that has the name itself
+    candidates = [OURS.get(plain), generated.get(plain), plain]
+    for candidate in filter(None, candidates):
+        for package, module, former in PACKAGES:
+            now = former.get(candidate, candidate)
+            if now in module.__all__:
+                return Row(name, f"`{package}.{now}`", differing(package, getattr(module, now), now, fields))
+    return Row(name, "")
+
+
+def differing(package: str, type_: Any, name: str, fields: list[str] | None) -> str:
+    """The fields that one of two classes lacks, but for discriminators."""
+    model: Any = type_
+    if fields is None or not inspect.isclass(type_):
+        return ""
+    ours = wire(model)
+    constants: set[str] = {
+        one.alias or key
+        for key, one in model.model_fields.items()
+        if not one.is_required() and str(one.annotation).startswith("typing.Literal")
+    }
+    missing, more = set(fields) - ours.keys(), ours.keys() - set(fields) - constants
+    beyond = getattr(unstable_v1, name, None) if package == "v1" else None
+    elsewhere = missing & (wire(beyond).keys() if inspect.isclass(beyond) else set[str]())
+    said = [
+        ("in `unstable.v1` alone", elsewhere),
+        ("in the SDK alone", missing - elsewhere),
+        ("here alone", more),
+    ]
+    return "; ".join(f"{', '.join(f'`{one}`' for one in sorted(names))} {where}" for where, names in said if names)
+
+
+def wire(type_: Any) -> dict[str, str]:
+    type_.model_rebuild()
+    return {field.alias or key: key for key, field in type_.model_fields.items()}
+
+
+def page(rows: list[Row]) -> str:
+    """The page, as it should be."""
+    lines = [f"| `{one.name}` | {one.here} | {one.fields} |" for one in rows if one.here]
+    absent = ", ".join(f"`{one.name}`" for one in rows if not one.here)
+    text = TEXT.format(count=len(rows), rows="\n".join(lines), absent=f"{absent}.")
+    return text.replace("|  |\n", "| |\n")
+
+
+def test_every_class_of_the_sdk_has_a_row_or_a_reason(
+    released: dict[str, list[str] | None], pytestconfig: pytest.Config
+) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # no former name is told
+        rows = [row(name, released[name]) for name in sorted(released, key=lambda name: (name.lstrip("_"), name))]
+    wanted = page(rows)
+    if pytestconfig.getoption("rewrite_goldens") and not os.environ.get("CI"):
+        PAGE.write_text(wanted, "utf-8")
+    assert PAGE.read_text("utf-8") == wanted
+    assert len(rows) == 272
+
+
+def test_what_is_not_here_is_unstable_upstream(released: dict[str, list[str] | None]) -> None:
+    absent = [name for name in released if not row(name, released[name]).here]
+    schema = json.loads(evidence.path(SCHEMA).read_text("utf-8"))["$defs"]
+    stable = json.loads((ROOT / "schema/acp/v1/.upstream.json").read_text("utf-8"))["$defs"]
+    for name in absent:
+        definition = name.removesuffix("Variant")  # the SDK's word for a variant beside its body
+        assert definition in schema, name
+        assert definition not in stable, name
+
+
+def test_no_row_leads_to_a_false_friend(released: dict[str, list[str] | None]) -> None:
+    here = {name: row(name, released[name]).here for name in released}
+    literals = {
+        "PermissionOptionKind",
+        "PlanEntryPriority",
+        "PlanEntryStatus",
+        "StopReason",
+        "ToolCallStatus",
+        "ToolKind",
+    }
+    assert literals <= set(v1.__all__)
+    assert here["ResourceContentBlock"] == "`v1.ResourceLink`"
+    assert here["EmbeddedResourceContentBlock"] == "`v1.EmbeddedResource`"
+    assert here["ToolCallStart"] == "`v1.ToolCall`"
+    assert here["AgentMessageChunk"] == "`v1.AgentMessageChunk`"
+    assert here["AllowedOutcome"] == "`v1.SelectedPermissionOutcome`"
+    for name, envelope in ENVELOPES.items():
+        assert here[name] == f"`{envelope}`"
+    import acp_bindings
+    from acp_bindings import runtime
+
+    assert all(hasattr(acp_bindings, one) for one in ("Request", "Notification", "Response", "ErrorResponse"))
+    assert hasattr(runtime, "Model")
