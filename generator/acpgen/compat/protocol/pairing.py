@@ -711,8 +711,21 @@ class _Comparing:
                 f"variant {other.tag!r}", f"({other.tag})", variant.capability, other.capability, variant.at, other.at
             )
             self._words(f"{other.tag!r}", variant.doc, other.doc, variant.at, other.at)
+        foreseen = bool(added) and self._foresees(old)
         for variant in added:
-            self._fact(VariantAdded(old, new, variant, old_at=at["old_at"], new_at=variant.at or at["new_at"]))
+            places = {"old_at": at["old_at"], "new_at": variant.at or at["new_at"]}
+            self._fact(VariantAdded(old, new, variant, foreseen, **places))
+
+    def _foresees(self, union: ir.TaggedUnion) -> bool:
+        """Whether the branch of the old side that may lack the tag knows values of it, and takes others for values too."""
+        default = self.walk.shape(ir.Ref(union.default), 0).of("object") if union.default is not None else ()
+        fields = [
+            field for each in default if isinstance(each, Objects) for field in each.fields if field.name == union.tag
+        ]
+        shapes = [self.walk.shape(field.type, 0) for field in fields]
+        return any(
+            isinstance(each, Constants) and each.openness != "closed" for one in shapes for each in one.alternatives
+        )
 
     def _split(
         self, alternatives: tuple[Alternative, ...], tag: str, side: Literal[0, 1]
