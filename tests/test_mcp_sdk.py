@@ -12,6 +12,7 @@ import runpy
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
@@ -19,9 +20,6 @@ from typing import Any, Final
 import pytest
 
 import evidence
-from acpgen.generate import understand
-from acpgen.schema.load import load
-from acpgen.targets import TARGETS, Settings
 
 ROOT: Final = Path(__file__).parents[1]
 RELEASED: Final = "sdk/mcp-2.3.0"
@@ -174,17 +172,23 @@ def test_its_own_tests_pass(replaced: Path) -> None:
 
 
 def test_every_revision_has_bindings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the facts that the repository keeps of each: a package that reads and writes a call, and what it does not know."""
+    """By the configuration of the page, from the facts that the repository keeps of each: a package that reads and writes a call."""
+    page = PAGE.read_text("utf-8")
+    (told,) = (block for block in re.findall(r"```toml\n(.*?)```", page, re.DOTALL) if "mcp-revisions" in block)
+    (tmp_path / "pyproject.toml").write_text(told, "utf-8")
     releases = sorted(path for path in (ROOT / "schema/releases/mcp").glob("*.json") if path.stem != "index")
     assert len(releases) == 5
-    monkeypatch.syspath_prepend(str(tmp_path))
     for release in releases:
-        protocol, bundle = understand(load(release, name=f"mcp/{release.stem}"))
-        package = f"every_mcp.v{release.stem.replace('-', '_')}"
-        for path, text in TARGETS["python"](protocol, bundle, Settings(package=package)).items():
-            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / path).write_text(text, "utf-8")
-        module = __import__(package, fromlist=["decode"])
+        folder = tmp_path / "schema/mcp" / release.stem
+        folder.mkdir(parents=True)
+        shutil.copy(release, folder / "schema.json")
+    run = subprocess.run(
+        [sys.executable, "-m", "acpgen", "generate"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    monkeypatch.syspath_prepend(str(tmp_path / "mcp-revisions"))
+    for release in releases:
+        module = import_module(f"mcp_revisions.v{release.stem.replace('-', '_')}")
         called: dict[str, Any] = {"name": "height", "arguments": {"hour": 3}, "later": None}
         if release.stem >= "2026":
             meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}

@@ -37,6 +37,14 @@ def test_the_python_example_says_what_it_shows(path: Path) -> None:
     assert (runner.failures, runner.tries) == (0, 8)
 
 
+def test_what_is_said_of_speed_is_what_the_page_about_it_says() -> None:
+    page = (ROOT / "schema" / "pages" / "speed.md").read_text("utf-8").splitlines()
+    section = (ROOT / "README.md").read_text("utf-8").partition("\n## Speed\n")[2].partition("\n## ")[0]
+    quoted = [line for line in section.splitlines() if line.startswith(("| ", "Measured on "))]
+    assert len(quoted) > 8
+    assert [line for line in quoted if line not in page] == []
+
+
 # --- the quick start -------------------------------------------------------------------------------------------------
 
 

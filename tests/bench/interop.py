@@ -13,7 +13,8 @@ from itertools import product
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-sys.path[:1] = [str(ROOT / "generator"), str(ROOT / "tests")]  # in place of this folder, which would hide the package
+HERE = ("generator", "generator/acpgen-acp-sdk", "tests")
+sys.path[:1] = [str(ROOT / folder) for folder in HERE]  # in place of this folder, which would hide the package
 
 from interop.page import page, rows  # noqa: E402 - the tests' folder is on the path only now
 from interop.pairs import MAKERS, SPEAKS, Pair, run  # noqa: E402

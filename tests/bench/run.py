@@ -32,13 +32,15 @@ PARTS = {"bindings": bindings_speed.rows, "commands": commands_speed.rows, "scal
 def main() -> None:
     """Measure, and write the results and the page."""
     wanted = sys.argv[1:] or list(PARTS)
-    known: dict[str, Any] = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
+    new: dict[str, Any] = {}
     for part in wanted:
         found: list[tuple[str, ...]] = []
         for row in PARTS[part]():
             found.append(row.cells if isinstance(row, Row) else row)
             print(" | ".join(found[-1]), flush=True)
-        known[part] = {"measured": datetime.now(UTC).date().isoformat(), "machine": machine(), "rows": found}
+        new[part] = {"measured": datetime.now(UTC).date().isoformat(), "machine": machine(), "rows": found}
+    known: dict[str, Any] = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
+    known |= new
     RESULTS.write_text(json.dumps(known, indent=2, ensure_ascii=False) + "\n", "utf-8")
     PAGE.write_text(page(known), "utf-8")
 

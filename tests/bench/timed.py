@@ -37,7 +37,7 @@ class Row:
 
 
 def _shown(value: float, unit: str) -> str:
-    return f"{value:.3g} {unit}"
+    return f"{value:,.0f} {unit}" if value >= 100 else f"{value:.3g} {unit}"
 
 
 def paired(

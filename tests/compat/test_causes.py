@@ -209,3 +209,40 @@ def test_a_limit_that_only_one_exchange_breaks_is_told_of_that_exchange() -> Non
     report = compared(*(protocol({"GoRequest": go({"a": each})}) for each in (old, new)))
     assert [each.rule for each in report.findings] == ["limit-tightened"]
     assert report.wire.forward == "yes"
+
+
+def with_base(base: Schema) -> Schema:
+    """A protocol of three messages that share a base."""
+    names = ("GoRequest", "GoResponse", "TellNotification")
+    holders = {name: {"allOf": [{"$ref": "#/$defs/Base"}, go({name: {"type": "string"}})]} for name in names}
+    return protocol({**holders, "Base": base})
+
+
+PLAIN_BASE = go({"seq": {"type": "integer"}, "note": {"type": "string"}}, ("seq",))
+
+
+@pytest.mark.parametrize(
+    ("changed", "rule", "declaration"),
+    [
+        (go({**PLAIN_BASE["properties"], "more": {"type": "string"}}, ("seq",)), "field-added", "Base.more"),
+        (
+            go({**PLAIN_BASE["properties"], "more": {"type": "string"}}, ("seq", "more")),
+            "required-field-added",
+            "Base.more",
+        ),
+        (go({"seq": {"type": "integer"}}, ("seq",)), "field-removed", "Base.note"),
+        (go({"note": {"type": "string"}}), "required-field-removed", "Base.seq"),
+        (go(PLAIN_BASE["properties"]), "field-became-optional", "Base.seq"),
+        (go({**PLAIN_BASE["properties"], "seq": {"type": "string"}}, ("seq",)), "type-changed", "Base.seq"),
+    ],
+)
+def test_a_change_of_a_base_is_one_finding_at_the_base(changed: Schema, rule: str, declaration: str) -> None:
+    report = compared(with_base(PLAIN_BASE), with_base(changed))
+    (finding,) = [each for each in report.findings if each.severity != "editorial"]
+    assert (finding.rule, finding.declaration) == (rule, declaration)
+    assert {(each.method, each.location.partition(".")[0]) for each in finding.reaches} == {
+        ("s/go", "params"),
+        ("s/go", "result"),
+        ("s/tell", "params"),
+    }
+    assert all(spot is not None and spot.pointer.startswith("/$defs/Base") for spot in (finding.old, finding.new))

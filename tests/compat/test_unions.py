@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from compat.protocols import Schema, compared, protocol
+from compat.protocols import Schema, compared, found, go, protocol
 
 
 def tagged(tag: str, **members: Schema) -> Schema:
@@ -88,3 +88,58 @@ def test_a_list_that_must_hold_itself_has_no_example_and_ends_nothing() -> None:
     asked = {"type": "object", "properties": {"c": {"$ref": "#/$defs/Other"}}}
     old, new = (protocol({"GoResponse": asked, "Other": other}) for other in (itself, empty))
     assert compared(old, new).verdict in ("additive", "risky", "breaking", "undecided")
+
+
+def idle(*reasons: str, variants: bool, error: Schema | None = None) -> Schema:
+    """Why a turn ended: an open enumeration in a record, or the tag of variants beside it."""
+    values: Schema = {
+        "anyOf": [*({"const": each, "type": "string"} for each in reasons), {"title": "other", "type": "string"}]
+    }
+    plain = go({"stopReason": values, "note": {"type": "string"}})
+    if not variants:
+        return protocol({"TellNotification": go({"idle": plain})})
+    branches = [
+        go({"stopReason": {"const": each}, "note": {"type": "string"}}, ("stopReason",))
+        for each in reasons
+        if each != "error"
+    ]
+    branches.append(go({"stopReason": {"const": "error"}, **(error or {"note": {"type": "string"}})}, ("stopReason",)))
+    return protocol({"TellNotification": go({"idle": {"anyOf": [*branches, plain]}})})
+
+
+def test_a_value_that_an_open_enumeration_foresees_may_become_a_variant() -> None:
+    before, after = idle("end_turn", "cancelled", variants=False), idle("end_turn", "cancelled", "error", variants=True)
+    added = found(compared(before, after), "variant-added")
+    assert [(each.severity, each.location) for each in added] == [("additive", "params.idle(error)")]
+    assert found(compared(before, after), "variant-beside-default-added") == []
+
+
+def test_a_variant_whose_form_the_old_record_refuses_is_told_all_the_same() -> None:
+    before = idle("end_turn", "cancelled", variants=False)
+    report = compared(
+        before, idle("end_turn", "cancelled", "error", variants=True, error={"note": {"type": "integer"}})
+    )
+    assert report.wire.forward == "no"
+    assert report.verdict == "breaking"
+
+
+def test_a_variant_in_place_of_what_is_no_object_is_compared() -> None:
+    plain, more = ({"type": "object", "properties": {"kind": {"const": each}}, "required": ["kind"]} for each in "qp")
+    free: Schema = {
+        "type": "object",
+        "properties": {},
+        "required": ["kind"],
+        "if": {"required": ["b"]},
+        "then": {"required": ["c"]},
+    }
+    one, other = (
+        protocol(
+            {
+                "Thing": {"type": "number", "maximum": 2.5},
+                "TellNotification": go({"c": {"oneOf": [first, plain, free]}}),
+            }
+        )
+        for first in ({"$ref": "#/$defs/Thing"}, more)
+    )
+    assert compared(one, other).verdict in ("breaking", "undecided")
+    assert compared(other, one).verdict in ("breaking", "undecided")

@@ -103,6 +103,24 @@ def test_only_true_lets_a_write_pass(tmp_path: Path, make: Make, mechanism: str,
 
 
 @on_disk
+def test_the_audit_hears_the_end_of_a_request_whose_hooks_fail(tmp_path: Path, make: Make) -> None:
+    def fail(_: object) -> Any:
+        raise ZeroDivisionError
+
+    make("app/a", "old")
+    told: list[list[tuple[str, str]]] = []
+    for hook in ("approve", "buffer", "changed"):
+        failing: dict[str, Any] = {hook: fail}
+        editor = Editor(tmp_path, **failing)
+        with pytest.raises(ZeroDivisionError):
+            (editor.read if hook == "buffer" else editor.write)("app/a")
+        told.append([(one.phase, one.reason) for one in editor.events])
+    failed = [("started", ""), ("failed", "an unexpected error")]
+    assert told == [failed, failed, [("started", ""), ("done", "")]]  # the last one has written
+    assert (tmp_path / "app/a").read_text() == "new"
+
+
+@on_disk
 @pytest.mark.parametrize("path", ["outside/a", "app/.env", "app/.git/hooks/x", "app/../outside/a", "app/folder"])
 def test_the_user_is_not_asked_about_what_is_refused_anyhow(tmp_path: Path, path: str) -> None:
     (tmp_path / "app/folder").mkdir(parents=True)

@@ -483,6 +483,20 @@ def test_a_policy_may_say_why(tmp_path: Path) -> None:
     )
 
 
+def test_the_audit_hears_the_end_of_a_request_whose_approval_fails(tmp_path: Path) -> None:
+    def approve(wish: object) -> bool:
+        raise ZeroDivisionError
+
+    events: list[TerminalEvent] = []
+
+    async def work(client: Client) -> None:
+        with pytest.raises(ZeroDivisionError):
+            await client.create("true")
+
+    run(tmp_path, work, approve=approve, notify=events.append)
+    assert [(one.phase, one.reason) for one in events] == [("started", ""), ("failed", "an unexpected error")]
+
+
 @pytest.mark.parametrize("change", ["roots", "forget", "end", "stop", "aclose"])
 def test_a_command_is_not_started_in_what_has_ended_while_the_user_decided(tmp_path: Path, change: str) -> None:
     async def work(client: Client) -> None:

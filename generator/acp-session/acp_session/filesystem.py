@@ -24,7 +24,7 @@ from acp_bindings import ErrorResponse, Request, Response, v1
 from .approval import Approve, FileWish, require_approval
 from .disk import Disk
 from .errors import INVALID_PARAMS, METHOD_NOT_FOUND, RequestError, failed, invalid_params, refused
-from .hooks import awaited
+from .hooks import UNEXPECTED, awaited
 from .policy import DEFAULT_LIMIT, FilePolicy
 from .scope import Scope, is_absolute
 from .store import Access, Lines, Scoped, ScopedOf, Store, cut
@@ -219,10 +219,12 @@ class FileSystem:
             await awaited(self._notify(FileEvent(session_id, path, action, phase, reason)))
 
         async def tell_done() -> None:
-            if self._changed is not None:
-                for name in dict.fromkeys((path, *done)) if done else ():
-                    await awaited(self._changed(name))
-            await tell("done")
+            try:
+                if self._changed is not None:
+                    for name in dict.fromkeys((path, *done)) if done else ():
+                        await awaited(self._changed(name))
+            finally:
+                await tell("done")
 
         await tell("started")
         try:
@@ -234,6 +236,9 @@ class FileSystem:
             raise
         except asyncio.CancelledError:
             await (tell_done() if done else tell("failed", "the request was cancelled"))
+            raise
+        except Exception:
+            await (tell_done() if done else tell("failed", UNEXPECTED))
             raise
         await tell_done()
         return found

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable
-from typing import TypeVar
+from typing import Final, TypeVar
 
 T = TypeVar("T")
+
+UNEXPECTED: Final = "an unexpected error"
+"""Why a request failed where something raised that is no answer to the agent: an error of the program, which its log has."""
 
 
 async def awaited(found: Awaitable[T] | T) -> T:

@@ -28,7 +28,7 @@ from acp_bindings import MISSING, ErrorResponse, Request, Response, v1
 from .approval import Approve, CommandWish, require_approval
 from .containment import Place, Refused, guarantees, open_folder, reach
 from .errors import METHOD_NOT_FOUND, NOT_FOUND, RequestError, failed, invalid_params, not_found, refused
-from .hooks import awaited
+from .hooks import UNEXPECTED, awaited
 from .processes import Child, Exit, Guard, discard, start
 from .tail import Tail
 from .workers import Busy, Workers
@@ -387,6 +387,9 @@ class Terminals:
             raise
         except asyncio.CancelledError:
             await tell("failed", "the request was cancelled")
+            raise
+        except Exception:
+            await tell("failed", UNEXPECTED)
             raise
         finally:
             work.close()  # where it was not begun

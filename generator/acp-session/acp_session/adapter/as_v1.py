@@ -28,6 +28,7 @@ from acp_session.endings import Turns
 from acp_session.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, invalid_params
 
 from . import handshakes
+from .behind_v1 import Back
 from .downward import CARRIED, Downward
 from .forwarding import Background, as_json, follow, forwarded, into_v1, into_v2
 from .losses import Losses, Place, Told
@@ -69,7 +70,7 @@ class AgentAsV1(peers1.Agent):
 
     def __init__(self, *, lost: Told) -> None:
         self.losses = Losses(lost)
-        self.back = _Back(self)
+        self.back = Back(self)
         self.sessions: dict[str, _Session] = {}
         self._takes = v1.ClientCapabilities()
         self._agent: peers2.RemoteAgent | None = None
@@ -381,31 +382,3 @@ class AgentAsV1(peers1.Agent):
             self.client.elicitation_create(elicitation_to_v1(params, place, self.agent.connection))
         )
         return into_v2(v2.CreateElicitationResponse, as_json(answer), place)  # type: ignore[arg-type]
-
-
-class _Back(peers2.Client):
-    """What the agent of v2 sees."""
-
-    def __init__(self, front: AgentAsV1) -> None:
-        self._front = front
-
-    async def session_update(self, params: v2.UpdateSessionNotification, /) -> None:
-        await self._front.updated(params)
-
-    async def session_request_permission(self, params: v2.RequestPermissionRequest, /) -> v2.RequestPermissionResponse:
-        return await self._front.asked(params)
-
-    async def elicitation_create(self, params: v2.CreateElicitationRequest, /) -> v2.CreateElicitationResponse:
-        return await self._front.elicited(params)
-
-    async def elicitation_complete(self, params: v2.CompleteElicitationNotification, /) -> None:
-        place = self._front.losses.place("elicitation/complete")
-        await self._front.client.elicitation_complete(
-            into_v1(v1.CompleteElicitationNotification, as_json(params), place)
-        )
-
-    async def extension_request(self, method: str, params: Any) -> Any:
-        return await forwarded(self._front.client.extension_request(method, params))
-
-    async def extension_notification(self, method: str, params: Any) -> None:
-        await self._front.client.extension_notification(method, params)

@@ -757,10 +757,25 @@ class _Check:
     def _at(self, found: PlacedFact) -> FactPlaces:
         """Where a fact stands on both sides: where nothing nearer has a place, in the declaration around it."""
         old, new = (found.home or Home(found.pair)).names
+        one, other = self._declaring(found)
         return {
-            "old_at": found.old_at or self.old.bundle.origins.get(old or "", ""),
-            "new_at": found.new_at or self.new.bundle.origins.get(new or "", ""),
+            "old_at": one or self.old.bundle.origins.get(old or "", ""),
+            "new_at": other or self.new.bundle.origins.get(new or "", ""),
         }
+
+    def _declaring(self, found: PlacedFact) -> tuple[str, str]:
+        """The places of a fact. Where one side has it in a base that the record refers to, and the other side has nothing nearer than the
+        record, the place of the other side is its base.
+        """
+        at = [found.old_at, found.new_at]
+        sides = self.old, self.new
+        for number, holder in enumerate((found.home or Home(found.pair)).names):
+            base, _ = sides[1 - number].owner(at[1 - number], declared=True)
+            side = sides[number]
+            is_whole = holder is not None and at[number] == side.bundle.origins.get(holder)
+            if is_whole and base != holder and base in side.bundle.origins and base in closure(side, [str(holder)]):
+                at[number] = side.bundle.origins[base]
+        return at[0], at[1]
 
     def _example(self, fact: FieldAdded | FieldRemoved) -> FieldAdded | FieldRemoved | None:
         """The fact with a name that its pattern matches and the other revision does not declare; `None` where there is none."""
@@ -860,17 +875,19 @@ class _Check:
     def _cause(self, found: PlacedFact, joined: _Joined, location: str, within: str, said: str) -> _Cause:
         """What a fact is about, told by the nearest declarations around it: those are the same in whatever message they stand."""
         home, named = found.home or Home(found.pair), found.named or Home(found.pair)
-        places = (self.old, found.old_at), (self.new, found.new_at)
+        one, other = self._declaring(found)
+        places = (self.old, one), (self.new, other)
         nearest = next((n for n, step in reversed(list(enumerate(found.steps, 1))) if step.old_at or step.new_at), 0)
         depth = len(found.steps) if found.fact.old_at or found.fact.new_at else max(nearest, home.depth)
         below = _path(found.steps[depth:])
         at_home = depth == home.depth and not (found.fact.old_at or found.fact.new_at)
         owners = home.names if at_home else tuple("".join(side.owner(at)) for side, at in places)
         key = (*owners, _within(below, within))
-        if joined.new[0].part == "document" and named.depth == 0:
-            return _Cause(_within(location, within), key, said)
         declared = [side.owner(at, declared=True) for side, at in reversed(places) if at]
-        if at_home or not declared or {name for name, _ in declared} & {*named.names, ""}:
+        is_own = at_home or not declared or bool({name for name, _ in declared} & {*named.names, ""})
+        if joined.new[0].part == "document" and named.depth == 0 and is_own:
+            return _Cause(_within(location, within), key, said)
+        if is_own:
             label = (named.names[1] or named.names[0] or "") + _path(found.steps[named.depth :])
         else:
             name, rest = max(declared, key=lambda each: len(each[1]))

@@ -333,11 +333,12 @@ class ValuesUnnamed(Placed):
 
 @dataclass(frozen=True, slots=True)
 class VariantAdded(Placed):
-    """A tagged variant that only the new revision knows."""
+    """A tagged variant that only the new revision knows. `foreseen`: the branch without a tag knows values of the tag, and takes others."""
 
     old: ir.TaggedUnion
     new: ir.TaggedUnion
     variant: ir.Variant
+    foreseen: bool = False
 
 
 @dataclass(frozen=True, slots=True)

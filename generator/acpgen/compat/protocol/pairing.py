@@ -510,11 +510,15 @@ class _Comparing:
             listed = (
                 [each.fields for each in alternatives if isinstance(each, Objects)] if len(alternatives) > 1 else []
             )
-            names = dict.fromkeys(field.name for fields in listed for field in fields if field.required)
-            for name in names:
+            required = [each for fields in listed for each in fields if each.required]
+            marks = Counter(each.name for each in required if self._is_marked(each, side))
+            for name in (name for name in dict.fromkeys(each.name for each in required) if marks[name] > 1):
                 union, _ = self._split(alternatives, name, side)
                 found[name] = max(found.get(name, 0), len({variant.type for variant in union.variants}))
         return max((name for name in found if found[name] > 1), key=lambda name: found[name], default=None)
+
+    def _is_marked(self, found: ir.Field, side: Literal[0, 1]) -> bool:
+        return any(isinstance(each, Constants) for each in self.walk.shape(found.type, side).alternatives)
 
     def _apart(
         self, old: tuple[ir.TaggedUnion, tuple[Objects, ...]], new: tuple[ir.TaggedUnion, tuple[Objects, ...]]
@@ -707,8 +711,21 @@ class _Comparing:
                 f"variant {other.tag!r}", f"({other.tag})", variant.capability, other.capability, variant.at, other.at
             )
             self._words(f"{other.tag!r}", variant.doc, other.doc, variant.at, other.at)
+        foreseen = bool(added) and self._foresees(old)
         for variant in added:
-            self._fact(VariantAdded(old, new, variant, old_at=at["old_at"], new_at=variant.at or at["new_at"]))
+            places = {"old_at": at["old_at"], "new_at": variant.at or at["new_at"]}
+            self._fact(VariantAdded(old, new, variant, foreseen, **places))
+
+    def _foresees(self, union: ir.TaggedUnion) -> bool:
+        """Whether the branch of the old side that may lack the tag knows values of it, and takes others for values too."""
+        default = self.walk.shape(ir.Ref(union.default), 0).of("object") if union.default else ()
+        fields = [
+            field for each in default if isinstance(each, Objects) for field in each.fields if field.name == union.tag
+        ]
+        shapes = [self.walk.shape(field.type, 0) for field in fields]
+        return any(
+            isinstance(each, Constants) and each.openness != "closed" for one in shapes for each in one.alternatives
+        )
 
     def _split(
         self, alternatives: tuple[Alternative, ...], tag: str, side: Literal[0, 1]

@@ -817,8 +817,10 @@ def values_unnamed(fact: f.ValuesUnnamed) -> Judgement:
 
 
 def variant_added(fact: f.VariantAdded) -> Judgement | None:
-    """An open or tolerated union has a new variant. Old receivers keep variants that they do not know."""
-    if fact.old.openness == "closed" or fact.variant.tag == fact.old.default_tag:
+    """An open or tolerated union has a new variant. Old receivers keep variants that they do not know. So it is where the branch without
+    a tag knows values of the tag and takes others: an open enumeration has become the tag of variants.
+    """
+    if (fact.old.openness == "closed" and not fact.foreseen) or fact.variant.tag == fact.old.default_tag:
         return None
     tag = fact.variant.tag
     return Judgement(
@@ -850,7 +852,8 @@ def closed_variant_added(fact: f.VariantAdded) -> Judgement | None:
 def variant_beside_default_added(fact: f.VariantAdded) -> Judgement | None:
     """A tagged variant is new beside a branch without a tag: old receivers take it for that branch, or refuse it."""
     tag = fact.variant.tag
-    if fact.old.default is None or (fact.old.openness != "closed" and tag != fact.old.default_tag):
+    kept = fact.old.openness != "closed" or fact.foreseen
+    if fact.old.default is None or (kept and tag != fact.old.default_tag):
         return None
     missing = "" if fact.variant.capability else " No capability gates it."
     return Judgement(
