@@ -52,7 +52,9 @@ __all__ = [
 ]
 
 AnyRequest: TypeAlias = "v1.RequestPermissionRequest | v2.RequestPermissionRequest"
+"""A request for permission, of v1 or v2."""
 AnyResponse: TypeAlias = "v1.RequestPermissionResponse | v2.RequestPermissionResponse"
+"""The answer to it, of v1 or v2."""
 
 PLAIN_TITLE: Final = "Allow this?"
 """The title that is shown for a v2 request whose own is blank."""

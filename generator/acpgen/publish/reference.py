@@ -138,6 +138,16 @@ class Library:
         here = self.modules[module]
         return f"{here.path}#{_anchor(name)}" if is_public(here) and name in here.public else None
 
+    def _base(self, module: Module, name: ast.expr) -> tuple[Module, ast.stmt] | None:
+        """Where a base is defined that is written as a name, or as a name in a module."""
+        match name:
+            case ast.Name(id=own):
+                return self.origin(module.name, own)
+            case ast.Attribute(value=ast.Name(id=of), attr=own) if of in module.imported:
+                return self.origin(".".join(module.imported[of]), own)
+            case _:
+                return None
+
     def inherited(self, module: Module, node: ast.ClassDef, method: str) -> str | None:
         """What the nearest base that is known says of a method."""
         waiting: list[tuple[Module, ast.ClassDef]] = [(module, node)]
@@ -147,7 +157,7 @@ class Library:
             there, each = waiting.pop(0)
             for base in each.bases:
                 name = base.value if isinstance(base, ast.Subscript) else base
-                found = self.origin(there.name, name.id) if isinstance(name, ast.Name) else None
+                found = self._base(there, name)
                 if found is not None and isinstance(found[1], ast.ClassDef):
                     own = next((m for m in methods(found[1]) if m.name == method and ast.get_docstring(m)), None)
                     if own is not None:
