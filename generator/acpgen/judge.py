@@ -145,9 +145,16 @@ def folding() -> Folding[Any]:
 
 
 def read(text: bytes) -> tuple[Any, tuple[tuple[str, str], ...]]:
-    """A JSON value, and pointer and sentence for each key that an object of it gives twice. Raises `ValueError` for what is no JSON."""
+    """A JSON value, and pointer and sentence for each key that an object of it gives twice. Raises `ValueError` for what is no JSON, and
+    for text that holds more values than are read (`is_too_large`).
+    """
     value, problems = borrowed.parse.parse_with_duplicates(text)
     return value, tuple((problem.pointer, problem.sentence) for problem in problems)
+
+
+def is_too_large(error: ValueError) -> bool:
+    """Whether text was refused for the number of its values, of which nobody has said yet that they are no JSON."""
+    return isinstance(error, borrowed.parse.TooManyValues)
 
 
 def cited(requirements: Sequence[int | str]) -> str:

@@ -24,6 +24,7 @@ LONGEST_NAME: Final = 256
 """Characters of a method's name that are kept. No protocol has longer ones."""
 
 _LONG: Final = "the line is too long"
+_DENSE: Final = "the line holds more values than are read"
 _MISSING: Final = "the recording has a gap here"
 _ORPHAN: Final = "the result was not judged: its request was not seen"
 _AMBIGUOUS: Final = (
@@ -158,6 +159,9 @@ def judged(
             continue
         if any(problem.rule == "json" for problem in problems):
             yield LineVerdict(line.number, sender or "", "message", "", problems, end=line.end)
+            continue
+        if any(problem.rule == "size" for problem in problems):
+            yield LineVerdict(line.number, sender or "", "message", "", note=problems[0].sentence, end=line.end)
             continue
         speaker = sender
         if is_object(value) and "from" in value and "jsonrpc" not in value:
@@ -316,7 +320,9 @@ def conversation(lines: Iterable[Line], monitor: Monitor) -> Iterator[LineVerdic
         number, end = line.number, line.end
         content, repeated = _content(line, monitor.sides)
         if not isinstance(content, Said):
-            missed = () if line.is_whole else tuple(map(_breach, monitor.lose("a line was not read")))
+            missed = (
+                () if line.is_whole and content != _DENSE else tuple(map(_breach, monitor.lose("a line was not read")))
+            )
             yield LineVerdict(
                 number, "", "message", "", (LineProblem("recording", content), *repeated, *missed), end=end
             )
@@ -344,8 +350,8 @@ def _content(line: Line, sides: tuple[str, ...]) -> tuple[Said | str, tuple[Line
         return _LONG, ()
     try:
         value, repeated = judge.read(line.content)
-    except ValueError:
-        return "the line is not JSON, or is nested too deep", ()
+    except ValueError as error:
+        return _DENSE if judge.is_too_large(error) else "the line is not JSON, or is nested too deep", ()
     problems = (LineProblem("duplicate-key", sentence, pointer, level="must") for pointer, sentence in repeated)
     return said(value, sides), tuple(map(_inside, problems))
 

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from acpgen.cli import app
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import BUDGET, Mode, Report
+from acpgen.compat.protocol import leaves
 from test_shared_parts import written
 
 ROOT = Path(__file__).parents[2]
@@ -70,3 +71,29 @@ def test_the_command_takes_the_budget(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert json.loads(result.stdout)["verdict"] == "undecided"
     assert CliRunner().invoke(app, ["diff", str(old), str(new), "--budget", "0"]).exit_code == 2
+
+
+def test_more_alternatives_than_are_compared_each_with_each_are_left_to_the_prover(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lengths(longest: int) -> Path:
+        """Texts of every other length: those of one side are never those of the other."""
+        either = [{"type": "string", "minLength": at, "maxLength": at} for at in range(longest, longest + 10, 2)]
+        made = {
+            "GoRequest": {
+                "type": "object",
+                "properties": {"x": {"anyOf": either}},
+                "x-method": "go",
+                "x-side": "agent",
+            }
+        }
+        path = tmp_path / f"{longest}.json"
+        path.write_text(json.dumps({"$defs": made}), "utf-8")
+        return path
+
+    monkeypatch.setattr(leaves, "MOST_PAIRS", 20)
+    report = compare(lengths(1), lengths(2))
+    assert report.verdict == "breaking"
+    assert all(each.witness is not None and each.witness.verified for each in report.findings)
+    same = compare(lengths(1), lengths(1))
+    assert same.verdict == "identical"

@@ -121,3 +121,25 @@ def test_a_variant_whose_form_the_old_record_refuses_is_told_all_the_same() -> N
     )
     assert report.wire.forward == "no"
     assert report.verdict == "breaking"
+
+
+def test_a_variant_in_place_of_what_is_no_object_is_compared() -> None:
+    plain, more = ({"type": "object", "properties": {"kind": {"const": each}}, "required": ["kind"]} for each in "qp")
+    free: Schema = {
+        "type": "object",
+        "properties": {},
+        "required": ["kind"],
+        "if": {"required": ["b"]},
+        "then": {"required": ["c"]},
+    }
+    one, other = (
+        protocol(
+            {
+                "Thing": {"type": "number", "maximum": 2.5},
+                "TellNotification": go({"c": {"oneOf": [first, plain, free]}}),
+            }
+        )
+        for first in ({"$ref": "#/$defs/Thing"}, more)
+    )
+    assert compared(one, other).verdict in ("breaking", "undecided")
+    assert compared(other, one).verdict in ("breaking", "undecided")

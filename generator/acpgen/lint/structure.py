@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from acpgen.errors import (
@@ -146,12 +147,11 @@ def _is_unstable(node: SourceNode) -> bool:
 
 def _never_tagged(places: list[str], flats: list[Flat]) -> Iterator[Remark]:
     """Branches that a constant marks in two or more of a union that is not discriminated by it."""
-    names = dict.fromkeys(name for flat in flats for name in flat.properties)
-    for name in names:
+    marks: Counter[str] = Counter()
+    for flat in flats:
+        marks.update(name for name, subs in flat.properties.items() if any(constant(sub) is not None for sub in subs))
+    for name in (name for name in dict.fromkeys(name for flat in flats for name in flat.properties) if marks[name] > 1):
         tags = [[tag for sub in flat.properties.get(name, ()) if (tag := constant(sub)) is not None] for flat in flats]
-        marked = [index for index, values in enumerate(tags) if values]
-        if len(marked) < 2:
-            continue
         seen: set[object] = set()
         for index, (flat, values) in enumerate(zip(flats, tags, strict=True)):
             if not values:

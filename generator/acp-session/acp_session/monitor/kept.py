@@ -31,6 +31,12 @@ MOST_MARKS: Final = 1024
 MOST_VALUES: Final = 16 * MOST_PARTS
 """Values of all options of one session that are kept."""
 
+MOST_BREACHES: Final = 1000
+"""Breaches of one line that are told, where nothing else is asked for."""
+
+MOST_READ: Final = 500_000
+"""Values of one message that is read, where nothing else is asked for."""
+
 LONGEST_FORM: Final = 65536
 """Characters of the schema of a form that are kept."""
 

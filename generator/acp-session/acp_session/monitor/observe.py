@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice, starmap
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,7 +12,7 @@ from .beyond import Beyond
 from .events import Event, Found, Kind, Level, Path, Requirement, json_pointer, pointer_steps, reach
 from .intake import apply
 from .json_types import is_array, is_object
-from .kept import LONGEST_POINTER, MOST_PARTS, brief, key
+from .kept import LONGEST_POINTER, MOST_BREACHES, MOST_PARTS, MOST_READ, brief, key
 from .requirements import BEHIND, NUMBERED
 from .rule import ACP
 from .rules import RULES, Rule
@@ -71,6 +72,9 @@ def cited(requirements: Sequence[Requirement]) -> str:
 
 CITED: Final = 3
 
+LEVELS: Final[tuple[Level, ...]] = ("must", "should", "note")
+"""From the highest to the lowest."""
+
 
 class Monitor:
     """The monitor of one connection. `protocols` are the versions that it knows (`acp_bindings.v1.strict.STRICT`); without, those of
@@ -79,6 +83,8 @@ class Monitor:
     With `fixed` they judge whatever version the peers agree on; without, what is of a version that is not known is not judged. Until
     `initialize` names one of several versions, all of them judge, and what they judge differently is not judged. Where a
     message holds what only the unstable channel of its version has, a note says so; `unstable` gives these channels when one is needed.
+    A line that holds more `values` than these is not read: it counts as missed, like those of `lose`. Where a line breaks more than
+    `limit`, a last breach with the rule `more`, of the highest level among those left out, counts them.
     """
 
     def __init__(
@@ -87,6 +93,8 @@ class Monitor:
         *,
         fixed: bool = False,
         unstable: Callable[[], Iterable[Strict]] | None = None,
+        values: int = MOST_READ,
+        limit: int = MOST_BREACHES,
     ) -> None:
         known: Mapping[Any, Strict] = {strict.contract.version: strict for strict in protocols or _installed()}
         self._connection: Final = Connection(known, is_fixed=fixed)
@@ -94,6 +102,8 @@ class Monitor:
         self._shapes: dict[str, Shapes] = {}
         nothing: Callable[[], Iterable[Strict]] = tuple
         self._beyond: Final = Beyond(unstable or (_installed_channels if protocols is None else nothing))
+        self._values: Final = values
+        self._limit: Final = limit
         self._index = 0
         self._reasons: list[str] = []
         self._unjudged: dict[str, _Unjudged] = {}
@@ -125,14 +135,33 @@ class Monitor:
         self._index = index + 1
         self._reasons = []
         reader = self._connection.strict or next(iter(self._connection.protocols.values()))
-        value, problems = reader.read(line)
+        value, problems = reader.read(line, values=self._values)
+        if any(problem.rule == "size" for problem in problems):
+            return self._pass_over(index, sender, problems[0].sentence)
         if any(problem.rule == "json" for problem in problems):
             event = self._event("unreadable", index, sender, None, problems=problems)
             apply(self._connection, event)
-            return tuple(self._judge(event))
+            return self._first(self._judge(event))
         if is_array(value) and (reader.contract.batch or self._connection.strict is None):
-            return tuple(self._batch(index, sender, value, problems))
-        return tuple(self._message(index, sender, value, (), problems))
+            return self._first(self._batch(index, sender, value, problems))
+        return self._first(self._message(index, sender, value, (), problems))
+
+    def _first(self, found: Iterator[Breach]) -> tuple[Breach, ...]:
+        """As many breaches as are told, and one for all others. What the line changes is taken in to its end."""
+        first = tuple(islice(found, self._limit))
+        last: Breach | None = None
+        for count, breach in enumerate(found, 1):
+            levels: tuple[Level, ...] = (breach.level, breach.level if last is None else last.level)
+            level: Level = next(each for each in LEVELS if each in levels)
+            sentence = f"what else is wrong with this line is not told: it has more than {self._limit} findings"
+            last = Breach("more", level, (), breach.index, breach.sender, "", "", None, sentence, count)
+        return first if last is None else (*first, last)
+
+    def _pass_over(self, index: int, sender: str, reason: str) -> tuple[Breach, ...]:
+        """Count a line that is not read among what was not judged, and give up what it may have changed."""
+        self._connection.lose()
+        self._count(reason, index, sender)
+        return (Breach("messages-missed", "note", (), index, sender, "", "", None, f"{reason}, and was not read"),)
 
     def lose(self, sentence: str = "messages went by unseen") -> tuple[Breach, ...]:
         """Say that messages were missed: what is known of open requests and sessions is given up. Returns a note of it."""
@@ -159,9 +188,8 @@ class Monitor:
         event = self._event(_kind(value), index, sender, value, at)
         event.repeated = repeated
         self._note(event)
-        broken = tuple(self._judge(event))
         news = [_unstable(event, found) for found in self._beyond.look(event, event.strict)]
-        yield from (breach for breach in broken if not self._is_told(event, breach))
+        yield from (breach for breach in self._judge(event) if not self._is_told(event, breach))
         yield from news
         self._apply(event)
         for place, item in enumerate(value if is_array(value) and not at else ()):
@@ -222,12 +250,16 @@ class Monitor:
             if not event.unjudged and event.definition is not None and event.definition in strict.contract.gated:
                 event.uses = tuple(strict.contract.uses(event.definition, event.body, event.below()))
             if not event.unjudged and strict.contract.name in ACP:
-                event.unknown = tuple(islice(self._unknown(event, strict), MOST_PARTS))
+                stopped = partial(self._miss, PARTLY, event)
+                found = self._unknown(event, strict, stopped)
+                event.unknown = tuple(islice(found, MOST_PARTS))
+                if next(found, None) is not None:
+                    stopped()
         return event
 
-    def _unknown(self, event: Event, strict: Strict) -> Iterator[Unknown]:
-        """The fields that the types of a message do not have. The request of the handshake is in all versions at once, as a client may
-        offer several.
+    def _unknown(self, event: Event, strict: Strict, stopped: Callable[[], None]) -> Iterator[Unknown]:
+        """The fields that the types of a message do not have; `stopped` is called where not all of it was looked at. The request of
+        the handshake is in all versions at once, as a client may offer several.
         """
         if event.definition is None:
             return
@@ -239,7 +271,7 @@ class Monitor:
                 route = other.route(event.method, is_request=True)
                 if other is not strict and route is not None and route.params is not None:
                     others.append({one.path for one in self._shapes_of(other).unknown(route.params, event.body)})
-        for found in self._shapes_of(strict).unknown(event.definition, event.body):
+        for found in self._shapes_of(strict).unknown(event.definition, event.body, stopped):
             if all(found.path in each for each in others):
                 yield found
 
@@ -253,11 +285,14 @@ class Monitor:
         """Count what is not judged. An answer whose request was not seen is either a breach, or lost with what was missed before."""
         if event.unjudged:
             self._miss(event.unjudged, event)
-        elif event.kind == "result" and event.request is None:
+        elif event.kind == "result" and event.request is None and ORPHAN not in self._reasons:
             self._reasons.append(ORPHAN)
 
     def _miss(self, reason: str, event: Event) -> None:
-        self._unjudged.setdefault(reason, _Unjudged(event.index, event.sender)).count += 1
+        self._count(reason, event.index, event.sender)
+
+    def _count(self, reason: str, index: int, sender: str) -> None:
+        self._unjudged.setdefault(reason, _Unjudged(index, sender)).count += 1
         if reason not in self._reasons:
             self._reasons.append(reason)
 
@@ -282,6 +317,7 @@ class Monitor:
         return chosen
 
 
+PARTLY: Final = "a message holds more than is looked at for fields and values that its types do not have"
 ORPHAN: Final = "the result was not judged: its request was not seen"
 
 

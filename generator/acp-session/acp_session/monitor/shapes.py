@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -15,6 +15,9 @@ MOST_PLACES: Final = 200_000
 
 MOST_FORMS: Final = 4_096
 """Forms of messages that are remembered."""
+
+MOST_FORMED: Final = 10_000
+"""Places of a message whose form is told: less than `MOST_PLACES`, so that all of such a message is looked at."""
 
 _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "object": (dict,),
@@ -35,6 +38,18 @@ class Unknown(NamedTuple):
     path: Path
     types: tuple[str, ...]
     is_value: bool = False
+
+
+class _TooLarge(Exception):
+    """A message has more places than its form is told of."""
+
+
+class _Place(NamedTuple):
+    """A value with its path, and the schemas that speak of it."""
+
+    path: Path
+    value: Any
+    schemas: list[Any]
 
 
 @dataclass(slots=True)
@@ -94,16 +109,23 @@ class Shapes:
         self._constants: Final = frozenset(each for each in constants if not is_array(each) and not is_object(each))
         self._room: Final = 0 if any(is_array(each) or is_object(each) for each in constants) else forms
         self._known: set[int] = set()
+        self._left = 0
 
-    def unknown(self, definition: str, value: Any) -> Iterator[Unknown]:
+    def unknown(self, definition: str, value: Any, stopped: Callable[[], None] = lambda: None) -> Iterator[Unknown]:
         """The fields in an instance of a definition that its types do not have, and values that they do not name, with paths from the
         instance. Objects of which the schema does not tell the fields are passed over; so are those that fit no variant of their union.
+        `stopped` is called where more is left than is looked at.
         """
-        form = hash((definition, self._form(value)))
+        self._left = MOST_FORMED
+        try:
+            form = hash((definition, self._form(value)))
+        except _TooLarge:
+            yield from self._unknown(definition, value, stopped)
+            return
         if form in self._known:
             return
         is_known = True
-        for found in self._unknown(definition, value):
+        for found in self._unknown(definition, value, stopped):
             is_known = False
             yield found
         if is_known and len(self._known) < self._room:
@@ -114,6 +136,10 @@ class Shapes:
         the time that the monitor takes. Texts and numbers that are no constant of the schema are told apart by type and mark alone.
         """
         kind = value.__class__
+        if kind is dict or kind is list:
+            self._left -= len(value)
+            if self._left < 0:
+                raise _TooLarge
         if kind is dict:
             return tuple([(name, self._form(member)) for name, member in value.items()])
         if kind is list:
@@ -122,30 +148,43 @@ class Shapes:
             return value if value in self._constants else value[:1] == "_"
         return (kind, value if value in self._constants else None)
 
-    def _unknown(self, definition: str, value: Any) -> Iterator[Unknown]:
-        waiting: list[tuple[Path, Any, list[Any]]] = [((), value, [self._roots[definition]])]
-        for _ in range(MOST_PLACES):
-            if not waiting:
+    def _unknown(self, definition: str, value: Any, stopped: Callable[[], None]) -> Iterator[Unknown]:
+        looked = 0
+        open_: list[Iterator[_Place | Unknown]] = [iter([_Place((), value, [self._roots[definition]])])]
+        while open_:
+            found = next(open_[-1], None)
+            if found is None:
+                open_.pop()
+            elif isinstance(found, Unknown):
+                yield found
+            elif looked == MOST_PLACES:
+                stopped()
                 return
-            path, found, schemas = waiting.pop()
-            nodes = list(self._fitting(found, schemas))
-            if is_array(found):
-                below = [schema for node in nodes for schema in node.items]
-                waiting.extend(((*path, index), item, below) for index, item in enumerate(found) if below)
-            elif isinstance(found, str):
-                for node in nodes:
-                    if self._is_unnamed(found, node):
-                        yield Unknown(path, tuple(node.names), is_value=True)
-            elif is_object(found):
-                is_free = any(node.is_free for node in nodes)
-                strange = self._strange(found, nodes).items()
-                yield from (Unknown((*path, tag), types, is_value=True) for tag, types in strange)
-                for name, member in found.items():
-                    below = [schema for node in nodes for schema in node.fields.get(name, node.values)]
-                    if below:
-                        waiting.append(((*path, name), member, below))
-                    elif not is_free and not any(name in node.fields for node in nodes):
-                        yield Unknown((*path, name), _names(nodes))
+            else:
+                looked += 1
+                open_.append(self._inside(found))
+
+    def _inside(self, place: _Place) -> Iterator[_Place | Unknown]:
+        """What is not known at a place, and the places right below it, one after the other: few are held at a time."""
+        path, found, schemas = place
+        nodes = list(self._fitting(found, schemas))
+        if is_array(found):
+            below = [schema for node in nodes for schema in node.items]
+            yield from (_Place((*path, index), item, below) for index, item in enumerate(found) if below)
+        elif isinstance(found, str):
+            yield from (
+                Unknown(path, tuple(node.names), is_value=True) for node in nodes if self._is_unnamed(found, node)
+            )
+        elif is_object(found):
+            is_free = any(node.is_free for node in nodes)
+            strange = self._strange(found, nodes).items()
+            yield from (Unknown((*path, tag), types, is_value=True) for tag, types in strange)
+            for name, member in found.items():
+                below = [schema for node in nodes for schema in node.fields.get(name, node.values)]
+                if below:
+                    yield _Place((*path, name), member, below)
+                elif not is_free and not any(name in node.fields for node in nodes):
+                    yield Unknown((*path, name), _names(nodes))
 
     def _fitting(self, value: Any, schemas: Iterable[Any]) -> Iterator[_Node]:
         """The schemas that describe a value: of each union the variants that it is told to be by constants, or may be by type."""

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from acpgen import ir
 from acpgen.compat.findings import Revision
@@ -19,6 +19,9 @@ from acpgen.schema.equality import exact
 from schema_inclusion.patterns import Example, NoText, TooHard, Wanted, example, matches
 
 Free: TypeAlias = "tuple[ir.Number | ir.String, ...]"
+
+MOST_PAIRS: Final = 1_000_000
+"""Alternatives of one side against those of the other, each with each."""
 
 
 def scalar_limits(
@@ -139,7 +142,12 @@ def _one_way(
         return
     if not accepted:
         return
-    for each in free:
+    limits = {_limits(each) for each in accepted if isinstance(each, ir.String)}
+    left = [each for each in free if not isinstance(each, ir.String) or _limits(each) not in limits]
+    if len(left) * len(accepted) > MOST_PAIRS:
+        yield Undetermined("there are too many alternatives to compare each with each", **at)
+        return
+    for each in left:
         outcome = _outside(each, accepted)
         if outcome == "unknown":
             yield Undetermined("a pattern is outside what can be compared", **at)
@@ -164,8 +172,6 @@ def _outside(type_: ir.Number | ir.String, accepted: Free) -> tuple[Any] | Liter
 def _text_outside(type_: ir.String, accepted: Sequence[ir.String]) -> tuple[Any] | Literal["unknown"] | None:
     low, high = type_.min_length or 0, type_.max_length
     own = () if type_.pattern is None else (type_.pattern,)
-    if any(_same_limits(type_, each) for each in accepted):
-        return None
     if len(accepted) != 1:
         text = text_for(type_)
         return (text,) if text is not None and not any(admits(each, text) for each in accepted) else "unknown"
@@ -197,12 +203,8 @@ def _plain(wanted: Wanted) -> Example | NoText:
     return Example("e" * wanted.low)
 
 
-def _same_limits(one: ir.String, other: ir.String) -> bool:
-    return (one.min_length or 0, one.max_length, one.pattern) == (
-        other.min_length or 0,
-        other.max_length,
-        other.pattern,
-    )
+def _limits(type_: ir.String) -> tuple[int, int | None, str | None]:
+    return type_.min_length or 0, type_.max_length, type_.pattern
 
 
 def _subsumes(wide: ir.Number, narrow: ir.Number) -> bool:

@@ -510,11 +510,15 @@ class _Comparing:
             listed = (
                 [each.fields for each in alternatives if isinstance(each, Objects)] if len(alternatives) > 1 else []
             )
-            names = dict.fromkeys(field.name for fields in listed for field in fields if field.required)
-            for name in names:
+            required = [each for fields in listed for each in fields if each.required]
+            marks = Counter(each.name for each in required if self._is_marked(each, side))
+            for name in (name for name in dict.fromkeys(each.name for each in required) if marks[name] > 1):
                 union, _ = self._split(alternatives, name, side)
                 found[name] = max(found.get(name, 0), len({variant.type for variant in union.variants}))
         return max((name for name in found if found[name] > 1), key=lambda name: found[name], default=None)
+
+    def _is_marked(self, found: ir.Field, side: Literal[0, 1]) -> bool:
+        return any(isinstance(each, Constants) for each in self.walk.shape(found.type, side).alternatives)
 
     def _apart(
         self, old: tuple[ir.TaggedUnion, tuple[Objects, ...]], new: tuple[ir.TaggedUnion, tuple[Objects, ...]]
@@ -714,7 +718,7 @@ class _Comparing:
 
     def _foresees(self, union: ir.TaggedUnion) -> bool:
         """Whether the branch of the old side that may lack the tag knows values of it, and takes others for values too."""
-        default = self.walk.shape(ir.Ref(union.default), 0).of("object") if union.default is not None else ()
+        default = self.walk.shape(ir.Ref(union.default), 0).of("object") if union.default else ()
         fields = [
             field for each in default if isinstance(each, Objects) for field in each.fields if field.name == union.tag
         ]

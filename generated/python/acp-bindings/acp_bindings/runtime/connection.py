@@ -34,7 +34,7 @@ from .failures import (
 from .framing import Unreadable
 from .incoming import Batch, id_of, is_answer, is_answered, is_call
 from .json_types import is_array, is_object
-from .parse import parse, parse_with_duplicates
+from .parse import VALUES, parse, parse_with_duplicates
 from .places import PLACE, Reading, Serving
 from .wire import Handler, Watcher, Wire
 
@@ -72,6 +72,7 @@ class Connection(Calling):
         concurrency: int = 1024,
         gates: bool = True,
         grace: float = 2.0,
+        values: int = VALUES,
     ) -> None:
         if concurrency < 1:
             raise ValueError("concurrency is at least 1")
@@ -88,6 +89,7 @@ class Connection(Calling):
         )
         self._handler = handler
         self._concurrency, self._grace = concurrency, grace
+        self._values = values
         self._alone = frozenset(
             row.name for row in wire.codec.methods.values() if row.batch == "never"
         )
@@ -201,7 +203,7 @@ class Connection(Calling):
         if self._monitor is not None:
             self._watch(self._monitor, self.other, line)
         try:
-            value, repeated = parse_with_duplicates(line)
+            value, repeated = parse_with_duplicates(line, values=self._values)
         except DecodeError as error:
             self._refuse(None, "", answer_to(error))
             return

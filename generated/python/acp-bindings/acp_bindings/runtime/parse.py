@@ -18,17 +18,41 @@ from .pointers import json_pointer
 Duplicates: TypeAlias = Literal["refuse", "last"]
 """What becomes of an object that gives one key twice: it is refused, or the last value counts."""
 
+VALUES: Final = 500_000
+"""How many values one message may hold, where nothing else is asked for: one is two bytes or more, and up to 250 once it is read."""
+
+_STEPS: Final = re.compile(
+    rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|,|[\[{](?![ \t\r\n]*[\]}])', re.DOTALL
+)
+"""Each string, and each character outside of them that a further value follows."""
+
 # The end of a key: a quote, and a colon after it. Inside a string a quote stands after a backslash; after two it may be a key's.
 _KEY: Final = re.compile(rb'"[ \t\r\n]*:(?:(?<!\\":)|(?<=\\\\":))')
 
 
-def parse(line: bytes | bytearray | str, *, duplicates: Duplicates = "refuse") -> Any:
+class TooManyValues(DecodeError):
+    """A message that holds more values than are read."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(
+            INVALID_REQUEST,
+            (Problem("", "", f"the message holds more than {most} values"),),
+        )
+
+
+def parse(
+    line: bytes | bytearray | str,
+    *,
+    duplicates: Duplicates = "refuse",
+    values: int = VALUES,
+) -> Any:
     """The JSON value of a line of UTF-8 text.
 
     Raises `DecodeError`: with -32700 for what is not JSON; with -32600 and the pointer of each key that an object gives twice, unless the
-    last is to count. Such text is JSON by its grammar, so it can be parsed; which of the values was meant cannot be told.
+    last is to count. Such text is JSON by its grammar, so it can be parsed; which of the values was meant cannot be told. Raises
+    `TooManyValues`, a `DecodeError`, with -32600 for text that holds more `values` than these, before it is read.
     """
-    value, problems = parse_with_duplicates(line)
+    value, problems = parse_with_duplicates(line, values=values)
     if problems and duplicates == "refuse":
         raise DecodeError(
             INVALID_REQUEST,
@@ -39,12 +63,19 @@ def parse(line: bytes | bytearray | str, *, duplicates: Duplicates = "refuse") -
 
 
 def parse_with_duplicates(
-    line: bytes | bytearray | str,
+    line: bytes | bytearray | str, *, values: int = VALUES
 ) -> tuple[Any, tuple[Problem, ...]]:
-    """The JSON value, in which the last of equal keys counts, and a problem for each key that an object gives twice."""
+    """The JSON value, in which the last of equal keys counts, and a problem for each key that an object gives twice.
+
+    Raises as `parse`.
+    """
     try:
         text = line.encode() if isinstance(line, str) else line
+        if _holds_more(text, values):
+            raise TooManyValues(values)
         value = from_json(text, allow_inf_nan=False)
+    except DecodeError:
+        raise
     except (ValueError, UnicodeError) as error:
         raise not_json(str(error)) from None
     count = _keys([value])
@@ -54,13 +85,27 @@ def parse_with_duplicates(
     return value, limited(_duplicates(text))
 
 
-def copied(value: Any, *, duplicates: Duplicates = "refuse") -> Any:
+def copied(
+    value: Any, *, duplicates: Duplicates = "refuse", values: int = VALUES
+) -> Any:
     """A parsed JSON value as `parse` gives it, and refused as there: Python tells the key 1 from "1", and JSON does not."""
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise not_json(str(error)) from None
-    return parse(text, duplicates=duplicates)
+    return parse(text, duplicates=duplicates, values=values)
+
+
+def _holds_more(text: bytes | bytearray, most: int) -> bool:
+    """Whether JSON text holds more values than these, told without reading them."""
+    if text.count(b",") + text.count(b"[") + text.count(b"{") < most:
+        return False
+    quote, count = b'"'[0], 1
+    for found in _STEPS.finditer(text):
+        count += text[found.start()] != quote
+        if count > most:
+            return True
+    return False
 
 
 def _keys(value: Any) -> int:

@@ -27,7 +27,7 @@ from .jsonrpc import ErrorObject, ErrorResponse, Form, Notification, Request, Re
 from .judging import Judge
 from .leniency import Edits, Leniency, explained, placed, repair, without_repeats
 from .model import Reading, changed_defaults, forget_namesakes
-from .parse import Duplicates, copied, parse
+from .parse import VALUES, Duplicates, copied, parse
 from .pointers import json_pointer
 from .sending import STRICTLY, Sent, below, faults, faults_of_value, refuse
 from .trace import chosen, find, with_strays
@@ -83,12 +83,13 @@ class Codec:
         on_drop: Hook | None = None,
         lenient: bool = True,
         duplicates: Duplicates = "refuse",
+        values: int = VALUES,
     ) -> Any:
         """See the generated module's `decode`."""
         if self.sides and sender not in self.sides:
             raise ValueError(f"the sender is one of {self.sides}, not {sender!r}")
         read = parse if isinstance(line, bytes | bytearray | str) else copied
-        value = read(line, duplicates=duplicates)
+        value = read(line, duplicates=duplicates, values=values)
         if self.batch and is_array(value):
             if not value:
                 raise _invalid("a batch must hold at least one message")

@@ -27,7 +27,7 @@ from .errors import (
     told,
 )
 from .json_types import is_array, is_object
-from .parse import copied, parse_with_duplicates
+from .parse import VALUES, TooManyValues, copied, parse_with_duplicates
 from .pointers import json_pointer, reference
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ class Violation(Problem):
     """One thing that the schema, or JSON-RPC, forbids.
 
     `code` is the JSON-RPC error code that fits. `rule` is the keyword of the schema that refuses (`required`, `type`, `pattern`, …;
-    `tag` for a union discriminated by a tag), or `json`, `duplicate-key`, `envelope`, `method`, or `more`: there are problems beyond the
-    limit. `missing` is the field that an object lacks, where that is what is wrong.
+    `tag` for a union discriminated by a tag), or `json`, `duplicate-key`, `envelope`, `method`, `size`: it holds too many values to be
+    judged, or `more`: there are problems beyond the limit. `missing` is the field that an object lacks, where that is what is wrong.
     """
 
     code: int
@@ -82,32 +82,39 @@ class Strict:
         sender: str,
         method: str | None = None,
         limit: int | None = LIMIT,
+        values: int = VALUES,
     ) -> tuple[Violation, ...]:
         """What is wrong with a message that `sender` sent, as UTF-8 text or parsed JSON; nothing, if all is well.
 
         If there are more problems than `limit`, a last one with the rule `more` says so, and they are not looked for; `None` is no limit.
-        The result in a response is judged where `method` names its request; without, only the envelope is. Raises `MissingExtra`, and
+        The result in a response is judged where `method` names its request; without, only the envelope is. A message that holds more
+        `values` than these is not judged, and the only problem, with the rule `size`, says so. Raises `MissingExtra`, and
         `ValueError` for a sender that the protocol does not have.
         """
         if self.contract.sides and sender not in self.contract.sides:
             raise ValueError(
                 f"the sender is one of {self.contract.sides}, not {sender!r}"
             )
-        value, problems = self.read(message)
+        value, problems = self.read(message, values=values)
         if _is_unreadable(problems):
             return problems
         return _first(chain(problems, self._judged(value, sender, method, None)), limit)
 
     def validate_as(
-        self, definition: str, value: Any, *, limit: int | None = LIMIT
+        self,
+        definition: str,
+        value: Any,
+        *,
+        limit: int | None = LIMIT,
+        values: int = VALUES,
     ) -> tuple[Violation, ...]:
-        """What is wrong with parsed JSON as an instance of one definition, up to a limit as in `validate`.
+        """What is wrong with parsed JSON as an instance of one definition, up to limits as in `validate`.
 
         Raises `KeyError` if there is no such definition, `MissingExtra`.
         """
         if definition not in self.schema["$defs"]:
             raise KeyError(definition)
-        instance, problems = _read_value(value)
+        instance, problems = _read_value(value, values)
         if _is_unreadable(problems):
             return problems
         return _first(
@@ -115,15 +122,19 @@ class Strict:
             limit,
         )
 
-    def read(self, message: Any) -> tuple[Any, tuple[Violation, ...]]:
-        """The JSON value of a text, or a copy of a value that is parsed already; with the problem that it is not JSON.
+    def read(
+        self, message: Any, *, values: int = VALUES
+    ) -> tuple[Any, tuple[Violation, ...]]:
+        """The JSON value of a text, or a copy of a value that is parsed already; with the problem that it is not JSON, or too large.
 
         Of keys that an object gives twice the last counts, and each is a problem.
         """
         if not isinstance(message, bytes | bytearray | str):
-            return _read_value(message)
+            return _read_value(message, values)
         try:
-            value, duplicates = parse_with_duplicates(message)
+            value, duplicates = parse_with_duplicates(message, values=values)
+        except TooManyValues as error:
+            return None, (_too_large(error),)
         except DecodeError as error:
             return None, (
                 Violation("", "", error.problems[0].sentence, PARSE_ERROR, "json"),
@@ -499,7 +510,7 @@ def _plain(name: str) -> str:
 
 
 def _is_unreadable(problems: Sequence[Violation]) -> bool:
-    return any(problem.rule == "json" for problem in problems)
+    return any(problem.rule in ("json", "size") for problem in problems)
 
 
 def _duplicate(problem: Problem) -> Violation:
@@ -512,12 +523,18 @@ def _wrong(sentence: str, at: Path = (), schema: str = "") -> Violation:
     return Violation(json_pointer(at), schema, sentence, INVALID_REQUEST, "envelope")
 
 
-def _read_value(value: Any) -> tuple[Any, tuple[Violation, ...]]:
+def _too_large(error: TooManyValues) -> Violation:
+    return Violation("", "", error.problems[0].sentence, error.code, "size")
+
+
+def _read_value(value: Any, values: int) -> tuple[Any, tuple[Violation, ...]]:
     try:
-        return copied(value), ()
+        return copied(value, values=values), ()
+    except TooManyValues as error:
+        return None, (_too_large(error),)
     except DecodeError as error:
         if error.code != PARSE_ERROR:
-            return copied(value, duplicates="last"), tuple(
+            return copied(value, duplicates="last", values=values), tuple(
                 map(_duplicate, error.problems)
             )
         return None, (
