@@ -295,7 +295,7 @@ def test_the_file_is_one_among_those_of_the_sdk(released: Path, tmp_path: Path) 
     (sdk / "schema/acp/v1").mkdir(parents=True)
     shutil.copy(evidence.path(SCHEMA), sdk / "schema/acp/v1/schema.json")
     page = (ROOT / "schema/pages/replace-your-generator.md").read_text("utf-8")
-    settings, _ = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    settings, *_ = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     with (sdk / "pyproject.toml").open("a") as file:
         file.write("\n" + settings)
     before = {path: path.read_bytes() for path in sdk.rglob("*") if path.is_file()}

@@ -323,3 +323,53 @@ def test_a_request_that_cannot_be_carried_over_is_refused_with_its_place() -> No
             assert failed.value.code == -32602
 
     run(work)
+
+
+def test_further_roots_that_the_agent_did_not_advertise_are_refused_before_it_hears_of_them() -> None:
+    async def work() -> None:
+        agent, setting = Agent1(), Setting()
+        async with client2_with_agent1(Client2(), agent, setting) as (calls, _):
+            await calls.initialize(ME2)
+            with pytest.raises(Failed, match="no further roots") as failed:
+                await calls.session_new(v2.NewSessionRequest(cwd="/w", additional_directories=["/x"]))
+            assert (failed.value.code, failed.value.data) == (-32602, {"pointer": "/additionalDirectories"})
+            await calls.session_new(v2.NewSessionRequest(cwd="/w", additional_directories=[]))
+        assert [type(one) for one in agent.heard] == [v1.InitializeRequest, v1.NewSessionRequest]
+        assert "additional_directories" not in agent.heard[1].model_fields_set
+        assert not [one for one in setting.breaches if one.startswith("back")]
+
+    run(work)
+
+
+def test_an_agent_of_v2_does_not_hear_of_further_roots_that_it_did_not_advertise() -> None:
+    async def work() -> None:
+        setting = Setting()
+        async with client1_with_agent2(Client1(), Agent2(), setting) as (calls, _):
+            await calls.initialize(ME1)
+            with pytest.raises(Failed, match="no further roots"):
+                await calls.session_new(v1.NewSessionRequest(cwd="/w", mcp_servers=[], additional_directories=["/x"]))
+            assert (await calls.session_new(NEW1)).session_id
+        assert not [one for one in setting.breaches if one.startswith("back")]
+
+    run(work)
+
+
+def test_the_list_of_an_agent_that_has_none_passes_both_filters() -> None:
+    async def work() -> None:
+        agent, setting = Agent1(), Setting()
+        agent.can["sessionCapabilities"] = {"additionalDirectories": {}}
+        async with client2_with_agent1(Client2(), agent, setting) as (calls, _):
+            await calls.initialize(ME2)
+            await calls.session_new(v2.NewSessionRequest(cwd="/w", additional_directories=["/x"]))
+            for cwd, additional, found in (
+                ("/w/", None, 1),
+                ("/other", None, 0),
+                ("/w", ["/x/"], 1),
+                ("/w", ["/y"], 0),
+                (None, [], 0),
+            ):
+                named: dict[str, Any] = {} if additional is None else {"additional_directories": additional}
+                answer = await calls.session_list(v2.ListSessionsRequest(cwd=cwd, **named))
+                assert len(answer.sessions) == found, (cwd, additional)
+
+    run(work)

@@ -30,7 +30,7 @@ from acp_session.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, UNSUPPORTED_VER
 from . import handshakes
 from .behind_v1 import Back
 from .downward import CARRIED, Downward
-from .forwarding import Background, as_json, follow, forwarded, into_v1, into_v2
+from .forwarding import Background, as_json, follow, forwarded, into_v1, into_v2, with_supported_roots
 from .losses import Losses, Place, Told
 from .parts import ON, Json, blocks_to_v2, server_to_v2, without
 from .questions import elicitation_to_v1, permission_to_v1
@@ -73,6 +73,7 @@ class AgentAsV1(peers1.Agent):
         self.back = Back(self)
         self.sessions: dict[str, _Session] = {}
         self._takes = v1.ClientCapabilities()
+        self._can = v1.AgentCapabilities()
         self._agent: peers2.RemoteAgent | None = None
         self._background = Background()
 
@@ -123,7 +124,9 @@ class AgentAsV1(peers1.Agent):
         answer = await forwarded(self.agent.initialize(request))
         if answer.protocol_version != 2:
             raise Refused(UNSUPPORTED_VERSION, f"the agent speaks version {answer.protocol_version}, not 2")
-        return into_v1(v1.InitializeResponse, handshakes.answer_to_v1(as_json(answer), place), place)
+        told = into_v1(v1.InitializeResponse, handshakes.answer_to_v1(as_json(answer), place), place)
+        self._can = told.agent_capabilities
+        return told
 
     async def authenticate(self, params: v1.AuthenticateRequest, /) -> v1.AuthenticateResponse:
         """See the generated class."""
@@ -178,7 +181,8 @@ class AgentAsV1(peers1.Agent):
     async def session_list(self, params: v1.ListSessionsRequest, /) -> v1.ListSessionsResponse:
         """See the generated class."""
         place = self.losses.place("session/list")
-        answer = await forwarded(self.agent.session_list(into_v2(v2.ListSessionsRequest, as_json(params), place)))
+        request = into_v2(v2.ListSessionsRequest, with_supported_roots(as_json(params), self._can), place)
+        answer = await forwarded(self.agent.session_list(request))
         return into_v1(v1.ListSessionsResponse, as_json(answer), place)
 
     async def session_close(self, params: v1.CloseSessionRequest, /) -> v1.CloseSessionResponse:
@@ -229,6 +233,7 @@ class AgentAsV1(peers1.Agent):
         return {**answer, "configOptions": options}
 
     def _setup(self, body: Json, place: Place) -> Json:
+        body = with_supported_roots(body, self._can)
         servers: list[Any] = []
         for index, one in enumerate(body.get("mcpServers") or ()):
             if as_object(one).get("type") == "sse":

@@ -21,10 +21,11 @@ from acp_bindings.v1 import peers as peers1
 
 from acp_session.diffs import as_object
 from acp_session.errors import INVALID_PARAMS, UNSUPPORTED_VERSION, invalid_params
+from acp_session.scope import matches, scope
 
 from . import handshakes
 from .behind_v2 import Back
-from .forwarding import as_json, forwarded, into_v1, into_v2
+from .forwarding import as_json, forwarded, into_v1, into_v2, with_supported_roots
 from .local import NOTHING, Local
 from .losses import Place, Told
 from .parts import Json, server_to_v1, without
@@ -153,13 +154,15 @@ class AgentAsV2(TurnsOfV1):
         place = self.losses.place("session/list")
         if self._can.session_capabilities.list_ is None:
             place.lose("the agent has no list; these are the sessions of this connection", kind="changed")
-            named = {params.cwd, None}
-            found = [one for one in self.sessions.values() if one.cwd and one.cwd in (named - {None} or {one.cwd})]
+            scopes = {one.id: scope(one.cwd, one.additional) for one in self.sessions.values() if one.cwd}
+            cwd, additional = params.cwd, params.additional_directories
             infos = [
-                {"sessionId": one.id, "cwd": one.cwd, "additionalDirectories": list(one.additional)} for one in found
+                {"sessionId": id_, "cwd": one.cwd, "additionalDirectories": list(one.additional)}
+                for id_, one in scopes.items()
+                if matches(one, cwd=cwd, additional=additional)
             ]
             return into_v2(v2.ListSessionsResponse, {"sessions": infos}, place)
-        request = into_v1(v1.ListSessionsRequest, as_json(params), place)
+        request = into_v1(v1.ListSessionsRequest, with_supported_roots(as_json(params), self._can), place)
         return into_v2(v2.ListSessionsResponse, as_json(await forwarded(self.agent.session_list(request))), place)
 
     async def session_close(self, params: v2.CloseSessionRequest, /) -> v2.CloseSessionResponse:
@@ -232,6 +235,7 @@ class AgentAsV2(TurnsOfV1):
         self.sessions.pop(session_id, None)
 
     def _setup(self, body: Json) -> Json:
+        body = with_supported_roots(body, self._can)
         return {**body, "mcpServers": [server_to_v1(one) for one in body.get("mcpServers") or ()]}
 
     def _set_up(self, session_id: str, answer: Json) -> Json:

@@ -10,11 +10,11 @@ from acp_bindings import ConnectionEnded, DecodeError, Failed, NotAdvertised, Re
 from acp_bindings.runtime.connection import Connection
 from pydantic import BaseModel
 
-from acp_session.errors import INTERNAL_ERROR, METHOD_NOT_FOUND
+from acp_session.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, invalid_params
 from acp_session.permission import NotMappable
 
 from .losses import Place
-from .parts import Json
+from .parts import Json, without
 
 T = TypeVar("T")
 
@@ -88,3 +88,15 @@ async def follow(far: Connection, gone: Work) -> None:
     """Do something when the far end is gone."""
     await far.ended()
     await gone()
+
+
+def with_supported_roots(body: Json, can: v1.AgentCapabilities) -> Json:
+    """Params that set up a session, for an agent that can do this. Raises `Refused` -32602 for further roots that it does not support.
+
+    Source: the RFD on `additionalDirectories`, section on capabilities: without the capability the field MUST NOT be sent.
+    """
+    if can.session_capabilities.additional_directories:
+        return body
+    if body.get("additionalDirectories"):
+        raise invalid_params("the agent supports no further roots", pointer="/additionalDirectories")
+    return without(body, "additionalDirectories")
