@@ -481,6 +481,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "frames",
                 "heirs",
                 "leaves",
+                "matching",
                 "pairing",
                 "revision",
                 "shapes",

@@ -45,6 +45,7 @@ from acpgen.compat.protocol.facts import (
     VariantRenamed,
 )
 from acpgen.compat.protocol.heirs import Member, heirs, likely, name_of, said
+from acpgen.compat.protocol.matching import Matching
 from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.protocol.shapes import (
     KINDS,
@@ -169,6 +170,7 @@ class Walk:
         self._shapes: tuple[dict[ir.Type, Shape], dict[ir.Type, Shape]] = ({}, {})
         self._changed: set[Pair] | None = None
         self._declared = frozenset((*old.declared, *new.declared))
+        self.matching = Matching(self.shape, new.former_names)
 
     def visit(self, root: Pair) -> None:
         """Look at a pair and at all below it."""
@@ -387,7 +389,11 @@ class _Comparing:
 
     def _pairwise(self, old: tuple[Alternative, ...], new: tuple[Alternative, ...], *, several: bool = False) -> None:
         """`several`: these are some of the alternatives of a place, and there are others."""
-        matched, removed, added = self._matched(old, new)
+        found = self.walk.matching.matched(old, new)
+        if found is None:
+            self._fact(Undetermined("there are too many alternatives to compare each with each", **self._at()))
+            return
+        matched, removed, added = found
         several = several or len(old) > 1 or len(new) > 1
         for one, other in matched:
             step = Step("alternative", old=one, new=other) if several else None
@@ -429,58 +435,6 @@ class _Comparing:
         limits = [(each.min_items, each.max_items, each.unique) for each in (old, new)]
         if limits[0] != limits[1]:
             self._fact(Undetermined(_UNTOLD, **self._at()))
-
-    def _matched(
-        self, old: tuple[Alternative, ...], new: tuple[Alternative, ...]
-    ) -> tuple[list[tuple[Alternative, Alternative]], list[Alternative], list[Alternative]]:
-        """Alternatives of both sides that belong together, and those that stand alone."""
-        left, right = list(old), list(new)
-        matched: list[tuple[Alternative, Alternative]] = []
-        if len(left) == len(right) == 1:
-            return [(left[0], right[0])], [], []
-        scored = sorted(
-            ((self._likeness(one, other), i, j) for i, one in enumerate(left) for j, other in enumerate(right)),
-            key=lambda each: (-each[0], each[1], each[2]),
-        )
-        used: tuple[set[int], set[int]] = set(), set()
-        for score, i, j in scored:
-            if score > 0 and i not in used[0] and j not in used[1]:
-                used[0].add(i)
-                used[1].add(j)
-                matched.append((left[i], right[j]))
-        return (
-            matched,
-            [each for i, each in enumerate(left) if i not in used[0]],
-            [each for j, each in enumerate(right) if j not in used[1]],
-        )
-
-    def _likeness(self, old: Alternative, new: Alternative) -> float:
-        if isinstance(old, ir.Array) and isinstance(new, ir.Array):
-            if old.items == new.items:
-                return 3
-            shapes = self.walk.shape(old.items, 0), self.walk.shape(new.items, 1)
-            firsts = [shape.alternatives[0] if len(shape.alternatives) == 1 else None for shape in shapes]
-            if firsts[0] is not None and firsts[1] is not None and kind_of(firsts[0]) == kind_of(firsts[1]):
-                return self._likeness(firsts[0], firsts[1]) or (0.1 if kind_of(firsts[0]) != "object" else 0)
-            return 0.05 if shapes[0].anything == shapes[1].anything and not any(firsts) else 0
-        if isinstance(old, Objects) and isinstance(new, Objects):
-            if old.name is not None and new.name is not None:
-                if old.name == new.name:
-                    return 3
-                if old.name in self.walk.new.former_names(new.name):
-                    return 2.5
-            names = {f.name for f in old.fields}, {f.name for f in new.fields}
-            must = {f.name for f in old.fields if f.required}, {f.name for f in new.fields if f.required}
-            if not names[0] and not names[1]:
-                return 2 if old.extra == new.extra else 0.2
-            alike = len(names[0] & names[1]) / len(names[0] | names[1])
-            essential = len(must[0] & must[1]) / len(must[0] | must[1]) if must[0] | must[1] else alike
-            return alike + essential if essential else 0
-        if isinstance(old, ir.Tuple) and isinstance(new, ir.Tuple):
-            return 3 if old == new else 1 if len(old.first) == len(new.first) else 0.05
-        if isinstance(old, ir.TaggedUnion) and isinstance(new, ir.TaggedUnion):
-            return 3 if old.name == new.name else 1 if old.tag == new.tag else 0.2
-        return 0
 
     # --- objects ---
 
