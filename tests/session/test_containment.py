@@ -520,3 +520,13 @@ def test_a_refusal_survives_pickling(tmp_path: Path) -> None:
     error = Refused("/a", "it lies outside")
     assert pickle.loads(pickle.dumps(error)) == error
     assert str(error) == "access to '/a' is refused: it lies outside"
+
+
+def test_a_root_that_is_spelt_otherwise_is_known_by_its_identity_at_every_depth(tree: Path) -> None:
+    """A mount or a file system that folds case gives a directory a second name: what counts is what it is."""
+    inside = os.path.realpath(tree)
+    names = [name for name in inside.split("/") if name]
+    for depth in range(1, len(names) + 1):
+        root = replace(bind("/" + "/".join(names[:depth])), real="/ANOTHER/SPELLING", path="/ANOTHER/SPELLING")
+        (found,) = places([root], inside)
+        assert found.parts == tuple(names[depth:])
