@@ -28,15 +28,11 @@ def guide(old: Revised, new: Revised) -> str:
 def _lines(old: Revised, new: Revised) -> Iterator[str]:
     judged = check(old, new).judged
     mine = [each for each in judged if each.severity != "editorial"]
-    begins = (
-        "what the new version says of the old one, who has to do what, and all that was found"
-        if new.bundle.moves
-        else "found"
-    )
+    where = "where each thing went, checklists by role, and " if new.bundle.moves else ""
     yield f"# Migration guide: {plain(old.protocol.name)} to {plain(new.protocol.name)}\n"
     yield (
-        f"What changes for those who speak {code(old.protocol.name)} and move to {code(new.protocol.name)}: {begins} by the two schemas, "
-        "with every message in this guide checked against the schema of its version.\n"
+        f"How to move an implementation from {code(old.protocol.name)} to {code(new.protocol.name)}: {where}every difference between "
+        "the two schemas. Every message in this guide was checked against the schema of its version.\n"
     )
     yield from told_methods.overview(old, new, judged)
     yield from moves.lines(old, new)

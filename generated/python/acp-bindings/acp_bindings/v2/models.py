@@ -1801,8 +1801,8 @@ class PromptRequest(Model):
 
 
 class PromptResponse(Model):
-    """Says that the message has its place in the conversation, neither earlier nor that it has been dealt with. How
-    the work goes and when it ends is told by `state_update`.
+    """Says that the message has its place in the conversation. The agent does not answer before that, and the answer
+    does not say that the work is done. How the work goes and when it ends is told by `state_update`.
     """
 
     message_id: Annotated[MessageId, Field(alias="messageId")]
