@@ -54,9 +54,9 @@ class Result:
 
 
 def snapshot(folder: Path) -> dict[str, object]:
-    """All that lies in a folder."""
+    """All that lies in a folder, but for what Python keeps of the modules that it has compiled."""
     found: dict[str, object] = {}
-    for path in sorted(folder.rglob("*")):
+    for path in sorted(each for each in folder.rglob("*") if "__pycache__" not in each.parts):
         name = path.relative_to(folder).as_posix()
         found[name] = (path.lstat().st_mode, path.read_bytes() if path.is_file() else None)
     return found
