@@ -74,12 +74,13 @@ def _view(union: ir.TaggedUnion, protocol: ir.Protocol, names: Names, *, omits_w
         return f"{names.fields[record.name][field.name]}: {annotation(field.type, names)}{beside}{omitted}"
 
     def attribute(field: ir.Field) -> dict[str, str]:
-        types = (
-            annotation(other.type, names) if not _is_unknown(other, record, union) else names.ours("UnknownTag")
-            for record in records
-            for other in record.fields
-            if other.name == field.name
-        )
+        same = [(record, other) for record in records for other in record.fields if other.name == field.name]
+        known = [other.type for record, other in same if not _is_unknown(other, record, union)]
+        constants = [value for type_ in known if isinstance(type_, ir.Constant) for value in type_.values]
+        distinct = {(type(value), value): value for value in constants}
+        types = [annotation(ir.Constant(tuple(distinct.values())), names)] if distinct else []
+        types += [annotation(type_, names) for type_ in known if not isinstance(type_, ir.Constant)]
+        types += [names.ours("UnknownTag")] if len(known) < len(same) else []
         absent = [] if field.required else ["None" if omits_with_none else names.ours("MISSING")]
         return {"name": attributes[field.name], "type": " | ".join(_once([*types, *absent]))}
 

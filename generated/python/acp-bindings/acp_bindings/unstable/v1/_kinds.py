@@ -65,12 +65,14 @@ class IdleStateUpdate(Kinds):
         def stop_reason(
             self,
         ) -> (
-            Literal["end_turn"]
-            | Literal["max_tokens"]
-            | Literal["max_turn_requests"]
-            | Literal["refusal"]
-            | Literal["cancelled"]
-            | Literal["error"]
+            Literal[
+                "end_turn",
+                "max_tokens",
+                "max_turn_requests",
+                "refusal",
+                "cancelled",
+                "error",
+            ]
             | UnknownTag
             | MISSING
             | None
