@@ -63,13 +63,15 @@ def decode(
     on_drop: codec.Hook | None = None,
     lenient: bool = True,
     duplicates: Literal["refuse", "last"] = "refuse",
+    values: int = 500_000,
 ) -> Message:
     """Read one message that `sender` sent: UTF-8 text, or JSON that is parsed already.
 
     A response needs the method of its request: by `method`, or by `pending`, which maps request ids to methods. Unknown variants, fields and
     values are kept wherever the protocol allows for them. What the schema allows to drop is dropped and told to `on_drop`; with `lenient=False`
     nothing is dropped. An array is a batch where the protocol has batches, and decodes to a list. Text in which an object gives one key twice is
-    refused, because readers differ in which value counts; with `duplicates="last"` the last one does.
+    refused, because readers differ in which value counts; with `duplicates="last"` the last one does. A message that holds more `values` than
+    these is refused before it is read.
 
     Raises `DecodeError`, which names every problem with its JSON Pointer and the fitting JSON-RPC code; `ValueError` for a sender that the
     protocol does not have.
@@ -82,6 +84,7 @@ def decode(
         on_drop=on_drop,
         lenient=lenient,
         duplicates=duplicates,
+        values=values,
     )
 
 

@@ -24,16 +24,24 @@ STRICT: Final = Strict(CONTRACT, _read_schema, extra="golden_records[strict]")
 
 
 def validate(
-    message: Any, *, sender: Sender, method: str | None = None, limit: int | None = 100
+    message: Any,
+    *,
+    sender: Sender,
+    method: str | None = None,
+    limit: int | None = 100,
+    values: int = 500_000,
 ) -> tuple[Violation, ...]:
     """What the schema forbids in a message that `sender` sent: UTF-8 text, or JSON that is parsed already.
 
     An empty tuple means that all is well. If there are more problems than `limit`, a last one with the rule `more` says so; `None` tells
     all, however many. The result in a response is judged if `method` names its request; without, only the envelope is.
+    A message that holds more `values` than these is not judged, and the only problem, with the rule `size`, says so.
     Nothing is decoded leniently: unknown tags of closed unions are wrong here, even where `decode` keeps them. Raises `MissingExtra`, an `ImportError`,
     where jsonschema-rs is not installed.
     """
-    return STRICT.validate(message, sender=sender, method=method, limit=limit)
+    return STRICT.validate(
+        message, sender=sender, method=method, limit=limit, values=values
+    )
 
 
 def validate_as(
