@@ -205,6 +205,12 @@ def redacted(message: object, sender: str = "client", redactor: Redactor | None 
         {"text": "Authorization: Bearer SECRET\nCookie: a=SECRET; b=SECRET"},
         {"text": '{"password": "SECRET", "token":"SECRET"}'},
         {"_meta": {"settings": [{"name": "TOKEN", "value": "SECRET"}]}},
+        {"text": r"log: {\"password\":\"SECRET\", \"api_key\": \"SECRET\"}"},
+        {"text": "AccountKey=SECRET; Authorization: token SECRET"},
+        {"text": f"npm_{'SECRET' * 6} glpat-{'SECRET' * 4} hf_{'SECRET' * 6} dckr_pat_{'SECRET' * 4}"},
+        {
+            "text": f"xapp-1-{'SECRET' * 4} ya29.{'SECRET' * 4} pypi-{'SECRET' * 8} https://hooks.slack.com/services/T/B/SECRET"
+        },
     ],
 )
 def test_secrets_and_files_are_not_recorded_and_the_shape_stays(params: dict[str, Any]) -> None:

@@ -16,7 +16,8 @@ from acpgen.schema.walk import is_array
 REDACTED: Final = "[redacted]"
 
 _CALLED: Final = (
-    r"(?:token|secret|passw(?:or)?d|passphrase|(?:api|access|private)[-_]?key|authorization|cookie|credential)s?"
+    r"(?:token|secret|passw(?:or)?d|passphrase|(?:api|access|private|account|shared|signing|encryption|master)[-_]?key"
+    r"|authorization|cookie|credential)s?"
 )
 SECRET_KEYS: Final = re.compile(rf"(?i){_CALLED}$")
 """Names whose text is a secret, by their ends: of fields, of settings, of options of a command."""
@@ -47,15 +48,21 @@ SHAPES: Final = (
     r"\bxox[abprs]-[A-Za-z0-9-]{8,}",
     r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
     r"\bAIza[A-Za-z0-9_-]{30,}",
+    r"\bya29\.[A-Za-z0-9_-]{16,}",
+    r"\b(?:npm|hf)_[A-Za-z0-9]{30,}",
+    r"\b(?:glpat-|xapp-|dckr_pat_)[A-Za-z0-9_-]{16,}",
+    r"\bpypi-[A-Za-z0-9_-]{40,}",
+    r"(?<=hooks\.slack\.com/services/)[A-Za-z0-9/_-]+",
 )
 """What keys and tokens look like anywhere in a text."""
 
-_SAID: Final = rf"(?i:{_CALLED}[\"']?\s{{0,8}}[=:]\s{{0,8}}(?:bearer\s|basic\s)?)"
-_BARE: Final = r"(?:\[redacted\]|[^\s\"'&;,<>]+)"
+_SAID: Final = rf"(?i:{_CALLED}(?:\\{{0,8}}[\"'])?\s{{0,8}}[=:]\s{{0,8}}(?:bearer\s|basic\s|token\s)?)"
+_BARE: Final = r"(?:\[redacted\]|(?!\\+[\"'])[^\s\"'&;,<>]+)"
 _NAMED: Final = tuple(
     re.compile(f"({kept}){gone}")
     for kept, gone in (
         (r"(?i:(?:set-)?cookie[\"']?\s{0,8}:\s{0,8})", r"[^\r\n\"]+"),
+        (rf'{_SAID}\\{{1,8}}"', r'[^"\\\n]+'),
         (rf'{_SAID}"', r'[^"\n]+'),
         (rf"{_SAID}'", r"[^'\n]+"),
         (_SAID, _BARE),
@@ -64,7 +71,8 @@ _NAMED: Final = tuple(
         (r"(?i:\b[a-z][a-z0-9+.-]{0,30}://[^\s/:@]{0,200}:)", r"[^\s/@]{1,200}(?=@)"),
     )
 )
-"""What a text calls a secret: `NAME_TOKEN=…`, `--password …`, a key in a query, a password in a URL. The name stays, the value goes."""
+"""What a text calls a secret: `NAME_TOKEN=…`, `--password …`, a member of JSON inside the text, a key in a query, a password in a URL. The
+name stays, the value goes."""
 
 _OPTION: Final = re.compile(rf"--?[A-Za-z-]{{0,40}}{_CALLED}", re.IGNORECASE)
 """An argument after which a secret is the next one."""
