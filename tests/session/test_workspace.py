@@ -351,6 +351,17 @@ def test_a_link_within_a_granted_directory_grants_nothing_elsewhere(tmp_path: Pa
     assert error_of(ClientWorkspace(granted=[app]).prepare, f"{app}/link", advertised=True).code == REFUSED
 
 
+def test_a_client_workspace_that_has_ended_says_so(tmp_path: Path) -> None:
+    app = str(tmp_path)
+    client = ClientWorkspace(granted=[app])
+    client.prepare(app, advertised=True).close()
+    client.close()
+    assert "has ended" in str(error_of(client.prepare, app, advertised=True))
+    client.grant(app)
+    client.prepare(app, advertised=True).close()
+    assert "has not granted it" in str(error_of(client.prepare, "/", advertised=True))
+
+
 def test_without_the_capability_a_client_sends_no_list(tmp_path: Path) -> None:
     app, lib = folders(tmp_path, "app", "lib")
     client = ClientWorkspace(granted=[app, lib])

@@ -308,6 +308,7 @@ class ClientWorkspace:
         self._granted: list[Root] = []
         self._sessions: dict[str, RootSet] = {}
         self._established: set[str] = set()
+        self._has_ended = False
         for path in granted:
             self.grant(path)
 
@@ -368,6 +369,7 @@ class ClientWorkspace:
             self.forget(session_id)
         _close(self._granted)
         self._granted.clear()
+        self._has_ended = True
 
     def roots(self, session_id: str) -> RootSet:
         """The roots that hold for a session. Raises `RequestError` -32602 for a session that has none."""
@@ -381,5 +383,7 @@ class ClientWorkspace:
         for index, root in enumerate(roots.roots):
             if not is_within(self._granted, root):
                 roots.close()
-                raise _ungranted(root.path, _entry(index), "the user has not granted it")
+                ended = "the connection of this workspace has ended, and what was granted with it; make another one"
+                is_over = self._has_ended and not self._granted
+                raise _ungranted(root.path, _entry(index), ended if is_over else "the user has not granted it")
         return roots
