@@ -195,9 +195,12 @@ def _notes(record: ir.Record, field: ir.Field, protocol: ir.Protocol, linker: Li
 def _discriminated(record: ir.Record, name: str, protocol: ir.Protocol) -> list[str]:
     """The unions that tell the record, or a union that it is in, by its constant in the field."""
     unions = [each for each in protocol.definitions.values() if isinstance(each, ir.TaggedUnion)]
-    found, within = list[str](), [record.name]
+    found, within, seen = list[str](), [record.name], set[str]()
     while within:
         inner = within.pop()
+        if inner in seen:
+            continue
+        seen.add(inner)
         holding = [union for union in unions if any(variant.type == inner for variant in union.variants)]
         holding += [union for union in unions if inner in (union.default, union.fallback)]
         found += [union.name for union in holding if union.tag == name and union.name not in found]
