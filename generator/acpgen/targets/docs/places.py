@@ -27,13 +27,17 @@ _NO_ID: Final = re.compile(r"[^A-Za-z0-9_.+-]")
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The pages of one protocol version, relative to its folder. `areas` are the source files, without their ending."""
+    """The pages of one protocol version, relative to its folder. `areas` are the source files, without their ending.
+
+    `unions` are those that each type is a branch of, with the field that tells their branches.
+    """
 
     methods: Mapping[str, str]
     types: Mapping[str, str]
     areas: Mapping[str, str]
     conversations: Mapping[str, str]
     area_of: Mapping[str, str] = field(repr=False)
+    unions: Mapping[str, tuple[tuple[str, str], ...]] = field(repr=False)
 
 
 def places(protocol: ir.Protocol, origins: Mapping[str, str]) -> Places:
@@ -48,7 +52,18 @@ def places(protocol: ir.Protocol, origins: Mapping[str, str]) -> Places:
         areas={name: f"areas/{key}.md" for name, key in areas.items()},
         conversations={plan.name: f"conversations/{plan.name}.md" for plan in plans(protocol)},
         area_of=area_of,
+        unions=_unions(protocol),
     )
+
+
+def _unions(protocol: ir.Protocol) -> Mapping[str, tuple[tuple[str, str], ...]]:
+    found: dict[str, dict[tuple[str, str], None]] = {}
+    for union in protocol.definitions.values():
+        if isinstance(union, ir.TaggedUnion):
+            for name in (*(variant.type for variant in union.variants), union.default, union.fallback):
+                if name is not None:
+                    found.setdefault(name, {})[(union.name, union.tag)] = None
+    return {name: tuple(unions) for name, unions in found.items()}
 
 
 def _page_names(wanted: Mapping[str, str]) -> Mapping[str, str]:

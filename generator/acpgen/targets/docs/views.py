@@ -76,7 +76,7 @@ def field_rows(record: ir.Record, protocol: ir.Protocol, linker: Linker, ages: A
                         *_notes(record, field, protocol, linker),
                         # A discriminator is as old as its variant, of which the union tells.
                         ages.note(field.owner or record.name, "field", field.name)
-                        if not _discriminated(record, field.name, protocol)
+                        if not _discriminated(record.name, field.name, linker)
                         else "",
                     ),
                 ),
@@ -174,7 +174,7 @@ def constraint_list(type_: ir.Type) -> tuple[Markdown, ...]:
 
 def _notes(record: ir.Record, field: ir.Field, protocol: ir.Protocol, linker: Linker) -> Iterable[Markdown]:
     if isinstance(field.type, ir.Constant) and not field.doc:
-        unions = _discriminated(record, field.name, protocol)
+        unions = _discriminated(record.name, field.name, linker)
         yield Markdown(f"The discriminator of {linker.type(unions[0])}.") if unions else prose("Always this value.")
     demanded = constraint_list(field.type)
     if demanded:
@@ -192,19 +192,16 @@ def _notes(record: ir.Record, field: ir.Field, protocol: ir.Protocol, linker: Li
         yield prose(lenient)
 
 
-def _discriminated(record: ir.Record, name: str, protocol: ir.Protocol) -> list[str]:
+def _discriminated(record: str, name: str, linker: Linker) -> list[str]:
     """The unions that tell the record, or a union that it is in, by its constant in the field."""
-    unions = [each for each in protocol.definitions.values() if isinstance(each, ir.TaggedUnion)]
-    found, within, seen = list[str](), [record.name], set[str]()
+    found, within, seen = list[str](), [record], set[str]()
     while within:
         inner = within.pop()
-        if inner in seen:
-            continue
-        seen.add(inner)
-        holding = [union for union in unions if any(variant.type == inner for variant in union.variants)]
-        holding += [union for union in unions if inner in (union.default, union.fallback)]
-        found += [union.name for union in holding if union.tag == name and union.name not in found]
-        within += [union.name for union in holding if union.tag != name]
+        if inner not in seen:
+            seen.add(inner)
+            holding = linker.places.unions.get(inner, ())
+            found += [union for union, tag in holding if tag == name and union not in found]
+            within += [union for union, tag in holding if tag != name]
     return found
 
 
