@@ -82,6 +82,22 @@ def every_schema(root: Json, *, definitions: bool = True) -> Iterator[dict[str, 
             pending.extend(_subschemas(schema, definitions=definitions))
 
 
+def _every_object(root: Json) -> Iterator[dict[str, Json]]:
+    """All objects of a document, those too that are a schema only because a reference leads to them, each once."""
+    pending = [root]
+    seen: set[int] = set()
+    while pending:
+        value = pending.pop()
+        if id(value) in seen or not isinstance(value, (dict, list)):
+            continue
+        seen.add(id(value))
+        if isinstance(value, dict):
+            yield value
+            pending.extend(value.values())
+        else:
+            pending.extend(value)
+
+
 def patterns_of(schema: dict[str, Json]) -> Iterator[str]:
     """The patterns of a schema itself, for texts and for names."""
     pattern, table = schema.get("pattern"), schema.get("patternProperties")
@@ -209,7 +225,7 @@ def opened(root: Json, dialect: Dialect | None = None) -> SchemaDocument:
     resource: referencing.Resource[Any] = specification.create_resource(cast("Any", root))
     address = resource.id() or ""
     registry = SPECIFICATIONS.with_resource(address, resource)
-    is_own = all(_leads_to(chosen.value, schema) for schema in every_schema(root))
+    is_own = all(_leads_to(chosen.value, each) for each in _every_object(root))
     return SchemaDocument(root, chosen, Scope(registry.resolver(address), id(root), root, chosen, is_own))
 
 

@@ -320,6 +320,8 @@ def test_a_document_that_can_change_what_the_meta_schema_means_leaves_its_dynami
     hidden: Json = {"$ref": part.removeprefix("https://json-schema.org")}
     beyond: Json = {"$schema": address, "$id": "https://json-schema.org", "not": hidden}
     assert include(plain, beyond).verdict is not Verdict.YES
+    elsewhere: Json = {"$schema": address, "x-part": {"$ref": part}, "not": {"$ref": "#/x-part"}}
+    assert include(plain, elsewhere).verdict is not Verdict.YES
     # Only what the vocabulary itself says: the type inside is none of its matters.
     assert include(plain, {"$schema": address, "$ref": part}).verdict is not Verdict.NO
 
