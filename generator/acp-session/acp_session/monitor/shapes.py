@@ -133,7 +133,7 @@ class Shapes:
 
     def _form(self, value: Any) -> Hashable:
         """All of a value that `unknown` depends on, so that a message like one without findings is not looked at again: this is most of
-        the time that the monitor takes. Texts and numbers that are no constant of the schema are told apart by type and mark alone.
+        the time that the monitor takes. Texts and numbers that are no constant of the schema are distinguished by type and mark alone.
         """
         kind = value.__class__
         if kind is dict or kind is list:
