@@ -45,7 +45,10 @@ _NAMED: Final = frozenset(
 
 
 class Published:
-    """The schema of one package, or of one module that has all types, by definition. `definitions` are its names by those of the types that are called otherwise."""
+    """The schema of one package, or of one module that has all types, by definition.
+
+    `definitions` are its names by those of the types that are called otherwise.
+    """
 
     def __init__(
         self, package: str, schema: Mapping[str, Any], definitions: Mapping[str, str]
