@@ -23,7 +23,7 @@ from acpgen.schema.load import load
 from acpgen.targets import TARGETS, Settings, with_options
 
 ROOT: Final = Path(__file__).parents[2]
-SOURCES: Final = {
+SOURCES: Final[dict[str, tuple[str | Path, str]]] = {
     "own_v1": (ROOT / "schema" / "acp" / "v1", "acp/v1"),
     "own_v2": (ROOT / "schema" / "acp" / "v2", "acp/v2"),
     "mcp": ("upstream/mcp-2025-11-25/schema.json", "mcp"),
@@ -182,7 +182,8 @@ def test_a_file_publishes_the_same_schemas_and_offers_the_same_names(folder: Pat
     for one in subject.package.__all__:
         type_, other = getattr(subject.package, one), getattr(subject.file, one)
         if isinstance(type_, type) and hasattr(type_, "model_json_schema"):
-            assert other.model_json_schema() == type_.model_json_schema(), one
+            published: Any = type_
+            assert other.model_json_schema() == published.model_json_schema(), one
 
 
 def test_a_file_decodes_the_frames_of_the_debug_adapter_protocol(folder: Path) -> None:
@@ -257,10 +258,10 @@ def test_one_file_lies_among_those_of_others_and_needs_nothing_beside_it(tmp_pat
     code = "import acme; print(acme.encode(acme.Thing(a=1)).decode(), acme.Thing(a=1).next)"
     done = subprocess.run([sys.executable, "-c", code], cwd=own.parents[1], capture_output=True, text=True, check=False)
     assert done.stdout.strip() == '{"a":1} None', done.stderr
-    done = subprocess.run(
+    checked = subprocess.run(
         [*command, "--check"], cwd=tmp_path, capture_output=True, check=False, env=_path(ROOT / "generator")
     )
-    assert done.returncode == 0
+    assert checked.returncode == 0
 
 
 def _path(folder: Path) -> dict[str, str]:

@@ -26,7 +26,7 @@ from acpgen.targets.python.dials import OPTIONS, PYTHONS, dials
 from acpgen.targets.python.distribution import STRICT, distribution
 from acpgen.targets.python.formatted import formatted
 from acpgen.targets.python.kinds import kind_imports, kind_views
-from acpgen.targets.python.layout import NOTICE, lay_out, title_of
+from acpgen.targets.python.laid_out import NOTICE, lay_out, title_of
 from acpgen.targets.python.literals import inside_docstring, literal
 from acpgen.targets.python.naming import Names, former_names, name_all
 from acpgen.targets.python.offered import PUBLIC, in_order, moved, public

@@ -7,7 +7,7 @@ from typing import Final
 from acpgen import ir
 from acpgen.targets import Settings
 from acpgen.targets.python.dials import Dials
-from acpgen.targets.python.layout import lay_out
+from acpgen.targets.python.laid_out import lay_out
 from acpgen.targets.python.literals import literal
 
 VERSION: Final = "0.1.0"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
-from acpgen.targets.python.uses import Import, Text, Use, bound, uses
+from acpgen.targets.python.used_names import Import, NameUse, Text, bound, uses
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +24,13 @@ class Piece:
     binds: tuple[str, ...]
     start: int
     end: int
-    uses: tuple[Use, ...]
+    uses: tuple[NameUse, ...]
     cuts: tuple[tuple[int, int, str], ...] = ()
     is_for_types: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ModuleText:
     """A module: its text, imports by local name, pieces, and names: what it binds, all that anything in it is called, variables.
 
     `about` is the first line of its docstring, `comments` are those that tell type checkers how to read it.
@@ -47,7 +47,7 @@ class Source:
     comments: tuple[str, ...] = ()
 
 
-def read(name: str, text: str, ours: Iterable[str], *, is_package: bool = False) -> Source:
+def read(name: str, text: str, ours: Iterable[str], *, is_package: bool = False) -> ModuleText:
     """A module in pieces. `name` is dotted, `ours` are the names of all modules that count as ours."""
     return _Reader(name, text, frozenset(ours), is_package=is_package).source()
 
@@ -61,7 +61,7 @@ class _Reader:
         self.text: Final = Text(text, self.imports)
         self.pieces: Final[list[Piece]] = []
 
-    def source(self) -> Source:
+    def source(self) -> ModuleText:
         body = self.text.tree.body
         for node in ast.walk(self.text.tree):
             if isinstance(node, ast.ImportFrom) and node not in body and self._is_ours(node):
@@ -82,7 +82,7 @@ class _Reader:
         words = {one.id for one in ast.walk(self.text.tree) if isinstance(one, ast.Name)}
         words |= {one.arg for one in ast.walk(self.text.tree) if isinstance(one, ast.arg)}
         words |= {one.name for one in ast.walk(self.text.tree) if isinstance(one, ast.FunctionDef | ast.ClassDef)}
-        return Source(
+        return ModuleText(
             name=self.name,
             text=self.text.bytes,
             imports=self.imports,

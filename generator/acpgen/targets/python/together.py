@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 from acpgen.targets.python.literals import literal
-from acpgen.targets.python.pieces import Piece, Source, read
-from acpgen.targets.python.uses import Use
+from acpgen.targets.python.pieces import ModuleText, Piece, read
+from acpgen.targets.python.used_names import NameUse
 
 Thing: TypeAlias = tuple[str, str]
 """Something by its module and its name there; a whole module outside has no name."""
@@ -38,7 +38,7 @@ def together(
     """
     among = frozenset(packages)
     ours = frozenset(modules)
-    sources: dict[str, Source] = {}
+    sources: dict[str, ModuleText] = {}
     pending = [*first, *(module for module, _ in offered)]
     while pending:
         name = pending.pop()
@@ -51,13 +51,13 @@ def together(
 
 
 @lru_cache(maxsize=256)
-def _read(name: str, text: str, ours: frozenset[str], is_package: bool) -> Source:
+def _read(name: str, text: str, ours: frozenset[str], is_package: bool) -> ModuleText:
     return read(name, text, ours, is_package=is_package)
 
 
 @dataclass
 class _Joined:
-    sources: Mapping[str, Source]
+    sources: Mapping[str, ModuleText]
     first: tuple[str, ...]
     offered: Mapping[Thing, str]
     taken: frozenset[str]
@@ -146,7 +146,7 @@ class _Joined:
             if thing is not None:
                 yield thing
 
-    def _meant(self, module: str, use: Use) -> Thing | None:
+    def _meant(self, module: str, use: NameUse) -> Thing | None:
         if use.member:
             return self._resolved(self.sources[module].imports[use.name].module, use.member)
         return self._resolved(module, use.name)
@@ -282,7 +282,7 @@ class _Joined:
             at = end
         return (bytes(found) + text[at : piece.end]).decode()
 
-    def _renamed(self, module: str, use: Use, text: bytes) -> bytes:
+    def _renamed(self, module: str, use: NameUse, text: bytes) -> bytes:
         if use.is_template:
             return self._filled(module, use, text)
         if use.quoted:
@@ -290,7 +290,7 @@ class _Joined:
         thing = self._meant(module, use)
         return text if thing is None else self.names[thing].encode()
 
-    def _quoted(self, module: str, use: Use, text: bytes) -> bytes:
+    def _quoted(self, module: str, use: NameUse, text: bytes) -> bytes:
         """A text literal that holds a type."""
         before = use.quoted.encode()
         after, at = bytearray(), 0
@@ -302,7 +302,7 @@ class _Joined:
             return text
         return text.replace(before, bytes(after)) if text.count(before) == 1 else literal(after.decode()).encode()
 
-    def _filled(self, module: str, use: Use, text: bytes) -> bytes:
+    def _filled(self, module: str, use: NameUse, text: bytes) -> bytes:
         """An f-string, whose names stand in braces."""
         told = text.decode()
         for each in use.within:
@@ -313,7 +313,7 @@ class _Joined:
         return told.encode()
 
 
-def _flat(uses: Iterable[Use]) -> Iterator[Use]:
+def _flat(uses: Iterable[NameUse]) -> Iterator[NameUse]:
     for use in uses:
         if use.within:
             yield from _flat(use.within)

@@ -23,7 +23,7 @@ class Import:
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class NameUse:
     """Something outside a statement that it uses: the name that its module has for it, or a `member` of a module of that name.
 
     `start` and `end` are bytes of the module's text. Where `kept`, the text has to stay: a class has a name of its own for it.
@@ -36,7 +36,7 @@ class Use:
     end: int = 0
     kept: bool = False
     quoted: str = ""
-    within: tuple[Use, ...] = ()
+    within: tuple[NameUse, ...] = ()
     is_template: bool = False
 
 
@@ -58,7 +58,7 @@ class Text:
         return self.starts[node.lineno - 1] + node.col_offset, self.starts[node.end_lineno - 1] + node.end_col_offset
 
 
-def uses(text: Text, node: ast.AST) -> tuple[Use, ...]:
+def uses(text: Text, node: ast.AST) -> tuple[NameUse, ...]:
     """What a statement of a text uses."""
     finder = _Uses(text)
     finder.visit(node, frozenset(), frozenset())
@@ -70,7 +70,7 @@ class _Uses:
 
     def __init__(self, text: Text) -> None:
         self.text: Final = text
-        self.found: list[Use] = []
+        self.found: list[NameUse] = []
 
     def visit(self, node: ast.AST | None, functions: frozenset[str], class_: frozenset[str]) -> None:
         match node:
@@ -81,14 +81,14 @@ class _Uses:
                     start, end = self.text.place(node)
                     is_written = isinstance(node.ctx, ast.Store)
                     self.found.append(
-                        Use(name, start=start, end=end, kept=name in class_ or (is_written and bool(class_)))
+                        NameUse(name, start=start, end=end, kept=name in class_ or (is_written and bool(class_)))
                     )
                 return
             case ast.Attribute(value=ast.Name(id=name), attr=member) if (
                 name not in functions | class_ and self._is_module(name)
             ):
                 start, end = self.text.place(node)
-                self.found.append(Use(name, member, start, end))
+                self.found.append(NameUse(name, member, start, end))
                 return
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self._own_name(node, functions | class_)
@@ -132,7 +132,7 @@ class _Uses:
                 self.visit(node.func, functions, class_)
                 first, *others = node.args
                 if isinstance(first, ast.Constant) and isinstance(first.value, str):
-                    self._quoted(first, first.value, [Use(first.value, start=0, end=len(first.value.encode()))])
+                    self._quoted(first, first.value, [NameUse(first.value, start=0, end=len(first.value.encode()))])
                 for each in [*others, *(keyword.value for keyword in node.keywords)]:
                     self._type(each, functions, class_)
                 return
@@ -160,7 +160,7 @@ class _Uses:
         if node.name not in inner:
             word = {ast.ClassDef: "class ", ast.FunctionDef: "def ", ast.AsyncFunctionDef: "async def "}[type(node)]
             start = self.text.starts[node.lineno - 1] + node.col_offset + len(word)
-            self.found.append(Use(node.name, start=start, end=start + len(node.name.encode())))
+            self.found.append(NameUse(node.name, start=start, end=start + len(node.name.encode())))
 
     def _of_ours(self, node: _Function) -> set[str]:
         """The names that a function imports from modules of ours."""
@@ -210,10 +210,10 @@ class _Uses:
             case _:
                 self.visit(node, functions, class_)
 
-    def _quoted(self, node: ast.Constant, text: str, within: list[Use]) -> None:
+    def _quoted(self, node: ast.Constant, text: str, within: list[NameUse]) -> None:
         if within:
             start, end = self.text.place(node)
-            self.found.append(Use("", start=start, end=end, quoted=text, within=tuple(within)))
+            self.found.append(NameUse("", start=start, end=end, quoted=text, within=tuple(within)))
 
     def _template(self, node: ast.JoinedStr, functions: frozenset[str], class_: frozenset[str]) -> None:
         """An f-string as a whole: which bytes of it are which expression is not known before Python 3.12."""
@@ -224,7 +224,7 @@ class _Uses:
                 inner.visit(each.format_spec, functions, class_)
         start, end = self.text.place(node)
         if inner.found:
-            self.found.append(Use("", start=start, end=end, within=tuple(inner.found), is_template=True))
+            self.found.append(NameUse("", start=start, end=end, within=tuple(inner.found), is_template=True))
 
     def _is_module(self, name: str) -> bool:
         found = self.text.imports.get(name)
@@ -240,7 +240,7 @@ class _Uses:
         return found is not None and found.module in ("typing", "typing_extensions", "collections.abc")
 
 
-def _moved(use: Use, by: int) -> Use:
+def _moved(use: NameUse, by: int) -> NameUse:
     return replace(use, start=use.start + by, end=use.end + by)
 
 
