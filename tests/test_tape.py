@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acpgen.errors import Faults
-from acpgen.redaction import REDACTED, Redactor
+from acpgen.redaction import Redactor
 from acpgen.schema.walk import is_array, is_object
+from acpgen.secret_options import REDACTED
 from acpgen.tape import Tape
 
 ROOT = Path(__file__).parents[1]
