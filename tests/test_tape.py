@@ -266,8 +266,8 @@ def test_when_answers_can_no_longer_be_told_apart_each_is_taken_for_a_file() -> 
     assert "SECRET" not in json.dumps(redacted({"id": 4999, "result": {"content": "SECRET"}}, "client", redactor))
 
 
-READ = {"jsonrpc": "2.0", "method": "fs/read_text_file", "params": {"sessionId": "s", "path": "/a"}}
-OTHER = {"jsonrpc": "2.0", "method": "session/request_permission", "params": {}}
+READ: dict[str, Any] = {"jsonrpc": "2.0", "method": "fs/read_text_file", "params": {"sessionId": "s", "path": "/a"}}
+OTHER: dict[str, Any] = {"jsonrpc": "2.0", "method": "session/request_permission", "params": {}}
 
 
 @pytest.mark.parametrize(
