@@ -157,7 +157,8 @@ def _renamed(
     alike: dict[str, list[int]] = {}
     """What waits until one definition alone is left that says the same, by what it says."""
     names = ChainMap[str, str]({}, heirs, dict(known))
-    now, later = list(range(len(gone))), set[int]()
+    now = list(range(len(gone)))
+    later: set[int] = set()
     while now:
         place = heappop(now)
         name = gone[place]
@@ -174,7 +175,7 @@ def _renamed(
             elif found:
                 alike.setdefault(text, []).append(place)
         if not now:
-            now, later = sorted(later), set()
+            now, later = sorted(later), set[int]()
     declared = {*old.declared, *new.declared}
     return {one: other for one, other in heirs.items() if {one, other} <= declared}
 
