@@ -281,7 +281,7 @@ def _read(work: Work) -> Mapping[Path, Source]:
         try:
             sources[part.source] = read(part.source, name=part.protocol, references=work.references)
         except Faults as caught:
-            faults.extend(fault for fault in caught.faults if str(fault) not in map(str, faults))
+            found.update((str(fault), fault) for fault in caught.faults)
     if faults:
         raise Faults(faults)
     return sources
@@ -380,13 +380,14 @@ def _meanings(
             _settings(part, output, work)
     total = _steps(outputs)
     meanings: dict[Reading, tuple[ir.Protocol, Bundle]] = {}
-    faults: list[Fault] = []
+    found: dict[str, Fault] = {}
+    """Each fault once, by what it says."""
     for done, (reading, part) in enumerate(_readings(outputs).items()):
         progress(done, total, f"reading {part.label}")
         try:
             documents = parse(sources[part.source])
         except Faults as caught:
-            faults.extend(fault for fault in caught.faults if str(fault) not in map(str, faults))
+            found.update((str(fault), fault) for fault in caught.faults)
             continue
         try:
             meanings[reading] = understand(
@@ -399,7 +400,8 @@ def _meanings(
             )
         except Faults as caught:
             located = (_located(fault, work, sources[part.source]) for fault in caught.faults)
-            faults.extend(fault for fault in located if fault not in faults)
+            found.update((str(fault), fault) for fault in located)
+    faults = list(found.values())
     if not faults and {part.label for part in _protocols(outputs)} >= work.protocols:
         faults += [UnusedName(at=f"{work.names_at}: {key}") for key in _unmatched(work, meanings)]
     if faults:
