@@ -877,10 +877,12 @@ class _Check:
         home, named = found.home or Home(found.pair), found.named or Home(found.pair)
         one, other = self._declaring(found)
         places = (self.old, one), (self.new, other)
+        is_placed = bool(found.fact.old_at or found.fact.new_at)
         nearest = next((n for n, step in reversed(list(enumerate(found.steps, 1))) if step.old_at or step.new_at), 0)
-        depth = len(found.steps) if found.fact.old_at or found.fact.new_at else max(nearest, home.depth)
-        below = _path(found.steps[depth:])
-        at_home = depth == home.depth and not (found.fact.old_at or found.fact.new_at)
+        at_home = nearest <= home.depth and not is_placed
+        if nearest and found.steps[nearest - 1].kind == "value":
+            nearest -= 1  # what stands there is the record, not its member
+        below = _path(found.steps[len(found.steps) if is_placed else max(nearest, home.depth) :])
         owners = home.names if at_home else tuple("".join(side.owner(at)) for side, at in places)
         key = (*owners, _within(below, within))
         declared = [side.owner(at, declared=True) for side, at in reversed(places) if at]
