@@ -291,8 +291,6 @@ def test_a_heir_that_refused_undeclared_members_before_loses_its_own_alone() -> 
         "Same": {"allOf": [{"$ref": "#/$defs/Base"}], "properties": {"seq": True, "note": True}, **CLOSED},
         "Shut": {"allOf": [{"$ref": "#/$defs/Base"}], **closed},
     }
-    report = compared(
-        {"$defs": {**heirs, "Base": PLAIN_BASE}}, {"$defs": {**heirs, "Base": {**PLAIN_BASE, **CLOSED}}}
-    )
+    report = compared({"$defs": {**heirs, "Base": PLAIN_BASE}}, {"$defs": {**heirs, "Base": {**PLAIN_BASE, **CLOSED}}})
     told = {each.rule: (each.declaration, {reach.location for reach in each.reaches}) for each in report.findings}
     assert told == {"object-closed": ("Base", {"Base", "Open"}), "limit-tightened": ("Base", {"Shut"})}

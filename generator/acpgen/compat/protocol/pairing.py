@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
 
 from acpgen import ir
+from acpgen.compat.findings import Revision
 from acpgen.compat.protocol import leaves
 from acpgen.compat.protocol.declared import beside, declares_nothing, likely_type
 from acpgen.compat.protocol.facts import (
@@ -104,6 +105,10 @@ class Pair:
     def sides(self) -> tuple[tuple[ir.Type, Literal[0]], tuple[ir.Type, Literal[1]]]:
         """The types with the number of their side."""
         return (self.old, 0), (self.new, 1)
+
+    def on(self, side: Revision) -> ir.Type:
+        """The type of one side."""
+        return self.old if side == "old" else self.new
 
     @property
     def is_named(self) -> bool:
