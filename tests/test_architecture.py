@@ -38,8 +38,11 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema.drafts": frozenset({"schema.expressions", "schema.walk"}),
     "schema.addresses": frozenset({"schema.drafts", "schema.positions", "schema.walk"}),
     "schema.overlay": frozenset({"errors", "schema.walk"}),
-    "schema.load": frozenset({"errors", "ir", "schema.drafts", "schema.overlay", "schema.positions", "schema.walk"}),
-    "schema.revisions": frozenset({"errors", "schema.load", "schema.overlay"}),
+    "schema.siblings": frozenset(),
+    "schema.load": frozenset(
+        {"errors", "ir", "schema.drafts", "schema.overlay", "schema.positions", "schema.siblings", "schema.walk"}
+    ),
+    "schema.revisions": frozenset({"errors", "schema.load", "schema.overlay", "schema.siblings"}),
     "material": frozenset({"errors", "ir", "pointers", "schema.load"}),
     "meaning.limits": frozenset({"ir"}),
     "markup": frozenset({"errors", "ir"}),
