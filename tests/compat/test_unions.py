@@ -214,3 +214,18 @@ def test_a_kind_of_document_that_no_declared_value_tells_from_another_leaves_a_d
         report = compared(old, new)
         assert report.language.backward == "no"
         assert [each.severity for each in report.findings] == ["undecided"]
+
+
+def test_a_union_of_results_that_grows_by_the_result_of_a_new_method_is_told_by_the_method() -> None:
+    """The method of a request tells which result an answer holds, so no other alternative is taken for it."""
+    results: Schema = {"Empty": {"type": "object"}, "Named": go({"name": {"type": "string"}})}
+    more: Schema = {"type": "object", "x-method": "s/more", "x-side": "agent"}
+    added = {"MoreRequest": more, "MoreResponse": {**go({"list": {"type": "array"}}, ("list",)), **more}}
+
+    def listed(*names: str) -> Schema:
+        return {"Results": {"anyOf": [{"$ref": f"#/$defs/{each}"} for each in names]}}
+
+    old = protocol({**results, **listed("Empty", "Named", "GoResponse")})
+    new = protocol({**results, **added, **listed("Empty", "Named", "GoResponse", "MoreResponse")})
+    report = compared(old, new)
+    assert [each.rule for each in report.findings if each.severity != "editorial"] == ["method-added"]

@@ -20,6 +20,7 @@ from acpgen.compat.protocol.covered import (
     framing,
     groups,
     kinds,
+    messages,
     unread,
 )
 from acpgen.compat.protocol.declared import declares_nothing, schema_of
@@ -191,6 +192,10 @@ class _Check:
     @cached_property
     def rewritten(self) -> frozenset[str]:
         return rewritten_names(self.old, self.new, self.groups)
+
+    @cached_property
+    def _messages(self) -> dict[Revision, set[str]]:
+        return {"old": messages(self.old), "new": messages(self.new)}
 
     @cached_property
     def envelopes(self) -> list[tuple[str, Schema, Schema]]:
@@ -380,8 +385,9 @@ class _Check:
         if any(self._claims(joined, pair, sender) for joined, pair in changed):
             return {"no"}
         changed += [(joined, pair) for joined, pair in self.pairs if self._is_rewritten(joined, pair)]
-        answers = {self.doubts.included(pair, sender, declared=False) for _, pair in changed}
-        return answers | ({"undecided"} if any(each.rule in _OPEN for each in judged) else {"yes"})
+        answers: set[Answer] = {self.doubts.included(pair, sender, declared=False) for _, pair in changed}
+        answers.add("undecided" if any(each.rule in _OPEN for each in judged) else "yes")
+        return answers
 
     def _claims(self, joined: _Joined, pair: Pair, sender: Revision) -> bool:
         """Whether the other side has claimed a name that was free to hold anything, and so refuses some of that."""
@@ -420,7 +426,7 @@ class _Check:
 
     def _roots_of_both(self) -> Mapping[str, str]:
         """The definitions that stand for roots, with what people call these."""
-        named = {} if self.old.roots is None else self.old.roots.named
+        named: Mapping[str, str] = {} if self.old.roots is None else self.old.roots.named
         return {name: label for name, label in named.items() if name in self.new.definitions}
 
     def _kinds(self, root: str) -> list[str]:
@@ -905,6 +911,8 @@ class _Check:
         sender, fact = judgement.accepted_by, found.fact
         if sender is None or not isinstance(fact, AlternativeChanged):
             return None
+        if joined.alone and _name_of(fact.alternative) in self._messages[sender]:
+            return None  # the union lists messages, which their methods tell apart
         alternative = type_of(fact.alternative, found.pair.on(sender))
         relation = self.doubts.heard(found.pair, alternative, sender)
         if relation.verdict.value == "yes":
