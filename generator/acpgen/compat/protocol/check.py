@@ -334,7 +334,7 @@ class _Check:
             Pair(ir.Ref(name), ir.Ref(name)) for root in self._roots_of_both() for name in self._kinds(root)
         )
         for each, pair in self.pairs[: len(self.routes)]:
-            yield from self._compared(each, pair, known - {pair})
+            yield from self._compared(each, pair, known)
         for each, pair in self.pairs[len(self.routes) :]:
             yield from self._compared(each, pair, elsewhere)
         for fact in self.walk.paper_facts():

@@ -198,7 +198,7 @@ class Walk:
         Pairs that are `told` elsewhere are not entered.
         """
         changed = self._changed_pairs()
-        seen = {root, *told}
+        seen = {root}
         level: list[tuple[Pair, tuple[Step, ...], Home, Home, frozenset[Pair]]] = []
         if root in changed:
             level.append((root, (), Home(root), Home(root), frozenset()))
@@ -212,7 +212,7 @@ class Walk:
                     if not isinstance(fact, PAPER)
                 )
                 for step, child in node.children:
-                    if child in changed and child not in seen and child not in around:
+                    if child in changed and child not in seen and child not in told and child not in around:
                         homes = home, named
                         if child.is_named:
                             seen.add(child)
