@@ -89,6 +89,13 @@ def messages(revised: Revised) -> set[str]:
     return found
 
 
+def framing(revised: Revised) -> list[str]:
+    """The definitions that frame messages, and declared unions of nothing but messages, as the source orders them."""
+    declared = set(revised.declared)
+    unions = {name for name in messages(revised) & declared if branch_names(revised.bundle.definitions[name])}
+    return [name for name in revised.bundle.definitions if name in revised.bundle.framing | unions]
+
+
 def branch_names(schema: Schema) -> set[str]:
     """The definitions that a schema is a union of; none if it says anything else."""
     union = branches_of(schema)
@@ -96,6 +103,34 @@ def branch_names(schema: Schema) -> set[str]:
         return set()
     names = [lone_reference(branch) for branch in union[1]]
     return {name for name in names if name is not None} if None not in names else set()
+
+
+def kinds(revised: Revised, root: str) -> list[str]:
+    """The definitions that a root is a union of, through other unions: the kinds of its documents. None if it says anything else, or if
+    there is but one.
+    """
+    found: list[str] = []
+    seen, pending = {root}, [root]
+    while pending:
+        name = pending.pop(0)
+        branches = _branches(revised.bundle.definitions.get(name, {}))
+        named = [branch for branch in branches if branch is not None]
+        found += [name] if name != root and (not branches or None in branches) else []
+        pending += [branch for branch in dict.fromkeys(named) if branch not in seen]
+        seen |= set(named)
+    return [name for name in found if name in revised.definitions] if len(found) > 1 else []
+
+
+def _branches(schema: Schema) -> list[str | None]:
+    """The definitions that a schema refers to or is a union of, `None` for a branch that stands in place; none if it says more than that
+    all are objects.
+    """
+    only, union = lone_reference(schema), branches_of(schema)
+    if only is not None:
+        return [only]
+    said = {key for key in schema if asserts(key) and (key, schema[key]) != ("type", "object")}
+    is_union = union is not None and said == {union[0]}
+    return [lone_reference(branch) for branch in union[1]] if union is not None and is_union else []
 
 
 def closure(revised: Revised, start: Iterable[str], known: Collection[str] = ()) -> set[str]:
