@@ -6,7 +6,7 @@ Stages collect what they find and raise it together as `Faults`, so one run show
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from typing import Final
 
@@ -77,6 +77,11 @@ class Faults(Exception):
 
     def __str__(self) -> str:
         return "\n".join(str(fault) for fault in self.faults)
+
+
+def distinct(faults: Iterable[Fault]) -> Iterator[Fault]:
+    """Each fault once, by what it says."""
+    return iter({str(fault): fault for fault in faults}.values())
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
