@@ -83,15 +83,16 @@ def test_a_draft_is_that_of_schemas_that_name_none() -> None:
 
 def test_items_that_need_not_be_there_contradict_nothing() -> None:
     """What items must be is refuted only where one of them must be there."""
-    texts, truths = ({"prefixItems": [True, True], "items": {"type": kind}} for kind in ("string", "boolean"))
-    numbers = {"type": "array", "minItems": 2, "prefixItems": [True, True], "items": {"type": "number"}}
+    texts: dict[str, Any] = {"prefixItems": [True, True], "items": {"type": "string"}}
+    truths: dict[str, Any] = {"prefixItems": [True, True], "items": {"type": "boolean"}}
+    numbers: dict[str, Any] = {"type": "array", "minItems": 2, "prefixItems": [True, True], "items": {"type": "number"}}
     assert is_satisfiable({**numbers, "anyOf": [texts, truths]}).verdict is Verdict.YES
     assert is_satisfiable({**numbers, "minItems": 3, "anyOf": [texts, truths]}).verdict is Verdict.NO
 
 
 def test_numbers_that_are_left_out_meet_no_list_of_them() -> None:
-    left = {"type": ["number", "string"], "not": {"enum": [1, 2]}}
-    others = {"type": "string", "minLength": 3}
-    positive = {"type": "number", "not": {"enum": [1]}, "minimum": 0}
+    left: dict[str, Any] = {"type": ["number", "string"], "not": {"enum": [1, 2]}}
+    others: dict[str, Any] = {"type": "string", "minLength": 3}
+    positive: dict[str, Any] = {"type": "number", "not": {"enum": [1]}, "minimum": 0}
     assert include({**left, "anyOf": [{"enum": [1]}, others]}, {"type": "string"}).verdict is Verdict.YES
     assert include({**left, "anyOf": [positive, others]}, {"type": "string"}).verdict is Verdict.NO
