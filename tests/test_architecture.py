@@ -286,7 +286,8 @@ ARROWS: dict[str, frozenset[str]] = {
     "recordings": frozenset(
         {"config", "errors", "judge", "orphans", "recording", "schema.load", "schema.walk", "stamp", "validate"}
     ),
-    "redaction": frozenset({"schema.walk"}),
+    "redaction": frozenset({"schema.walk", "secret_options"}),
+    "secret_options": frozenset(),
     "tape": frozenset({"errors", "recording", "schema.load"}),
     "orphans": frozenset(),
     "tap": frozenset({"errors", "judge", "orphans", "recording", "tape"}),
