@@ -322,6 +322,7 @@ def test_a_pipe_put_in_the_place_of_a_file_after_the_look_is_not_waited_for(
     from acp_session import containment
 
     root = bind(str(tree / "app"))
+    before = descriptors()
     os.mkfifo(tree / "pipe")
     looked = vars(containment)["_require_regular"]
     seen: list[str] = []
@@ -346,6 +347,7 @@ def test_a_pipe_put_in_the_place_of_a_file_after_the_look_is_not_waited_for(
     thread.join(20)
     assert not thread.is_alive(), "it waits for somebody to write into the pipe"
     assert [getattr(error, "errno", None) for error in found] == [errno.EINVAL]
+    assert descriptors() == before
 
 
 @pytest.mark.parametrize("number", [errno.EAGAIN, errno.EINTR])
@@ -389,10 +391,13 @@ def test_only_regular_files_are_opened(tree: Path, mechanism: str) -> None:
 
 def test_folders_are_made_without_following_links(tree: Path, mechanism: str) -> None:
     root = bind(str(tree / "app"))
+    before = descriptors()
     folder = make_folder(root, ("new", "deeper"))
     assert folder.made == ("new", "deeper")
+    folder.sync_made(os.fsync)
     folder.remove_made()
     folder.close()
+    assert descriptors() == before
     assert not (tree / "app" / "new").exists()
     with pytest.raises(OSError, match="symbolic links"):
         make_folder(root, ("to-outside", "new"))
@@ -400,6 +405,7 @@ def test_folders_are_made_without_following_links(tree: Path, mechanism: str) ->
         make_folder(root, ("other", "x" * 300))
     assert not (tree / "app" / "other").exists()
     assert not (tree / "outside" / "new").exists()
+    assert descriptors() == before
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a\0b"])
