@@ -395,6 +395,10 @@ def test_folders_are_made_without_following_links(tree: Path, mechanism: str) ->
     folder = make_folder(root, ("new", "deeper"))
     assert folder.made == ("new", "deeper")
     folder.sync_made(os.fsync)
+    mask = os.umask(0o022)
+    os.umask(mask)
+    for made in ("new", "new/deeper"):
+        assert (tree / "app" / made).stat().st_mode & 0o7777 == 0o777 & ~mask
     folder.remove_made()
     folder.close()
     assert descriptors() == before
@@ -561,3 +565,18 @@ def test_a_root_that_is_spelt_otherwise_is_known_by_its_identity_at_every_depth(
         root = replace(bind("/" + "/".join(names[:depth])), real="/ANOTHER/SPELLING", path="/ANOTHER/SPELLING")
         (found,) = places([root], inside)
         assert found.parts == tuple(names[depth:])
+
+
+def test_a_place_is_tried_from_the_next_root_behind_a_mount_point_alone(tree: Path, mechanism: str) -> None:
+    """Any other error says something of the file, which the next root would only open by another way."""
+    roots = [bind(str(tree / "app")), bind(str(tree / "app" / "src"))]
+    for number, tries in ((errno.EXDEV, 2), (errno.EACCES, 1), (errno.ENOENT, 1)):
+        tried: list[Place] = []
+
+        def use(place: Place, number: int = number, tried: list[Place] = tried) -> None:
+            tried.append(place)
+            raise OSError(number, os.strerror(number))
+
+        with pytest.raises((OSError, Refused)):
+            reach(roots, str(tree / "app" / "src" / "a.txt"), use)
+        assert len(tried) == tries, number
