@@ -39,6 +39,7 @@ from acp_session.containment import (
 from acp_session.errors import RequestError
 from acp_session.filesystem import FilePolicy, FileSystem
 from acp_session.handles import MOST_PARTS
+from acp_session.mechanism import open_from_top
 from acp_session.workspace import ClientWorkspace, RootSet, scope
 from session.conftest import PATHS, descriptors
 
@@ -207,10 +208,10 @@ def test_a_path_that_leads_elsewhere_once_it_was_opened_is_not_granted(
         (tmp_path / name).mkdir()
     link = tmp_path / "link"
     link.symlink_to("one")
-    before, opened = descriptors(), handles.open_from_top
+    before = descriptors()
 
     def exchanged(parts: Sequence[str]) -> int:
-        folder = opened(parts)
+        folder = open_from_top(parts)
         link.unlink()
         link.symlink_to("other")
         return folder
