@@ -5,10 +5,11 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Callable, Iterator
+from types import GenericAlias
 from typing import Any, Final
 
 import pytest
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError, create_model
 
 from acpgen import ir
 from acpgen.schema.walk import is_array, is_object
@@ -138,11 +139,30 @@ def test_names_of_python_are_read_where_they_are_asked_for_alone(subject: Subjec
         for one in (
             read(lambda: subject.module.decode_as(class_, python, lenient=False)),  # noqa: B023
             read(lambda: class_.model_validate(python)),  # noqa: B023
+            read(lambda: TypeAdapter(class_).validate_python(python)),  # noqa: B023
+            read(lambda: TypeAdapter(list[class_]).validate_json(json.dumps([python]))[0]),  # type: ignore[valid-type]  # noqa: B023
         ):
             if one is not None:  # nothing that is required was left out
                 assert plain(subject.encoded(one)) == python, (name, python)
                 assert (one.model_extra or {}).keys() >= {attributes[key] for key in value.keys() & attributes.keys()}
     assert seen > 100
+
+
+def test_an_adapter_a_field_and_a_route_read_by_the_names_of_the_schema_alone(subject: Subject) -> None:
+    error: Any = subject.module.Error
+    fields: dict[str, Any] = {"error": (error, ...), "many": (GenericAlias(list, subject.module.Implementation), ...)}
+    model: Any = create_model("Body", **fields)
+    implementation = {"name": "n", "version": "1", "_meta": {"a": 1}, "meta": {"b": 2}}
+    given = {
+        "error": {"code": 1, "message": "m"},
+        "many": [implementation, {"name": "n", "version": "1", "meta": None}],
+    }
+    for body in (model.model_validate(given), model.model_validate_json(json.dumps(given))):
+        one, other = body.many
+        assert one.meta == {"a": 1} and one.model_extra == {"meta": {"b": 2}}
+        assert {type(name) for name in one.model_extra} == {str}
+        assert "meta" not in other.model_fields_set and other.model_extra == {"meta": None}
+        assert [subject.encoded(one), subject.encoded(other)] == given["many"]
 
 
 def test_what_each_forgives(subject: Subject) -> None:

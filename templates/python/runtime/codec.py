@@ -27,7 +27,7 @@ from .json_types import is_array, is_object
 from .jsonrpc import ErrorObject, ErrorResponse, Form, Notification, Request, Response
 from .judging import Judge
 from .leniency import Edits, Leniency, explained, placed, repair, without_repeats
-from .model import Reading, changed_defaults, forget_namesakes
+from .model import Reading, changed_defaults
 from .parse import VALUES, Duplicates, copied, parse
 from .pointers import json_pointer
 from .quick import quick_validator
@@ -238,12 +238,9 @@ class Codec:
                 pass
         judge, reading = self.judge(type_), Reading()
         try:
-            result = judge.decoded(value, reading)
+            return judge.decoded(value, reading)
         except ValidationError:
             return self._repaired(judge, value, at, code, message, on_drop, lenient, reading)
-        if reading:
-            forget_namesakes(result, value)
-        return result
 
     def _quick(self, type_: Any) -> SchemaValidator | None:
         """The quick validator of a type, if it has one."""
@@ -289,7 +286,6 @@ class Codec:
                 result = judge.decoded(current, reading)
             except ValidationError:
                 continue
-            forget_namesakes(result, current)
             if on_drop is not None:
                 for drop in without_repeats(drops):
                     on_drop(drop)

@@ -7,11 +7,11 @@ from dataclasses import InitVar
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
-from pydantic_core import MISSING, core_schema, from_json
+from pydantic_core import MISSING, core_schema
 
 from .constructing import Taken
 from .described import ConstructorSignature, Fields
-from .json_types import Scalar, comparable, is_array, is_object, is_sequence
+from .json_types import Scalar, comparable, is_array, is_object
 from .published import record_schema
 
 __all__ = ["MISSING", "Excluding", "Model", "Reading", "Unknown", "UnknownTag"]
@@ -41,8 +41,6 @@ class Model(BaseModel):
         strict=True,
         allow_inf_nan=False,
         validate_assignment=True,
-        validate_by_name=True,
-        validate_by_alias=True,
         serialize_by_alias=True,
         ser_json_inf_nan="constants",
         defer_build=True,
@@ -55,7 +53,7 @@ class Model(BaseModel):
         for name, wire, value in _constants(model):
             if name not in data and wire not in data:
                 data[name] = value
-        super().__init__(**data)
+        self.__pydantic_validator__.validate_python(data, self_instance=self, by_alias=True, by_name=True)
 
     # Decoding does not go through `__init__`: what was omitted on the wire stays omitted.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # pyright: ignore[reportFunctionMemberAccess]
@@ -65,20 +63,12 @@ class Model(BaseModel):
         @classmethod
         def model_validate(cls, obj: Any, **options: Any) -> Self:
             """Read a Python value by the names of the schema, as `decode_as` does; `by_name=True` takes those of Python too."""
-            noted = _noted(options)
-            record = super().model_validate(obj, **_by_wire_names(options))
-            if noted:
-                forget_namesakes(record, obj)
-            return record
+            return super().model_validate(obj, **_noted(options))
 
         @classmethod
         def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
             """The same of JSON text."""
-            noted = _noted(options)
-            record = super().model_validate_json(json_data, **_by_wire_names(options))
-            if noted:
-                forget_namesakes(record, from_json(json_data))
-            return record
+            return super().model_validate_json(json_data, **_noted(options))
 
         def model_dump(self, **options: Any) -> dict[str, Any]:
             """What `encode` writes, as Python values; `exclude_unset=False` adds the defaults."""
@@ -131,7 +121,8 @@ class Model(BaseModel):
             _OF_MORE.add(cls)
         hidden = frozenset(name for name in wire if wire[name] != name)
         if hidden and cls.model_config.get("extra") == "allow":
-            inner["extras_keys_schema"] = core_schema.with_info_plain_validator_function(Namesakes(hidden))
+            inner["extras_keys_schema"] = core_schema.no_info_plain_validator_function(Namesakes(hidden))
+            outer["schema"] = core_schema.no_info_after_validator_function(Settled(hidden), inner)
         return schema
 
 
@@ -140,17 +131,9 @@ type.__setattr__(Model, "model_fields", Fields())
 type.__setattr__(Model, "__signature__", ConstructorSignature())
 
 
-def _by_wire_names(options: dict[str, Any]) -> dict[str, Any]:
-    """Options of a validation, with the names of the schema alone where nothing is said of names."""
-    given = options.get("by_name") is not None or options.get("by_alias") is not None
-    return options if given else {**options, "by_alias": True, "by_name": False}
-
-
-def _noted(options: dict[str, Any]) -> Noted:
-    """What a validation notes, which goes by its context unless that is somebody's own."""
-    noted = Noted()
-    options["context"] = noted if options.get("context") is None else options["context"]
-    return noted
+def _noted(options: dict[str, Any]) -> dict[str, Any]:
+    """Options of a validation, with a context that says so unless there is one of somebody's own."""
+    return {**options, "context": Noted() if options.get("context") is None else options["context"]}
 
 
 def variant_tag(model: type) -> str:
@@ -234,11 +217,8 @@ def _is_untouched(value: Any, made: Any) -> bool:
 _FRESH: dict[type[BaseModel], tuple[tuple[str, Any], ...]] = {}
 
 
-class Reading(list[str]):
-    """What is noted while one message is decoded: names of unknown fields that are Python names, and by `trial` what was checked.
-
-    `errors` counts what is wrong in items where that is to have a limit.
-    """
+class Reading:
+    """What is noted while one message is decoded: by `trial` what was checked; `errors` counts what is wrong in items with a limit."""
 
     trial: Any = None
     errors: int = 0
@@ -248,37 +228,40 @@ class Noted(Reading):
     """What is noted while pydantic validates one record, which judges all in one go."""
 
 
+class _Namesake(str):
+    """The name of an unknown field that is called like a Python name: pydantic counts the field of that name as given."""
+
+    __slots__ = ()
+
+
 class Namesakes:
-    """Tells the decoder of unknown fields that are called like a Python name: they make pydantic count that field as given."""
+    """Marks such names of unknown fields."""
 
     __slots__ = ("names",)
 
     def __init__(self, names: frozenset[str]) -> None:
         self.names = names
 
-    def __call__(self, key: str, info: core_schema.ValidationInfo[Any]) -> str:
-        if key in self.names and isinstance(info.context, Reading):
-            info.context.append(key)
-        return key
+    def __call__(self, key: str) -> str:
+        return _Namesake(key) if key in self.names else key
 
 
-def forget_namesakes(record: Any, value: Any) -> None:
-    """Take back that fields count as given which the message `value` does not have."""
-    if isinstance(record, BaseModel) and is_object(value):
-        extra = record.model_extra or {}
-        for name, wire in wire_names(type(record)).items():
-            if wire in value:
-                forget_namesakes(record.__dict__[name], value[wire])
-            elif name in extra:
-                record.model_fields_set.discard(name)
-        for key, item in extra.items():
-            forget_namesakes(item, value[key])
-    elif is_object(record) and is_object(value):
-        for key, item in record.items():
-            forget_namesakes(item, value[key])
-    elif is_sequence(record) and is_array(value):
-        for item, other in zip(record, value, strict=True):
-            forget_namesakes(item, other)
+class Settled:
+    """Takes back that fields count as given where only an unknown field is called so."""
+
+    __slots__ = ("names",)
+
+    def __init__(self, names: frozenset[str]) -> None:
+        self.names = names
+
+    def __call__(self, read: tuple[dict[str, Any], dict[str, Any] | None, set[str]]) -> Any:
+        _, extra, known = read
+        if extra and not self.names.isdisjoint(extra):
+            known -= {name for name in known if type(name) is _Namesake}  # one that is given was there before
+            plain = {str(key): value for key, value in extra.items()}
+            extra.clear()
+            extra.update(plain)
+        return read
 
 
 def wire_names(model: type[BaseModel]) -> Mapping[str, str]:

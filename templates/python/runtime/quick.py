@@ -14,7 +14,7 @@ from pydantic_core import CoreConfig, PydanticKnownError, SchemaValidator, core_
 
 from .judging import STRICT, changed, ended_early
 from .markers import FALLBACK, Discriminator
-from .model import AsItCame, Namesakes, Unknown
+from .model import AsItCame, Namesakes, Settled, Unknown
 
 
 def quick_validator(schema: Mapping[str, Any]) -> SchemaValidator | None:
@@ -52,6 +52,8 @@ def _quickly(schema: dict[str, Any], known: Mapping[str, Any]) -> dict[str, Any]
             raise _General
         case "function-plain" if isinstance(schema["function"]["function"], Namesakes):
             return _others(schema["function"]["function"])
+        case "function-after" if isinstance(schema["function"]["function"], Settled):
+            return dict(schema["schema"])
         case "function-before" | "function-after" | "function-plain" if schema["function"]["type"] != "no-info":
             raise _General
         case _:
