@@ -477,6 +477,9 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset(
             f"protocol.{name}"
             for name in (
+                "alternatives",
+                "comparing",
+                "comparison",
                 "covered",
                 "declared",
                 "envelopes",
@@ -487,8 +490,12 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "leaves",
                 "matching",
                 "pairing",
+                "placed",
+                "record_fields",
                 "revision",
+                "scalars",
                 "shapes",
+                "tagged_unions",
             )
         ),
         frozenset({"findings"}),

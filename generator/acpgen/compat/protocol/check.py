@@ -55,7 +55,8 @@ from acpgen.compat.protocol.facts import joined as joined_limits
 from acpgen.compat.protocol.frames import Framed, framed
 from acpgen.compat.protocol.messages import Court, Part, Route, message
 from acpgen.compat.protocol.misread import misread, moved
-from acpgen.compat.protocol.pairing import EXTENSION, Home, Pair, PlacedFact, Step, Walk
+from acpgen.compat.protocol.pairing import Walk
+from acpgen.compat.protocol.placed import EXTENSION, Home, Pair, PlacedFact, Step
 from acpgen.compat.protocol.proof import Doubts
 from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.protocol.revision import rewritten as rewritten_names

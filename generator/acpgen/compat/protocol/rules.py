@@ -33,7 +33,7 @@ from acpgen.compat.protocol.candidates import (
     without,
 )
 from acpgen.compat.protocol.declared import META
-from acpgen.compat.protocol.pairing import EXTENSION
+from acpgen.compat.protocol.placed import EXTENSION
 from acpgen.compat.protocol.policy import Weight
 from acpgen.compat.protocol.shapes import Alternative, kind_of
 from acpgen.meaning import texts
