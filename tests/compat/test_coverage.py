@@ -408,6 +408,20 @@ def test_what_frames_messages_of_one_revision_and_demands_more_is_undecided(dema
         assert getattr(report.wire, direction) == "undecided" == report.verdict
 
 
+@pytest.mark.parametrize("doc", [{}, {"description": "A call."}])
+def test_what_an_envelope_says_in_place_of_what_it_carries_is_not_passed_over(doc: Schema) -> None:
+    """It was editorial: what envelopes carry is compared method by method, and no method reaches this."""
+
+    def call(params: Schema, **more: Any) -> Schema:
+        return {**FRAME, "properties": {"method": {"const": "m"}, "params": params}, **more}
+
+    for narrower in ({**THING, "maxProperties": 1}, STRING, go({"a": STRING, "b": STRING}, ("a", "b"))):
+        for old, new in ((THING, narrower), (narrower, THING)):
+            report = compared(protocol({"Call": call(old)}), protocol({"Call": call(new, **doc)}))
+            assert ("not-compared", "Call") in {(each.rule, each.declaration) for each in report.findings}
+            assert report.verdict == "undecided" == report.wire.backward == report.wire.forward
+
+
 def test_what_is_marked_like_an_envelope_is_none_and_comes_or_goes_is_told() -> None:
     marked: Schema = {"properties": {"m": {}}, "x-docs-ignore": True}
     sides = protocol({}), protocol({"M": marked})
