@@ -303,8 +303,9 @@ class _Check:
             at: FactPlaces = {"old_at": sides[0], "new_at": sides[1]}
             is_told = any(place in known for place in sides if place) or name in {*renamed, *renamed.values()}
             if all(sides):
-                texts = self.old.frame_text(name, renamed, alone), self.new.frame_text(name, {}, alone)
-                yield from self._frame_of_both(name, *map(in_place, map(json.loads, texts)), at, is_told=is_told)
+                old = in_place(json.loads(self.old.frame_text(name, renamed, alone)))
+                new = in_place(json.loads(self.new.frame_text(name, {}, alone)))
+                yield from self._frame_of_both(name, old, new, at, is_told=is_told)
             elif not is_told and name not in {*self.cover.gone, *self.cover.added}:
                 yield self._frame_of_one(name, "old" if sides[0] else "new", at)
 
