@@ -391,6 +391,15 @@ def test_what_frames_messages_and_lets_the_same_through_is_named(old: Schema, ne
     assert (report.verdict, rule, name) == ("editorial", "schema-restructured", next(iter({**old, **new})))
 
 
+def test_what_frames_messages_and_lists_others_of_both_revisions_is_no_doubt() -> None:
+    both: Schema = {"anyOf": [{"$ref": "#/$defs/GoRequest"}, {"allOf": [{"$ref": "#/$defs/TellNotification"}]}]}
+    more = {**FRAME, "properties": {**FRAME["properties"], "params": {"anyOf": [both, {"type": "null"}]}}}
+    less = {**FRAME, "properties": {**FRAME["properties"], "params": {"anyOf": [*both["anyOf"][1:], {"type": "null"}]}}}
+    for old, new in ((more, less), (less, more)):
+        report = compared(protocol({"Call": old}), protocol({"Call": new}))
+        assert [each.rule for each in report.findings] == ["schema-restructured"]
+
+
 def test_what_frames_messages_and_grows_by_a_method_alone_is_not_named() -> None:
     more: Schema = {"type": "object", "x-method": "s/more", "x-side": "agent"}
     params: Schema = {"anyOf": [*FRAME["properties"]["params"]["anyOf"], {"$ref": "#/$defs/MoreRequest"}]}

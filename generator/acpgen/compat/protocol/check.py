@@ -313,7 +313,8 @@ class _Check:
         """What frames messages in both revisions, as it says in place: what it refers to is compared method by method."""
         if old == new:
             return
-        if not self._is_alike(carried(old), carried(new)):
+        inside = carried(old), carried(new)
+        if all(inside) and not self._is_alike(*inside):
             fact = NotCompared(name, "what frames messages says in place of what they carry", **at)
             yield replace(self._of_definition(fact, name), doubtful=("old", "new"))
         elif not is_told:

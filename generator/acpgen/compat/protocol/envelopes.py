@@ -42,16 +42,26 @@ def carries(schema: Schema) -> bool:
     return any(key in form.get("properties", {}) for form in _forms(schema) for key in _TELLING)
 
 
-def in_place(node: Any) -> Any:
-    """A schema with a constant of its own in place of each reference: what is left is what it says in place."""
+def in_place(node: Any, *, is_listed: bool = False) -> Any:
+    """A schema with a constant of its own in place of each reference, and one constant for all that a union lists: what is left is what
+    it says in place, whichever messages there are.
+    """
     if is_array(node):
-        return [in_place(each) for each in node]
+        return [in_place(each, is_listed=is_listed) for each in node]
     if not is_object(node):
         return node
+    kept: Schema = {
+        key: in_place(inner, is_listed=key in _UNIONS or (is_listed and key == "allOf"))
+        for key, inner in node.items()
+        if key != "$ref" and (inner != [] or key not in _UNIONS)
+    }
     if isinstance(node.get("$ref"), str):
-        return {**{key: in_place(inner) for key, inner in node.items() if key != "$ref"}, "const": node["$ref"]}
-    shut: Schema = {"not": {}} if [] in (node.get("anyOf"), node.get("oneOf")) else {}
-    return {key: in_place(inner) for key, inner in node.items() if inner != [] or key not in ("anyOf", "oneOf")} | shut
+        kept["const"] = _MESSAGE if is_listed else node["$ref"]
+    return kept | ({"not": {}} if [] in (node.get("anyOf"), node.get("oneOf")) else {})
+
+
+_UNIONS: Final = ("anyOf", "oneOf")
+_MESSAGE: Final = "any message"
 
 
 def carried(envelope: Schema) -> Schema:
