@@ -6,7 +6,7 @@ Stages collect what they find and raise it together as `Faults`, so one run show
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from typing import Final
 
@@ -15,6 +15,8 @@ LONGEST_LINE: Final = 600
 
 def visible(text: str) -> str:
     """`text` as one line that a terminal shows and does not obey."""
+    if text.isprintable():
+        return text
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 
@@ -75,6 +77,11 @@ class Faults(Exception):
 
     def __str__(self) -> str:
         return "\n".join(str(fault) for fault in self.faults)
+
+
+def distinct(faults: Iterable[Fault]) -> Iterator[Fault]:
+    """Each fault once, by what it says."""
+    return iter({str(fault): fault for fault in faults}.values())
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -719,7 +726,7 @@ class SameVersion(Fault):
 
 @dataclass
 class TargetFailed(Fault):
-    """A target of another package that raised an exception, or made something else than files."""
+    """A target of another package that raised an exception or made something else than files, or the tool beside one that failed."""
 
     name: str
     reason: str

@@ -29,7 +29,7 @@ from acpgen.compat.findings import (
 from acpgen.compat.fingerprints import asked, fingerprint
 from acpgen.compat.sources import Comparable, Input, opened
 from acpgen.compat.spots import Spots
-from acpgen.errors import Fault, Faults, NameCollision, Unsupported
+from acpgen.errors import Fault, Faults, NameCollision, Unsupported, distinct
 from acpgen.pointers import pointer, pointer_parts
 from acpgen.schema.effort import account, bounded
 from acpgen.schema.load import NO_REFERENCES, Documents, References
@@ -88,9 +88,9 @@ def both(
                 opened(each, checked=mode == "protocol", unstable=unstable, references=references, methods=methods)
             )
         except Faults as caught:
-            faults.extend(fault for fault in caught.faults if str(fault) not in map(str, faults))
+            faults.extend(caught.faults)
     if faults:
-        raise Faults(faults)
+        raise Faults(distinct(faults))
     return sides[0], sides[1]
 
 
