@@ -36,7 +36,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     },
     "alone": {"json_types", "model"},
     "assertions": {"contract", "explain", "json_types", "pieces", "pointers"},
-    "checks": {"assertions", "contract", "errors", "explain", "json_types", "model", "pointers", "trace"},
+    "checks": {"assertions", "contract", "errors", "explain", "homes", "json_types", "model", "pointers", "trace"},
     "child": {"framing", "pipes"},
     "codec": {
         "contract",
@@ -85,9 +85,10 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "pipes": {"failures", "framing"},
     "places": set(),
     "pointers": set(),
-    "kinds": {"constructing"},
+    "homes": set(),
+    "kinds": {"constructing", "homes"},
     "quick": {"judging", "markers", "model"},
-    "published": {"described", "json_types", "kinds", "pointers"},
+    "published": {"described", "homes", "json_types", "kinds", "pointers"},
     "sending": {
         *("constructing", "contract", "errors", "json_types", "judging", "markers", "model", "pointers"),
         "published",
@@ -211,11 +212,12 @@ ARROWS: Final[dict[Path, dict[str, set[str]]]] = {
         **MONITOR_LEAVES,
         **{subject: set(MONITOR_LEAVES) for subject in SUBJECTS},
         "rules": {"rule", *SUBJECTS},
+        "alike": {"events", "rule", "work"},
         "intake": set(MONITOR_LEAVES) - {"rule"},
         "beyond": {"events", "json_types"},
         "folding": {"kept"},
         "requirements": set(),
-        "observe": set(MONITOR_LEAVES) | {"beyond", "intake", "requirements", "rules"},
+        "observe": set(MONITOR_LEAVES) | {"alike", "beyond", "intake", "requirements", "rules"},
         "__init__": {"folding", "observe", "requirements", "rules"},
     },
 }
@@ -223,7 +225,7 @@ ARROWS: Final[dict[Path, dict[str, set[str]]]] = {
 BINDINGS: Final = {"acp_bindings", "mcp_bindings"}
 OUTSIDE: Final = {
     RUNTIME: {"jsonschema_rs", "pydantic", "pydantic_core", "websockets"},
-    SESSION: {*BINDINGS, "acp_session", "pydantic"},
+    SESSION: {*BINDINGS, "acp_session", "pydantic", "pydantic_core"},
 }
 """What the modules of a package may need besides the standard library."""
 

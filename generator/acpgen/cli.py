@@ -38,7 +38,8 @@ Ref: TypeAlias = Annotated[
     typer.Option(
         "--ref",
         metavar="URL=FILE",
-        help="What a $ref or $schema with this absolute address means: a file, or a draft such as draft-07. May be repeated.",
+        help="What a $ref or $schema with this address, absolute or as written, means: a file, or a draft such as draft-07. "
+        "May be repeated.",
     ),
 ]
 """The option `--ref` of every command that reads schemas."""
@@ -70,8 +71,8 @@ app = typer.Typer(
 )
 
 
-_UNASKED = ("rfc3987_syntax",)
-"""What `jsonschema` loads where it is installed, a second for a grammar, to judge formats: here `jsonschema-rs` does that."""
+_UNASKED = ("isoduration", "rfc3986_validator", "rfc3987", "rfc3987_syntax", "uri_template", "webcolors")
+"""What `jsonschema` loads where it is installed, one a second for a grammar, to judge formats: here `jsonschema-rs` does that."""
 
 
 def main() -> None:
