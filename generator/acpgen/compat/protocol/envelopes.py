@@ -57,7 +57,9 @@ def in_place(node: Any, *, is_listed: bool = False) -> Any:
     }
     if isinstance(node.get("$ref"), str):
         kept["const"] = _MESSAGE if is_listed else node["$ref"]
-    return kept | ({"not": {}} if [] in (node.get("anyOf"), node.get("oneOf")) else {})
+    if [] in (node.get("anyOf"), node.get("oneOf")):
+        kept["not"] = {}
+    return kept
 
 
 _UNIONS: Final = ("anyOf", "oneOf")
