@@ -15,6 +15,8 @@ LONGEST_LINE: Final = 600
 
 def visible(text: str) -> str:
     """`text` as one line that a terminal shows and does not obey."""
+    if text.isprintable():
+        return text
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 
