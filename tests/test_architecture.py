@@ -38,8 +38,11 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema.drafts": frozenset({"schema.expressions", "schema.walk"}),
     "schema.addresses": frozenset({"schema.drafts", "schema.positions", "schema.walk"}),
     "schema.overlay": frozenset({"errors", "schema.walk"}),
-    "schema.load": frozenset({"errors", "ir", "schema.drafts", "schema.overlay", "schema.positions", "schema.walk"}),
-    "schema.revisions": frozenset({"errors", "schema.load", "schema.overlay"}),
+    "schema.siblings": frozenset(),
+    "schema.load": frozenset(
+        {"errors", "ir", "schema.drafts", "schema.overlay", "schema.positions", "schema.siblings", "schema.walk"}
+    ),
+    "schema.revisions": frozenset({"errors", "schema.load", "schema.overlay", "schema.siblings"}),
     "material": frozenset({"errors", "ir", "pointers", "schema.load"}),
     "meaning.limits": frozenset({"ir"}),
     "markup": frozenset({"errors", "ir"}),
@@ -283,7 +286,8 @@ ARROWS: dict[str, frozenset[str]] = {
     "recordings": frozenset(
         {"config", "errors", "judge", "orphans", "recording", "schema.load", "schema.walk", "stamp", "validate"}
     ),
-    "redaction": frozenset({"schema.walk"}),
+    "redaction": frozenset({"schema.walk", "secret_options"}),
+    "secret_options": frozenset(),
     "tape": frozenset({"errors", "recording", "schema.load"}),
     "orphans": frozenset(),
     "tap": frozenset({"errors", "judge", "orphans", "recording", "tape"}),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from acpgen.errors import Faults
 from acpgen.targets.python.annotations import either
 from acpgen.targets.python.formatted import formatted, relative
 
@@ -54,6 +55,15 @@ def test_a_line_has_the_length_that_is_asked_for() -> None:
         found = formatted({"a/b.py": source}, length)["a/b.py"]
         assert max(map(len, found.splitlines())) <= length
         assert compile(found, "b.py", "exec")
+
+
+def test_a_formatter_that_fails_is_told_with_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    failing = tmp_path / "ruff"
+    failing.write_text("#!/bin/sh\necho >&2; echo 'memory allocation of 9 bytes failed' >&2; exit 101\n")
+    failing.chmod(0o755)
+    monkeypatch.setattr(sys.modules[formatted.__module__], "find_ruff_bin", lambda: str(failing))
+    with pytest.raises(Faults, match=r"a/b\.py: .* with code 101: memory allocation of 9 bytes failed\. Nothing was"):
+        formatted({"a/b.py": "only_here = 1\n"})
 
 
 def test_imports_from_ones_own_package_become_relative() -> None:

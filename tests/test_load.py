@@ -130,6 +130,68 @@ def test_links_stay_inside_the_folder_and_lead_to_files(tmp_path: Path) -> None:
         (root / name).unlink()
 
 
+# --- a file and what it refers to ------------------------------------------------------------------------------------
+
+
+def refers(*references: str) -> str:
+    return json.dumps({"$defs": {f"D{number}": {"$ref": each} for number, each in enumerate(references)}})
+
+
+def paths(path: Path) -> list[str]:
+    return [each for each, _ in read(path).files]
+
+
+def test_a_file_is_read_with_the_files_below_its_folder_that_references_name(tmp_path: Path) -> None:
+    (tmp_path / "in" / "deep").mkdir(parents=True)
+    (tmp_path / "main.json").write_text(refers("in/b.json#/$defs/B", "#/$defs/D0", "with%20space.json", "main.json"))
+    (tmp_path / "in" / "b.json").write_text(refers("deep/c.json", "../main.json#/$defs/D0", "../d.json"))
+    (tmp_path / "in" / "deep" / "c.json").write_text('{"$defs": {"C": {"$dynamicRef" : "../b.json#x"}}}')
+    (tmp_path / "with space.json").write_text("{}")
+    (tmp_path / "d.json").write_text("{}")
+    (tmp_path / "other.json").write_text("{ not read")
+    wanted = ["d.json", "in/b.json", "in/deep/c.json", "main.json", "with space.json"]
+    assert paths(tmp_path / "main.json") == wanted
+    (tmp_path / "other.json").unlink()
+    whole = read(tmp_path)
+    assert read(tmp_path / "main.json", name=whole.name) == whole
+
+
+def test_what_a_file_refers_to_above_its_folder_hidden_or_elsewhere_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for name in ("up.json", "in/.hidden.json", "in/text.yaml", "in/x.json"):
+        (tmp_path / name).write_text("{}")
+    away = (
+        "../up.json",
+        ".hidden.json",
+        "text.yaml",
+        f"{tmp_path}/up.json",
+        f"file://{tmp_path}/up.json",
+        "nowhere.json",
+    )
+    (tmp_path / "in" / "main.json").write_text(refers(*away, "https://x.example/x.json", "x.json?y", "a\\u0000.json"))
+    assert paths(tmp_path / "in" / "main.json") == ["main.json"]
+
+
+def test_what_a_file_refers_to_is_held_to_the_rules_of_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    main = tmp_path / "in" / "main.json"
+    main.write_text(refers("b.json"))
+    (tmp_path / "out.json").write_text("{}")
+    sibling = tmp_path / "in" / "b.json"
+    sibling.symlink_to(tmp_path / "out.json")
+    assert [type(fault) for fault in faults_of(main)] == [LinkRefused]
+    sibling.unlink()
+    os.mkfifo(sibling)
+    assert [type(fault) for fault in faults_of(main)] == [LinkRefused]
+    sibling.unlink()
+    sibling.write_text("{")
+    assert [fault.at for fault in faults_of(main)] == [f"{sibling}:1:2"]
+    sibling.write_bytes(b" " * LARGEST)
+    (tmp_path / "in" / "c.json").write_bytes(b" " * 99)
+    main.write_text(refers("b.json", "c.json"))
+    assert TooLarge in [type(fault) for fault in faults_of(main)]
+
+
 def test_the_folder_itself_may_be_a_link(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "real" / "a.json").write_text("{}")

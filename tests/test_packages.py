@@ -41,6 +41,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "codec": {
         "contract",
         "errors",
+        "heads",
         "json_types",
         "jsonrpc",
         "judging",
@@ -48,6 +49,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
         "model",
         "parse",
         "pointers",
+        "quick",
         "sending",
         "trace",
     },
@@ -66,6 +68,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "explain": {"contract", "errors", "json_types", "pointers", "strict"},
     "failures": {"errors", "strict"},
     "framing": set(),
+    "heads": set(),
     "gates": {"codec", "contract", "json_types", "parse"},
     "incoming": {"json_types"},
     "json_types": set(),
@@ -82,6 +85,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "places": set(),
     "pointers": set(),
     "kinds": {"constructing"},
+    "quick": {"judging", "markers", "model"},
     "published": {"described", "json_types", "kinds", "pointers"},
     "sending": {
         *("constructing", "contract", "errors", "json_types", "judging", "markers", "model", "pointers"),

@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acpgen.errors import Faults
-from acpgen.redaction import REDACTED, Redactor
+from acpgen.redaction import Redactor
 from acpgen.schema.walk import is_array, is_object
+from acpgen.secret_options import REDACTED
 from acpgen.tape import Tape
 
 ROOT = Path(__file__).parents[1]
@@ -211,6 +212,20 @@ def redacted(message: object, sender: str = "client", redactor: Redactor | None 
         {
             "text": f"xapp-1-{'SECRET' * 4} ya29.{'SECRET' * 4} pypi-{'SECRET' * 8} https://hooks.slack.com/services/T/B/SECRET"
         },
+        {"command": "mysql", "args": ["-u", "root", "-pSECRET", "shop"]},
+        {"command": "/usr/bin/curl", "args": ["-sSu", "me:SECRET", "https://a"]},
+        {"args": ["docker", "login", "-u", "me", "-p", "SECRET", "host"]},
+        {"args": ["sshpass", "-pSECRET", "ssh", "host"]},
+        {"args": ["bash", "-c", "mysqldump -u root -p'SECRET SECRET' shop | gzip"]},
+        {"text": "run mysql -uroot -pSECRET, then `sshpass -p SECRET ssh me@host`"},
+        {"text": "I don't like curl -u me:SECRET https://a; it's\ncurl \\\n  --user 'me:SECRET' https://a"},
+        {"text": 'curl -H "X-Own: SECRET" -b "sid=SECRET" https://a'},
+        {"text": "bash -c \"mysql -pSECRET\" && PGPASSWORD=SECRET psql && MYSQL_PWD='SECRET' mysql"},
+        {"text": "DB_PASS=SECRET run --password='SECRET SECRET' --password \"SECRET SECRET\" --db-pass SECRET"},
+        {"text": r"{\"command\":\"mysql\",\"args\":[\"-u\",\"me\",\"-pSECRET\"]}"},
+        {"text": '["curl", "-u", "me:SECRET"] or [curl, -u, me:SECRET]'},
+        {"text": 'redis-cli -a SECRET; 7z x -pSECRET a.7z; openssl enc -pass pass:SECRET; mysql -p"SECRET'},
+        {"url": f"https://{'SECRET' * 6}@host/x.git"},
     ],
 )
 def test_secrets_and_files_are_not_recorded_and_the_shape_stays(params: dict[str, Any]) -> None:
@@ -234,11 +249,12 @@ def test_contents_of_files_are_known_by_the_method_of_their_request() -> None:
     redactor = Redactor()
     read = {"jsonrpc": "2.0", "id": 7, "method": "fs/read_text_file", "params": {"sessionId": "s", "path": "/a"}}
     assert redacted(read, "agent", redactor) == read
+    redacted({"jsonrpc": "2.0", "id": 7, "method": "session/list"}, "client", redactor)
     other = {"jsonrpc": "2.0", "id": 7, "result": {"content": "not a file"}}
     assert redacted(other, "agent", redactor) == other, "an answer of the same side is another one's"
     answer = {"jsonrpc": "2.0", "id": 7, "result": {"content": "SECRET"}}
     assert redacted(answer, "client", redactor)["result"] == {"content": REDACTED}
-    assert redacted(answer, "client", redactor) == answer, "it was answered"
+    assert redacted(answer, "client", redactor)["result"] == {"content": REDACTED}, "nobody knows what it answers now"
     write = {"jsonrpc": "2.0", "id": 8, "method": "fs/write_text_file", "params": {"path": "/a", "content": "SECRET"}}
     assert redacted(write, "agent", redactor)["params"] == {"path": "/a", "content": REDACTED}
 
@@ -248,6 +264,48 @@ def test_when_answers_can_no_longer_be_told_apart_each_is_taken_for_a_file() -> 
     for number in range(5000):
         redactor.line("agent", json.dumps({"id": number, "method": "fs/read_text_file"}).encode())
     assert "SECRET" not in json.dumps(redacted({"id": 4999, "result": {"content": "SECRET"}}, "client", redactor))
+
+
+READ: dict[str, Any] = {"jsonrpc": "2.0", "method": "fs/read_text_file", "params": {"sessionId": "s", "path": "/a"}}
+OTHER: dict[str, Any] = {"jsonrpc": "2.0", "method": "session/request_permission", "params": {}}
+
+
+@pytest.mark.parametrize(
+    ("asked", "number"),
+    [
+        (({"id": 1, **READ}, {"id": "1", **OTHER}), "1"),
+        (({"id": 1, **READ}, {"id": 1, **OTHER}), "1"),
+        (({"id": 1, **OTHER}, {"id": 1, **READ}), "1"),
+        (({"id": 1, **READ}, {"id": 1.0, **OTHER}), "1"),
+        (({"id": 1.0, **READ}, {"id": 2, **OTHER}), "1"),
+        (('{"id":1,"id":2,"method":"fs/read_text_file"}',), "1"),
+        (({"id": 1, **OTHER}, '{"id":1,"id":2,"method":"fs/read_text_file"}'), "1"),
+        (('{"id":1,"method":"fs/read_text_file","method":"other"}',), "1"),
+        (({"id": None, **READ},), "null"),
+        (({"id": [1], **READ},), "[1]"),
+        ((), "1"),
+    ],
+)
+def test_no_play_with_ids_brings_a_file_into_a_recording(asked: tuple[object, ...], number: str) -> None:
+    redactor = Redactor()
+    for each in asked:
+        redactor.line("agent", (each if isinstance(each, str) else json.dumps(each)).encode())
+    assert b"SECRET" not in redactor.line("client", f'{{"id":{number},"result":{{"content":"SECRET"}}}}'.encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mkdir -p /a/b && docker run -p 8080:80 web && ssh -p 22 host",
+        "mysql -u root -p shop",
+        "see https://host -a b, and mysql.org -pages",
+        '{"command":"mysql -p","args":["shop"]}',
+        "curl -u me https://a -o out",
+        "all tests pass: 12",
+    ],
+)
+def test_what_only_looks_like_a_secret_option_stays(text: str) -> None:
+    assert redacted({"params": {"text": text}}) == {"params": {"text": text}}
 
 
 def test_what_a_command_printed_is_content_too() -> None:
@@ -266,6 +324,10 @@ def test_text_of_any_length_is_redacted_in_time_that_grows_with_it() -> None:
         "a://b:" * 60_000,
         "cookie:" * 60_000,
         "token='" * 60_000,
+        "mysql -p'" * 60_000,
+        "mysql -p' " * 60_000,
+        "mysql " * 60_000 + "'" * 60_000,
+        "curl -u " * 60_000,
     ):
         assert redacted({"params": {"text": text}}) is not None
 

@@ -83,6 +83,9 @@ def main() -> None:
     try:
         with account():
             app(prog_name="acpgen")
+    except MemoryError:
+        terminal.show_out_of_memory()
+        sys.exit(2)
     except Exception as error:  # noqa: BLE001 - 1 would say that something was found
         terminal.show_defect(error)
         sys.exit(2)

@@ -721,7 +721,7 @@ class SameVersion(Fault):
 
 @dataclass
 class TargetFailed(Fault):
-    """A target of another package that raised an exception, or made something else than files."""
+    """A target of another package that raised an exception or made something else than files, or the tool beside one that failed."""
 
     name: str
     reason: str

@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeGuard
 
+from acpgen import secret_options
 from acpgen.schema.walk import is_array
-
-REDACTED: Final = "[redacted]"
+from acpgen.secret_options import REDACTED
 
 _CALLED: Final = (
     r"(?:token|secret|passw(?:or)?d|passphrase|(?:api|access|private|account|shared|signing|encryption|master)[-_]?key"
-    r"|authorization|cookie|credential)s?"
+    r"|authorization|cookie|credential|(?<=[_-])pass|(?<=[_-])pwd)s?"
 )
 SECRET_KEYS: Final = re.compile(rf"(?i){_CALLED}$")
 """Names whose text is a secret, by their ends: of fields, of settings, of options of a command."""
@@ -66,9 +66,12 @@ _NAMED: Final = tuple(
         (rf'{_SAID}"', r'[^"\n]+'),
         (rf"{_SAID}'", r"[^'\n]+"),
         (_SAID, _BARE),
+        (rf"--(?i:[a-z-]{{0,40}}{_CALLED}\s{{1,8}}\")", r'[^"\n]+'),
+        (rf"--(?i:[a-z-]{{0,40}}{_CALLED}\s{{1,8}}')", r"[^'\n]+"),
         (rf"--(?i:[a-z-]{{0,40}}{_CALLED}\s{{1,8}})", _BARE),
         (r"(?i:[?&]key=)", r"[^&\s#]+"),
         (r"(?i:\b[a-z][a-z0-9+.-]{0,30}://[^\s/:@]{0,200}:)", r"[^\s/@]{1,200}(?=@)"),
+        (r"(?i:\b[a-z][a-z0-9+.-]{0,30}://)", r"[^\s/:@]{20,200}(?=@)"),
     )
 )
 """What a text calls a secret: `NAME_TOKEN=…`, `--password …`, a member of JSON inside the text, a key in a query, a password in a URL. The
@@ -78,7 +81,9 @@ _OPTION: Final = re.compile(rf"--?[A-Za-z-]{{0,40}}{_CALLED}", re.IGNORECASE)
 """An argument after which a secret is the next one."""
 
 MOST_OPEN: Final = 4096
-"""Requests whose answers are awaited, in both directions together; of more, each answer is taken for a file's content."""
+"""Requests whose answers are awaited, in both directions together."""
+UNKNOWN: Final = frozenset(FILE_FIELDS.values())
+"""What goes from an answer of which no request is known: it may be the content of a file."""
 
 
 class _Pairs(NamedTuple):
@@ -102,7 +107,6 @@ class Redactor:
     def __init__(self, patterns: Sequence[str] = ()) -> None:
         self._shapes = re.compile("|".join(f"(?:{each})" for each in (*SHAPES, *patterns)), re.DOTALL)
         self._open: dict[tuple[str, str], frozenset[str]] = {}
-        self._overflowed = False
 
     def line(self, sender: str, line: bytes) -> bytes:
         """A line without what is redacted. What is no JSON goes as a whole: nobody can say what it holds."""
@@ -122,19 +126,18 @@ class Redactor:
             return [self._message(sender, each) for each in message]
         if not isinstance(message, _Pairs):
             return self._value(message)
-        found = dict(message.items)
-        method, number = found.get("method"), json.dumps(found.get("id"), default=str)
-        if _is_text(method):
-            fields = frozenset({FILE_FIELDS[method]} if method in FILE_FIELDS else ())
-            if "id" in found:
-                if len(self._open) < MOST_OPEN:
-                    self._open[sender, number] = fields
-                else:
-                    self._overflowed = True
+        methods = [value for key, value in message.items if key == "method" and _is_text(value)]
+        numbers = {_number(value) for key, value in message.items if key == "id"}
+        if methods:
+            fields = frozenset(FILE_FIELDS[method] for method in methods if method in FILE_FIELDS)
+            for number in numbers:
+                awaited = (sender, number)
+                if awaited in self._open or len(self._open) < MOST_OPEN:
+                    self._open[awaited] = fields | self._open.get(awaited, frozenset())
         else:
             asker = "agent" if sender == "client" else "client"
-            unknown = frozenset(FILE_FIELDS.values() if self._overflowed else ())
-            fields = self._open.pop((asker, number), unknown)
+            known = [self._open.pop((asker, number), UNKNOWN) for number in numbers]
+            fields = frozenset[str]().union(*known) if known else UNKNOWN
         return _Pairs(
             [
                 (key, self._value(value, key, fields if key in ("params", "result") else frozenset()))
@@ -150,12 +153,17 @@ class Redactor:
         *,
         is_tool: bool = False,
         all_goes: bool = False,
+        program: str = "",
     ) -> Any:
-        """A value below `key` without what is redacted. The text of `fields` goes, in a tool call that of content, or all."""
+        """A value below `key` without what is redacted. The text of `fields` goes, in a tool call that of content, or all.
+
+        `program` is what a list of arguments is for.
+        """
         all_goes = all_goes or key in RAW
         if isinstance(value, _Pairs):
             is_tool = is_tool or _is_tool_call(value, key)
             gone = fields | _contents(value, key, is_tool=is_tool)
+            program = next((one for name, one in value.items if name == "command" and _is_text(one)), "")
             settings = key in SETTINGS
             return _Pairs(
                 [
@@ -163,7 +171,7 @@ class Redactor:
                         name,
                         _without(name)
                         if _is_text(one) and (settings or name in gone)
-                        else self._value(one, name, is_tool=is_tool, all_goes=all_goes),
+                        else self._value(one, name, is_tool=is_tool, all_goes=all_goes, program=program),
                     )
                     for name, one in value.items
                 ]
@@ -171,6 +179,8 @@ class Redactor:
         if is_array(value):
             if key in SETTINGS:
                 return [self._setting(each) for each in value]
+            if value and all(map(_is_text, value)):
+                value = secret_options.in_words(value, program)
             named = [False, *(_is_text(each) and _OPTION.fullmatch(each) is not None for each in value)]
             return [
                 REDACTED if after and _is_text(each) else self._value(each, key, is_tool=is_tool, all_goes=all_goes)
@@ -180,6 +190,7 @@ class Redactor:
             return value
         if all_goes or key in CONTENTS or (SECRET_KEYS.search(key) and key not in NOT_SECRET):
             return REDACTED
+        value = secret_options.in_text(value)
         for said in _NAMED:
             value = said.sub(rf"\g<1>{REDACTED}", value)
         return self._shapes.sub(REDACTED, value)
@@ -194,6 +205,13 @@ class Redactor:
                 for name, one in value.items
             ]
         )
+
+
+def _number(value: Any) -> str:
+    """What an id is known by. Numbers that are equal are one: a peer may answer `1.0` with `1`."""
+    if isinstance(value, _Number):
+        return f"number {float(value)!r}"
+    return f"{type(value).__name__} {value}" if value is None or isinstance(value, str | bool | float) else "no id"
 
 
 def _is_tool_call(value: _Pairs, key: str) -> bool:

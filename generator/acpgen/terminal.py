@@ -58,6 +58,13 @@ def show_defect(error: Exception) -> None:
     )
 
 
+def show_out_of_memory() -> None:
+    """Say that the work ended because this process may not have more memory."""
+    print(
+        "acpgen: the memory that this process may have is used up. Give it more, or a smaller input.", file=sys.stderr
+    )
+
+
 def put(line: str) -> None:
     """Print one line on standard output. Raises `Faults` where it cannot be written, `BrokenPipeError` where nobody reads it any more."""
     try:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache, cached_property
 from typing import Any, Final, Protocol, cast
+from urllib.parse import unquote
 
 import referencing
 import referencing.exceptions
@@ -70,8 +72,14 @@ def _subschemas(schema: dict[str, Json], *, definitions: bool) -> Iterator[Json]
             yield from table.values()
 
 
-def every_schema(root: Json, *, definitions: bool = True) -> Iterator[dict[str, Json]]:
-    """All schema objects of a document, or all but its definitions, each once; walks with a list of its own."""
+def every_schema(root: Json) -> Iterator[dict[str, Json]]:
+    """All schema objects of a document, each once: all objects if a reference leads to a place where no keyword has a schema."""
+    known = list(placed_schemas(root))
+    return _every_object(root) if any(map(_leads_elsewhere, known)) else iter(known)
+
+
+def placed_schemas(root: Json, *, definitions: bool = True) -> Iterator[dict[str, Json]]:
+    """The schema objects where keywords have schemas, or all but definitions, each once; walks with a list of its own."""
     pending = [root]
     seen: set[int] = set()
     while pending:
@@ -96,6 +104,34 @@ def _every_object(root: Json) -> Iterator[dict[str, Json]]:
             pending.extend(value.values())
         else:
             pending.extend(value)
+
+
+def _leads_elsewhere(schema: dict[str, Json]) -> bool:
+    """Whether a reference of the schema has a JSON Pointer through anything but keywords that have schemas."""
+    for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+        fragment = str(schema.get(keyword, "")).partition("#")[2]
+        if fragment.startswith(("/", "%")) and not _is_place_of_schema(unquote(fragment).split("/")[1:]):
+            return True
+    return False
+
+
+def _is_place_of_schema(steps: list[str]) -> bool:
+    pending = steps[::-1]
+    while pending:
+        step = pending.pop()
+        if step == "items":
+            if pending and pending[-1].isdigit():
+                pending.pop()
+        elif step in _SCHEMA_TABLES or step in _DEFINITIONS:
+            if not pending:
+                return False
+            pending.pop()
+        elif step in _SCHEMA_LISTS:
+            if not pending or not pending.pop().isdigit():
+                return False
+        elif step not in _SCHEMAS:
+            return False
+    return True
 
 
 def patterns_of(schema: dict[str, Json]) -> Iterator[str]:
@@ -134,7 +170,7 @@ def in_another_dialect(schema: dict[str, Json], dialect: Dialect) -> bool:
 
 def _guessed(root: Json) -> Dialect:
     legacy = False
-    for schema in every_schema(root):
+    for schema in placed_schemas(root):
         if not _ONLY_MODERN.isdisjoint(schema):
             return Dialect.DRAFT_2020_12
         if isinstance(schema.get("exclusiveMinimum"), bool) or isinstance(schema.get("exclusiveMaximum"), bool):
@@ -161,24 +197,34 @@ class Resolver(Protocol):
     def in_subresource(self, subresource: referencing.Resource[Any]) -> Any: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Anchors:
+    """What decides where the dynamic references of a document lead.
+
+    `dynamic` and `recursive` count its anchors, `resources` has the identities of its schemas. The published meta-schemas are the
+    same for all documents; `is_own` says that this one has no anchor of theirs and leads to the meta-schema of its dialect alone:
+    there every way into them begins, and there their dynamic references lead.
+    """
+
+    dynamic: Counter[str]
+    recursive: int
+    resources: frozenset[int]
+    is_own: bool
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Scope:
-    """Where references are resolved from: a resource (by the identity of its schema) of a document (by its root).
-
-    The published meta-schemas are the same for all documents. `is_own` says that this one has no anchor of theirs and leads to the
-    meta-schema of its dialect alone: there every way into them begins, and there their dynamic references lead.
-    """
+    """Where references are resolved from: a resource, by the identity of its schema, of a document with the anchors."""
 
     resolver: Resolver
     resource: int
-    root: Json
     dialect: Dialect
-    is_own: bool
+    anchors: Anchors
 
     @property
     def key(self) -> tuple[int, Dialect, bool]:
         """What is the same of scopes in which every schema means the same."""
-        return self.resource, self.dialect, self.is_own
+        return self.resource, self.dialect, self.anchors.is_own
 
     @property
     def legacy(self) -> bool:
@@ -225,8 +271,17 @@ def opened(root: Json, dialect: Dialect | None = None) -> SchemaDocument:
     resource: referencing.Resource[Any] = specification.create_resource(cast("Any", root))
     address = resource.id() or ""
     registry = SPECIFICATIONS.with_resource(address, resource)
-    is_own = all(_leads_to(chosen.value, each) for each in _every_object(root))
-    return SchemaDocument(root, chosen, Scope(registry.resolver(address), id(root), root, chosen, is_own))
+    return SchemaDocument(root, chosen, Scope(registry.resolver(address), id(root), chosen, _anchors(root, chosen)))
+
+
+def _anchors(root: Json, dialect: Dialect) -> Anchors:
+    schemas = list(every_schema(root))
+    return Anchors(
+        Counter(str(each["$dynamicAnchor"]) for each in schemas if "$dynamicAnchor" in each),
+        sum(each.get("$recursiveAnchor") is True for each in schemas),
+        frozenset((id(root), *map(id, schemas))),
+        all(_leads_to(dialect.value, each) for each in _every_object(root)),
+    )
 
 
 def within(scope: Scope, schema: dict[str, Json]) -> Scope:
@@ -238,7 +293,7 @@ def within(scope: Scope, schema: dict[str, Json]) -> Scope:
         return scope
     specification = referencing.jsonschema.specification_with(scope.dialect.value)
     resource: referencing.Resource[Any] = specification.create_resource(cast("Any", schema))
-    return Scope(scope.resolver.in_subresource(resource), id(schema), scope.root, scope.dialect, scope.is_own)
+    return Scope(scope.resolver.in_subresource(resource), id(schema), scope.dialect, scope.anchors)
 
 
 def resolved(scope: Scope, reference: str) -> Target | None:
@@ -246,29 +301,22 @@ def resolved(scope: Scope, reference: str) -> Target | None:
     try:
         found = scope.resolver.lookup(reference)
         resource = found.resolver.lookup("#").contents
-    except (referencing.exceptions.Unresolvable, ValueError, TypeError):
-        # `referencing` lets a pointer through a number or a word escape as a `TypeError`, an odd address as `ValueError`.
+    except (referencing.exceptions.Unresolvable, KeyError, ValueError, TypeError):
+        # `referencing` lets a pointer through a number or a word escape as a `TypeError`, an odd address as `ValueError`, and an anchor
+        # of a resource that no keyword leads to as a `KeyError`.
         return None
-    return Target(
-        cast("Json", found.contents), Scope(found.resolver, id(resource), scope.root, scope.dialect, scope.is_own)
-    )
+    return Target(cast("Json", found.contents), Scope(found.resolver, id(resource), scope.dialect, scope.anchors))
 
 
 def only_dynamic_target(scope: Scope, reference: str) -> bool:
     """Whether a dynamic reference can only ever mean one place of the document."""
     name = reference.rpartition("#")[2]
-    return _marked_at_most_once(scope, "$dynamicAnchor", name)
+    return scope.resource in scope.anchors.resources and scope.anchors.dynamic[name] <= 1
 
 
 def only_recursive_target(scope: Scope) -> bool:
     """Whether a recursive reference of 2019-09 can only ever mean the resource that it stands in."""
-    return _marked_at_most_once(scope, "$recursiveAnchor", True)
-
-
-def _marked_at_most_once(scope: Scope, keyword: str, value: Json) -> bool:
-    schemas = list(every_schema(scope.root))
-    inside = scope.resource == id(scope.root) or any(id(schema) == scope.resource for schema in schemas)
-    return inside and sum(schema.get(keyword) == value for schema in schemas) <= 1
+    return scope.resource in scope.anchors.resources and scope.anchors.recursive <= 1
 
 
 def outermost_published(scope: Scope, keyword: str, name: Json) -> Target | None:
@@ -276,7 +324,7 @@ def outermost_published(scope: Scope, keyword: str, name: Json) -> Target | None
 
     `None` if that is not the same on every way.
     """
-    if scope.resource not in _published() or not scope.is_own:
+    if scope.resource not in _published() or not scope.anchors.is_own:
         return None
     target = resolved(scope, scope.dialect.value)
     contents = target.schema if target is not None else None

@@ -17,12 +17,12 @@ from schema_inclusion.document import (
     Dialect,
     Scope,
     Target,
-    every_schema,
     in_another_dialect,
     names_one_of_several,
     only_dynamic_target,
     only_recursive_target,
     outermost_published,
+    placed_schemas,
     resolved,
     within,
 )
@@ -212,7 +212,7 @@ def referred(reader: Normaliser, schema: dict[str, Json], scope: Scope) -> Itera
         seen.add(id(target.schema))
         pending.append((target, True))
         found = (
-            reader.target(each.get("$ref"), target.scope) for each in every_schema(target.schema, definitions=False)
+            reader.target(each.get("$ref"), target.scope) for each in placed_schemas(target.schema, definitions=False)
         )
         pending.extend((each, False) for each in found if each is not None)
 

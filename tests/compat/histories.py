@@ -162,7 +162,8 @@ def unnamed(pair: Pair) -> Iterator[str]:
     """The definitions that are written differently in the two files, and that no finding names.
 
     What only one file has is explained by a definition that refers to it, for that is written differently too, or by a method that
-    only one file has; a union of whole messages by such members.
+    only one file has; a union of whole messages by such members; a reference to another definition by the finding that this is its name
+    now.
     """
     trees = [json.loads(path.read_text("utf-8")) for path in pair.files]
     before, after = (dict(definitions(tree)) for tree in trees)
@@ -180,9 +181,14 @@ def unnamed(pair: Pair) -> Iterator[str]:
         for name in (each.params, each.result)
         if name is not None
     }
+    names = {
+        each.old.pointer: each.new.pointer
+        for each in pair.report.findings
+        if each.rule == "definition-renamed" and each.old is not None and each.new is not None
+    }
     for key in dict.fromkeys((*before, *after)):
         sides = [side[key] for side in (before, after) if key in side]
-        if len(sides) == 2 and text(*sides[0]) == text(*sides[1]):
+        if len(sides) == 2 and text(sides[0][0], _renamed(sides[0][1], names)) == text(*sides[1]):
             continue
         told = any(spot == at or spot.startswith(f"{at}/") for at, _ in sides for spot in places)
         explained = any(at in referred for at, _ in sides) if len(sides) == 1 else is_union_of(alone, *sides)
@@ -221,6 +227,20 @@ def _without_idle(schema: Any) -> Any:
         return schema
     kept = {key: _without_idle(value) for key, value in schema.items()}
     return {key: value for key, value in kept.items() if key != "additionalProperties" or value not in ({}, True)}
+
+
+def _renamed(schema: Any, names: dict[str, str]) -> Any:
+    """A schema whose references lead to the new places of what has another name now."""
+    if is_array(schema):
+        return [_renamed(each, names) for each in schema]
+    if not is_object(schema):
+        return schema
+    renamed: dict[str, Any] = {key: _renamed(value, names) for key, value in schema.items()}
+    reference = schema.get("$ref")
+    if isinstance(reference, str):
+        at = reference.removeprefix("#")
+        renamed["$ref"] = f"#{names.get(at, at)}"
+    return renamed
 
 
 def is_union_of(alone: set[str], old: tuple[str, Any], new: tuple[str, Any]) -> bool:

@@ -10,6 +10,7 @@ import pytest
 
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import Finding, Report, failing
+from acpgen.compat.report import wording
 from acpgen.compat.report.data import as_data
 from acpgen.compat.waivers import Waiver, waive
 from compat.protocols import CANONICAL, Schema, compared, found, go, protocol, releases
@@ -246,3 +247,50 @@ def test_a_change_of_a_base_is_one_finding_at_the_base(changed: Schema, rule: st
         ("s/tell", "params"),
     }
     assert all(spot is not None and spot.pointer.startswith("/$defs/Base") for spot in (finding.old, finding.new))
+
+
+CLOSED = {"additionalProperties": False}
+TYPED = {"additionalProperties": {"type": "string", "maxLength": 5}}
+UNEVALUATED = {"unevaluatedProperties": False}
+DEPENDENT = {"dependentRequired": {"note": ["more"]}}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rule", "declaration"),
+    [
+        ({}, CLOSED, "object-closed", "Base"),
+        (CLOSED, {}, "object-opened", "Base"),
+        ({}, TYPED, "type-narrowed", "Base.*"),
+        (TYPED, {}, "type-widened", "Base.*"),
+        (TYPED, {"additionalProperties": {"type": "string", "maxLength": 2}}, "limit-tightened", "Base.*"),
+        ({}, UNEVALUATED, "limit-tightened", "Base"),
+        ({}, DEPENDENT, "limit-tightened", "Base"),
+    ],
+)
+def test_what_a_base_says_of_undeclared_members_is_one_finding_at_the_base(
+    old: Schema, new: Schema, rule: str, declaration: str
+) -> None:
+    names = ("Cat", "Cow", "Dog")
+    heirs = {
+        name: {"allOf": [{"$ref": "#/$defs/Base"}, go({name: {"type": "string"}})], "description": name}
+        for name in names
+    }
+    sides = ({"$defs": {**heirs, "Base": {**PLAIN_BASE, **each}}} for each in (old, new))
+    report = compared(*sides)
+    (finding,) = [each for each in report.findings if each.severity != "editorial"]
+    assert (finding.rule, finding.declaration) == (rule, declaration)
+    assert {each.location.partition(".")[0] for each in finding.reaches} == {"Base", *names}
+    assert all(each.witness is not None and each.witness.verified for each in finding.reaches)
+    assert wording.reached(finding) == f"also in 3 places: Cat{'.*' if declaration.endswith('*') else ''}, …"
+
+
+def test_a_heir_that_refused_undeclared_members_before_loses_its_own_alone() -> None:
+    closed = {"properties": {"seq": True, "note": True, "own": True}, **CLOSED}
+    heirs = {
+        "Open": {"allOf": [{"$ref": "#/$defs/Base"}, go({"own": {"type": "string"}})]},
+        "Same": {"allOf": [{"$ref": "#/$defs/Base"}], "properties": {"seq": True, "note": True}, **CLOSED},
+        "Shut": {"allOf": [{"$ref": "#/$defs/Base"}], **closed},
+    }
+    report = compared({"$defs": {**heirs, "Base": PLAIN_BASE}}, {"$defs": {**heirs, "Base": {**PLAIN_BASE, **CLOSED}}})
+    told = {each.rule: (each.declaration, {reach.location for reach in each.reaches}) for each in report.findings}
+    assert told == {"object-closed": ("Base", {"Base", "Open"}), "limit-tightened": ("Base", {"Shut"})}

@@ -365,6 +365,56 @@ def test_what_is_marked_like_an_envelope_and_is_none_is_compared() -> None:
     assert [(each.rule, each.location) for each in report.findings] == [("limit-tightened", "M")]
 
 
+FRAME: Schema = {
+    "type": "object",
+    "properties": {"method": STRING, "params": {"anyOf": [{"$ref": "#/$defs/GoRequest"}]}},
+    "required": ["method"],
+    "x-docs-ignore": True,
+}
+UNION: Schema = {"anyOf": [{"$ref": "#/$defs/GoRequest"}, {"$ref": "#/$defs/TellNotification"}]}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({}, {"Call": FRAME}),
+        ({"Call": FRAME}, {}),
+        ({"Call": FRAME}, {"Call": {**FRAME, "properties": {**FRAME["properties"], "method": {"allOf": [STRING]}}}}),
+        ({}, {"All": UNION}),
+        ({"All": UNION}, {}),
+        ({"All": UNION}, {"All": {"anyOf": UNION["anyOf"][:1]}}),
+    ],
+)
+def test_what_frames_messages_and_lets_the_same_through_is_named(old: Schema, new: Schema) -> None:
+    report = compared(protocol(old), protocol(new))
+    ((rule, name),) = ((each.rule, each.declaration) for each in report.findings)
+    assert (report.verdict, rule, name) == ("editorial", "schema-restructured", next(iter({**old, **new})))
+
+
+def test_what_frames_messages_and_grows_by_a_method_alone_is_not_named() -> None:
+    more: Schema = {"type": "object", "x-method": "s/more", "x-side": "agent"}
+    params: Schema = {"anyOf": [*FRAME["properties"]["params"]["anyOf"], {"$ref": "#/$defs/MoreRequest"}]}
+    larger = {**FRAME, "properties": {**FRAME["properties"], "params": params}}
+    report = compared(protocol({"Call": FRAME}), protocol({"Call": larger, "MoreRequest": more}))
+    assert [each.rule for each in report.findings] == ["method-added"]
+
+
+@pytest.mark.parametrize("demand", [{"required": ["method", "trace"]}, {"maxProperties": 2}, {"type": "array"}])
+def test_what_frames_messages_of_one_revision_and_demands_more_is_undecided(demand: Schema) -> None:
+    plain, framed_ = protocol({}), protocol({"Call": {**FRAME, **demand}})
+    for old, new, direction in ((plain, framed_, "backward"), (framed_, plain, "forward")):
+        report = compared(old, new)
+        assert [(each.rule, each.declaration) for each in report.findings] == [("not-compared", "Call")]
+        assert getattr(report.wire, direction) == "undecided" == report.verdict
+
+
+def test_what_is_marked_like_an_envelope_is_none_and_comes_or_goes_is_told() -> None:
+    marked: Schema = {"properties": {"m": {}}, "x-docs-ignore": True}
+    sides = protocol({}), protocol({"M": marked})
+    rules = [[each.rule for each in compared(*pair).findings] for pair in (sides, sides[::-1])]
+    assert rules == [["definition-added"], ["definition-removed"]]
+
+
 # --- what is not read ---
 
 GROUPS: tuple[tuple[str, Callable[[Schema], Schema]], ...] = (

@@ -175,15 +175,22 @@ def test_a_reader_that_goes_away_changes_no_exit_code(folder: Path) -> None:
     assert done.stderr == ""
 
 
-def test_a_defect_is_told_as_one_and_is_no_finding(folder: Path) -> None:
-    broken = "import acpgen.compat.command as c, acpgen.cli, sys; c.both = None"
+@pytest.mark.parametrize(
+    ("instead", "told"),
+    [
+        ("None", "This is a defect of acpgen (TypeError)"),
+        ("lambda *_, **__: bytearray(1 << 62)", "acpgen: the memory that this process may have is used up."),
+    ],
+)
+def test_what_ends_a_command_is_told_and_is_no_finding(folder: Path, instead: str, told: str) -> None:
+    broken = f"import acpgen.compat.command as c, acpgen.cli, sys; c.both = {instead}"
     code = f"{broken}; sys.argv[1:] = ['diff', 'a.json', 'b.json']; acpgen.cli.main()"
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "generator")}
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, env=environment, check=False
     )
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.splitlines()[-1].startswith("This is a defect of acpgen (TypeError)")
+    assert done.stderr.splitlines()[-1].startswith(told)
 
 
 def test_the_merge_base_needs_a_revision(folder: Path) -> None:

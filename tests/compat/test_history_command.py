@@ -73,6 +73,21 @@ def test_the_commits_that_changed_a_schema_are_compared_and_the_first_that_broke
     assert of("s/a.json").strides == of("s/a.json", "HEAD").strides
 
 
+def test_commits_that_change_only_what_a_file_refers_to_are_steps(repository: Path) -> None:
+    part = {"$defs": {"Text": {"type": "string"}}}
+    refers = protocol({"GoRequest": go({"id": {"$ref": "parts/text.json#/$defs/Text"}}, ("id",))})
+    commit(repository, "s/parts/text.json", part, "before there was a schema")
+    commit(repository, "s/a.json", refers, "one")
+    commit(repository, "s/parts/other.json", part, "not referred to")
+    short = commit(repository, "s/parts/text.json", {"$defs": {"Text": {"type": "string", "maxLength": 9}}}, "shorter")
+    found = of("s/a.json", "main")
+    assert [each.subject for each in found.milestones] == ["one", "shorter"]
+    assert verdicts(found) == ["breaking"]
+    assert {each.new for each in found.origins} == {short}
+    assert "s/parts/text.json" in " ".join(found.notes)
+    assert verdicts(of("s", "main"))[-1] == "breaking"
+
+
 def test_a_commit_that_cannot_be_read_is_a_row_with_the_reason(repository: Path) -> None:
     commit(repository, "a.json", SMALL, "one")
     commit(repository, "a.json", "{", "no JSON")

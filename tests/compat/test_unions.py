@@ -60,7 +60,10 @@ def test_a_branch_that_no_value_fits_hides_nothing(empty: Any) -> None:
 def test_a_variant_beside_two_branches_without_a_tag_is_told_when_it_goes_and_when_it_comes() -> None:
     q, r = tagged("q"), tagged("r", d={"type": "null"})
     gone = compared(holding(q, r, OTHER), holding(q, SHAPED, OTHER))
-    assert (gone.verdict, {finding.rule for finding in gone.findings}) == ("breaking", {"variant-removed"})
+    assert (gone.verdict, {finding.rule for finding in gone.findings}) == (
+        "breaking",
+        {"variant-removed", "alternative-added"},
+    )
     assert "variant-beside-default-added" in rules(holding(q, SHAPED, OTHER), holding(q, r, OTHER))
     assert "variant-removed" in rules(holding(q, r, SHAPED, OTHER), holding(q, SHAPED, OTHER))
 
@@ -143,3 +146,86 @@ def test_a_variant_in_place_of_what_is_no_object_is_compared() -> None:
     )
     assert compared(one, other).verdict in ("breaking", "undecided")
     assert compared(other, one).verdict in ("breaking", "undecided")
+
+
+# --- roots that are unions of kinds of documents ---
+
+ONE: Schema = go({"a": {"type": "string"}}, ("a",))
+MORE: Schema = go({"a": {"type": "string"}, "b": {"type": "string"}}, ("a", "b"))
+OPEN: Schema = go({"x": {"type": "string"}})
+"""It accepts whatever the other two do."""
+
+
+def rooted(keyword: str, definitions: Schema, *names: str) -> Schema:
+    return {keyword: [{"$ref": f"#/$defs/{name}"} for name in names], "$defs": definitions}
+
+
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+def test_a_kind_of_document_that_changes_is_not_hidden_by_another_that_accepts_the_same(keyword: str) -> None:
+    old, new = (rooted(keyword, {"One": each, "Open": OPEN}, "One", "Open") for each in (ONE, MORE))
+    report = compared(old, new)
+    (finding,) = found(report, "required-field-added")
+    assert (finding.severity, finding.declaration, report.wire.backward) == ("breaking", "One.b", "no")
+    assert finding.witness is not None and finding.witness.verified
+
+
+def test_kinds_of_documents_are_found_through_unions_of_unions_with_branches_in_place() -> None:
+    def nested(one: Schema) -> Schema:
+        inner = {"anyOf": [{"$ref": "#/$defs/One"}, {"type": "null", "title": "None"}]}
+        return rooted("anyOf", {"One": one, "Open": OPEN, "Inner": inner}, "Inner", "Open")
+
+    report = compared(nested(ONE), nested(MORE))
+    assert [(each.rule, each.severity) for each in report.findings] == [("required-field-added", "breaking")]
+
+
+def test_a_kind_of_document_whose_members_no_other_declares_is_missed() -> None:
+    both, lone = (rooted("anyOf", {"One": ONE, "Open": OPEN}, *names) for names in (("One", "Open"), ("Open",)))
+    for old, new, rule, severity in (
+        (both, lone, "alternative-removed", "breaking"),
+        (lone, both, "alternative-added", "risky"),
+    ):
+        report = compared(old, new)
+        (finding,) = [each for each in report.findings if each.severity != "editorial"]
+        assert (finding.rule, finding.severity, finding.effect) == (rule, severity, "lost")
+        assert finding.witness is not None and finding.witness.verified
+        assert (report.wire.backward, report.wire.forward) == ("yes", "yes")
+
+
+def test_an_alternative_that_is_another_with_more_optional_fields_is_additive() -> None:
+    """As an optional field that is added: old peers ignore it. Where it goes, what new peers no longer hear is lost."""
+    more = go({"a": {"type": "string"}, "b": {"type": "string"}}, ("a",))
+    both, lone = (rooted("anyOf", {"One": ONE, "More": more}, *names) for names in (("One", "More"), ("One",)))
+    assert [(each.rule, each.severity) for each in compared(lone, both).findings if each.severity != "editorial"] == [
+        ("alternative-added", "additive")
+    ]
+    assert compared(both, lone).verdict == "breaking"
+
+
+def test_a_kind_of_document_whose_members_another_declares_is_not_missed() -> None:
+    wider = go({"a": {"type": ["string", "null"]}})
+    sides = (rooted("anyOf", {"One": ONE, "Wider": wider}, *names) for names in (("One", "Wider"), ("Wider",)))
+    assert compared(*sides).verdict == "editorial"
+
+
+def test_a_kind_of_document_that_no_declared_value_tells_from_another_leaves_a_doubt() -> None:
+    """Both sides of `oneOf` take `{"a": ""}`, which the old revision therefore refuses; what One alone takes is not declared."""
+    sides = [rooted("oneOf", {"One": ONE, "Open": OPEN}, *names) for names in (("One", "Open"), ("Open",))]
+    for old, new in (sides, sides[::-1]):
+        report = compared(old, new)
+        assert report.language.backward == "no"
+        assert [each.severity for each in report.findings] == ["undecided"]
+
+
+def test_a_union_of_results_that_grows_by_the_result_of_a_new_method_is_told_by_the_method() -> None:
+    """The method of a request tells which result an answer holds, so no other alternative is taken for it."""
+    results: Schema = {"Empty": {"type": "object"}, "Named": go({"name": {"type": "string"}})}
+    more: Schema = {"type": "object", "x-method": "s/more", "x-side": "agent"}
+    added = {"MoreRequest": more, "MoreResponse": {**go({"list": {"type": "array"}}, ("list",)), **more}}
+
+    def listed(*names: str) -> Schema:
+        return {"Results": {"anyOf": [{"$ref": f"#/$defs/{each}"} for each in names]}}
+
+    old = protocol({**results, **listed("Empty", "Named", "GoResponse")})
+    new = protocol({**results, **added, **listed("Empty", "Named", "GoResponse", "MoreResponse")})
+    report = compared(old, new)
+    assert [each.rule for each in report.findings if each.severity != "editorial"] == ["method-added"]

@@ -347,6 +347,21 @@ def test_a_plain_reference_to_one_of_several_dynamic_anchors_is_undecided() -> N
     assert include(alone, STRING).verdict is include(STRING, alone).verdict is Verdict.YES
 
 
+def test_anchors_where_no_keyword_has_a_schema_count_when_a_reference_leads_there() -> None:
+    """`jsonschema` does not see such an anchor and takes the text; by the core specification the outermost one decides."""
+    a_text: Json = {"$dynamicAnchor": "n", "type": "string"}
+    leaf: Json = {"$id": "leaf", "properties": {"a": {"$dynamicRef": "#n"}}, "$defs": {"n": a_text}}
+    outer: Json = {"$id": "http://x.example/inner", "$dynamicAnchor": "n", "type": "object", "$ref": "leaf"}
+    defined: Json = {"leaf": leaf, "group": {"outer": outer}}
+    texts: Json = {"type": "object", "properties": {"a": STRING}}
+    for place in ("#/x-part", "#/$defs/group/outer", "#%2Fx%2Dpart"):
+        document: Json = {"$id": "http://x.example/", "$ref": place, "$defs": defined, "x-part": outer}
+        assert include(document, texts).verdict is Verdict.UNDECIDED
+        assert include(texts, document).verdict is Verdict.UNDECIDED
+    alone: Json = {"$ref": "#/$defs/leaf", "$defs": {"leaf": leaf}}
+    assert include({"properties": {"a": STRING}}, alone).verdict is Verdict.YES
+
+
 def test_a_reference_that_never_ends_is_undecided() -> None:
     for loop in ({"$ref": "#"}, {"anyOf": [{"$ref": "#"}, STRING]}, {"not": {"$ref": "#"}}):
         assert include(cast("Json", loop), {"type": "integer"}).verdict is Verdict.UNDECIDED

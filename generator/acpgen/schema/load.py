@@ -1,6 +1,6 @@
 """Reads schema files. With `write` the only code that touches the disk, and the only code that decides what a file may be.
 
-References are never followed here: what `collect` resolves is among the documents that were given, or nowhere.
+What `collect` resolves is among the files that were read here, or nowhere.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from acpgen.pointers import follow, plain_pointer
 from acpgen.schema.drafts import BY_NAME, Draft, address, draft_of
 from acpgen.schema.overlay import extended
 from acpgen.schema.positions import DEEPEST, LONGEST_INTEGER, JsonProblem, line_and_column, problems
+from acpgen.schema.siblings import with_siblings
 from acpgen.schema.walk import is_definition, is_object
 
 if TYPE_CHECKING:
@@ -130,7 +131,9 @@ class Source:
 def load(
     source: str | os.PathLike[str], *, name: str | None = None, references: References = NO_REFERENCES
 ) -> Documents:
-    """The schema in a file, or in all `*.json` files of a folder and its folders; names that begin with a dot are left out.
+    """The schema in a file, with the files below its folder that references name by path, or in all `*.json` files of a folder.
+
+    The folders inside a folder count; names that begin with a dot are left out.
 
     `name` is what the protocol version is called; without it, the file or folder lends its own. `references` say what a `$ref` or
     `$schema` with an absolute address means: `{"https://example.com/common.json": "common.json"}`. Raises `Faults`.
@@ -144,9 +147,30 @@ def read(source: Path, *, name: str | None = None, references: References = NO_R
     if stat.S_ISDIR(mode):
         folder, files, own = source, read_folder(source), source.resolve().name
     else:
-        folder, files, own = source.parent, ((source.name, read_bytes(source, LARGEST)),), source.stem
+        folder, own = source.parent, source.stem
+        files = with_siblings(source.name, read_bytes(source, LARGEST), _below(folder))
     whole, taken = extended(files, place(folder), lambda other: read_folder(folder / other), parsed)
     return with_references(Source(name or own, place(folder), whole, taken=taken), references)
+
+
+def _below(folder: Path) -> Callable[[str], bytes | None]:
+    """Reads files below a folder; links must stay inside of it, as in a folder that is read whole."""
+    root = Path(os.path.realpath(folder))
+    size = 0
+
+    def read_one(path: str) -> bytes | None:
+        nonlocal size
+        file = folder / path
+        target = Path(os.path.realpath(file))
+        if not os.path.lexists(file):
+            return None
+        if not target.is_file() or not target.is_relative_to(root):
+            raise Faults([LinkRefused(at=place(file))])
+        content = read_bytes(file, LARGEST - size)
+        size += len(content)
+        return content
+
+    return read_one
 
 
 def parsed(content: bytes, at: str) -> JSON:

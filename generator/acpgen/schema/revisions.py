@@ -9,7 +9,7 @@ import os
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from acpgen.errors import Fault, Faults, LinkRefused, NoMergeBase, NoRevision, NotFound, TooLarge
 from acpgen.schema.load import LARGEST, Source, parsed
 from acpgen.schema.overlay import extended
+from acpgen.schema.siblings import with_siblings
 
 if TYPE_CHECKING:
     import subprocess
@@ -156,13 +157,19 @@ def ancestors(commit: str) -> frozenset[str]:
     return frozenset(_git(["rev-list", commit], commit).decode().split())
 
 
-def log(place: Location) -> Log:
-    """The commits up to one that changed a schema, along first parents and back to where it stood before. Raises `Faults`."""
+def log(place: Location, beside: Sequence[str] = ()) -> Log:
+    """The commits up to one that changed a schema, along first parents and back to where it stood before. Raises `Faults`.
+
+    `beside` are paths of files that the schema refers to: commits that change one of them count too.
+    """
     commits: list[Commit] = []
     moves: list[Move] = []
     tip, path = place.commit, place.path
     while True:
         found = _commits(tip, path)
+        if found and beside:
+            whole = _commits(tip, path, *beside)
+            found = whole[: [each.identity for each in whole].index(found[-1].identity) + 1]
         commits += found
         if not found or not found[-1].parents or len(moves) == MOST_MOVES:
             break
@@ -187,9 +194,9 @@ def _inside(revision: str, paths: Sequence[Path]) -> list[str]:
 _FIELDS: Final = ("%H", "%P", "%ct", "%cs", "%D", "%s")
 
 
-def _commits(tip: str, path: str) -> list[Commit]:
+def _commits(tip: str, path: str, *beside: str) -> list[Commit]:
     pattern = f"--format=tformat:{'%x00'.join(_FIELDS)}"
-    told = _git(["--literal-pathspecs", "rev-list", "--first-parent", pattern, tip, "--", path], tip)
+    told = _git(["--literal-pathspecs", "rev-list", "--first-parent", pattern, tip, "--", path, *beside], tip)
     found: list[Commit] = []
     for line in told.decode(errors="replace").split("\n"):
         parts = line.split("\0", len(_FIELDS) - 1)
@@ -235,6 +242,15 @@ class Contents:
         whole, taken = extended(files, root, read_folder, parsed)
         return Source(name, root, whole, taken=taken)
 
+    def beside(self, place: Location) -> tuple[str, ...]:
+        """The files that a schema of one file refers to, relative to the top; none of a folder, and of what cannot be read."""
+        try:
+            folder, files = self._files(place, place.commit)
+        except Faults:
+            return ()
+        paths = [posixpath.join(folder, path) for path, _ in files]
+        return tuple(path for path in paths if path != place.path) if place.path in paths else ()
+
     def _files(self, place: Location, shown: str) -> tuple[str, tuple[tuple[str, bytes], ...]]:
         """The folder of a schema in a commit, and its files with their contents. Raises `Faults`."""
         found = self._listed(place)
@@ -254,7 +270,27 @@ class Contents:
         if faults:
             raise Faults(faults)
         contents = self._read([each.identity for each in regular])
-        return folder, tuple((each.path.removeprefix(folder).lstrip("/"), contents[each.identity]) for each in regular)
+        files = tuple((each.path.removeprefix(folder).lstrip("/"), contents[each.identity]) for each in regular)
+        return folder, with_siblings(*files[0], self._below(replace(place, path=folder), shown)) if is_file else files
+
+    def _below(self, folder: Location, shown: str) -> Callable[[str], bytes | None]:
+        """Reads files below a folder of a commit. No more of them are read than a schema may have."""
+        size = 0
+
+        def read_one(path: str) -> bytes | None:
+            nonlocal size
+            at = posixpath.join(folder.path, path)
+            blob = next((each for each in self._listed(replace(folder, path=at)) if each.path == at), None)
+            if blob is None:
+                return None
+            if blob.mode not in ("100644", "100755"):
+                raise Faults([LinkRefused(at=f"{shown}:{at}")])
+            size += self._sizes([blob.identity])[blob.identity]
+            if size > LARGEST:
+                raise Faults([TooLarge(at=f"{shown}:{at}", limit=LARGEST)])
+            return self._read([blob.identity])[blob.identity]
+
+        return read_one
 
     def _listed(self, place: Location) -> list[_Blob]:
         """The schema files of a commit; hidden files and folders are left out."""

@@ -131,7 +131,7 @@ class Model(BaseModel):
             _OF_MORE.add(cls)
         hidden = frozenset(name for name in wire if wire[name] != name)
         if hidden and cls.model_config.get("extra") == "allow":
-            inner["extras_keys_schema"] = core_schema.with_info_plain_validator_function(_Namesakes(hidden))
+            inner["extras_keys_schema"] = core_schema.with_info_plain_validator_function(Namesakes(hidden))
         return schema
 
 
@@ -161,14 +161,17 @@ def variant_tag(model: type) -> str:
 
 def _as_it_came(schema: core_schema.CoreSchema) -> core_schema.CoreSchema:
     """The schema of such a tag: what is decoded alone may have any value there, since the schema does not know it."""
+    written = core_schema.simple_ser_schema("any")
+    return core_schema.with_info_wrap_validator_function(AsItCame(), schema, serialization=written)
 
-    def read(
-        value: Any, handler: core_schema.ValidatorFunctionWrapHandler, info: core_schema.ValidationInfo[Any]
+
+class AsItCame:
+    """Reads such a tag."""
+
+    def __call__(
+        self, value: Any, handler: core_schema.ValidatorFunctionWrapHandler, info: core_schema.ValidationInfo[Any]
     ) -> Any:
         return value if isinstance(info.context, Reading) else handler(value)
-
-    written = core_schema.simple_ser_schema("any")
-    return core_schema.with_info_wrap_validator_function(read, schema, serialization=written)
 
 
 def _is_changeable(schema: Mapping[str, Any]) -> bool:
@@ -245,7 +248,7 @@ class Noted(Reading):
     """What is noted while pydantic validates one record, which judges all in one go."""
 
 
-class _Namesakes:
+class Namesakes:
     """Tells the decoder of unknown fields that are called like a Python name: they make pydantic count that field as given."""
 
     __slots__ = ("names",)

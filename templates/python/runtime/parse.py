@@ -62,7 +62,7 @@ def parse_with_duplicates(line: bytes | bytearray | str, *, values: int = VALUES
         raise
     except (ValueError, UnicodeError) as error:
         raise not_json(str(error)) from None
-    count = _keys([value])
+    count = _keys(value)
     # Each key takes a colon, so that few colons, or few that end a key, show that none was lost.
     if text.count(b":") == count or len(_KEY.findall(text)) == count:
         return value, ()
@@ -80,7 +80,7 @@ def copied(value: Any, *, duplicates: Duplicates = "refuse", values: int = VALUE
 
 def _holds_more(text: bytes | bytearray, most: int) -> bool:
     """Whether JSON text holds more values than these, told without reading them."""
-    if text.count(b",") + text.count(b"[") + text.count(b"{") < most:
+    if len(text) <= most or text.count(b",") + text.count(b"[") + text.count(b"{") < most:
         return False
     quote, count = b'"'[0], 1
     for found in _STEPS.finditer(text):
@@ -92,15 +92,16 @@ def _holds_more(text: bytes | bytearray, most: int) -> bool:
 
 def _keys(value: Any) -> int:
     """How many keys the objects below a value have. Raises `DecodeError` for a number that overflowed."""
-    count, items = 0, value
-    if value.__class__ is dict:
-        count, items = len(value), value.values()
-    for item in items:
+    count, items = 0, [value]
+    for item in items:  # which grows
         kind = item.__class__
         if kind is str:  # most are
             continue
-        if kind is dict or kind is list:
-            count += _keys(item)
+        if kind is dict:
+            count += len(item)
+            items += item.values()
+        elif kind is list:
+            items += item
         elif kind is float and isinf(item):
             raise not_json("a number is too large")
     return count

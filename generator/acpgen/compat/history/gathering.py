@@ -90,7 +90,9 @@ def from_git(revision: str, path: str, how: How, *, since: str | None = None, mo
     tip = (tip or "HEAD") if dots else revision
     inside = sources.protocol_folder(path)
     place = revisions.locate(tip, ([inside] if inside is not None else []) + [Path(path)])
-    log = revisions.log(place)
+    contents = revisions.Contents(tip)
+    beside = contents.beside(place)
+    log = revisions.log(place, beside)
     commits = list(log.commits)
     start = len(commits)
     if dots:
@@ -108,7 +110,8 @@ def from_git(revision: str, path: str, how: How, *, since: str | None = None, mo
     notes += [f"Merges count as one step each, whatever they brought: {merges} here."] if merges else []
     notes += ["This clone is shallow: what came before is not here."] if log.is_shallow else []
     notes += _left_out(len(commits) - len(chosen), "earlier")
-    contents = revisions.Contents(tip)
+    if beside:
+        notes.append(f"Changes of the files that the schema refers to count: {', '.join(beside)}.")
     profile = how.methods or sources.configured(path)
 
     def read(commit: revisions.Commit) -> Read:

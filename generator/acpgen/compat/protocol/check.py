@@ -17,11 +17,14 @@ from acpgen.compat.protocol.covered import (
     Cover,
     closure,
     cover,
+    framing,
     groups,
+    kinds,
+    messages,
     unread,
 )
 from acpgen.compat.protocol.declared import declares_nothing, schema_of
-from acpgen.compat.protocol.envelopes import as_declared, carries, envelopes
+from acpgen.compat.protocol.envelopes import as_declared, carries, envelopes, plain_messages
 from acpgen.compat.protocol.facts import (
     OTHER,
     AlternativeChanged,
@@ -57,7 +60,7 @@ from acpgen.compat.protocol.proof import Doubts
 from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.protocol.revision import rewritten as rewritten_names
 from acpgen.compat.protocol.rules import Judgement, judge
-from acpgen.compat.protocol.shapes import Alternative
+from acpgen.compat.protocol.shapes import Alternative, Objects
 from acpgen.pointers import pointer_parts
 from acpgen.schema.unions import lone_reference
 from acpgen.schema.walk import Schema
@@ -168,7 +171,7 @@ def check(old: Revised, new: Revised, budget: int = BUDGET, formats: bool = Fals
     work = _Check(old, new, budget, formats)
     judged = tuple(work.run())
     language = work.language(judged)
-    judged = (*judged, *work.contradicted(judged, language))
+    judged = (*judged, *work.contradicted(judged))
     return Checked(judged, language, work.coverage(judged))
 
 
@@ -189,6 +192,10 @@ class _Check:
     @cached_property
     def rewritten(self) -> frozenset[str]:
         return rewritten_names(self.old, self.new, self.groups)
+
+    @cached_property
+    def _messages(self) -> dict[Revision, set[str]]:
+        return {"old": messages(self.old), "new": messages(self.new)}
 
     @cached_property
     def envelopes(self) -> list[tuple[str, Schema, Schema]]:
@@ -216,7 +223,9 @@ class _Check:
     def run(self) -> Iterator[Judged]:
         told = list(self._found())
         yield from told
-        yield from self._unnamed(told)
+        unnamed = list(self._unnamed(told))
+        yield from unnamed
+        yield from self._frames([*told, *unnamed])
         yield from self._left_out(told)
 
     def _left_out(self, told: Sequence[Judged]) -> Iterator[Judged]:
@@ -279,6 +288,40 @@ class _Check:
                 reason = "it is written differently, and nothing tells why"
                 yield self._of_definition(NotCompared(other, reason, **at), other)
 
+    def _frames(self, told: Sequence[Judged]) -> Iterator[Judged]:
+        """What frames messages, or is a union of them, is written differently or in one revision alone, and is named by no finding."""
+        renamed = {fact.old: fact.new for fact in self.walk.paper_facts() if isinstance(fact, DefinitionRenamed)}
+        alone = self.old.bundle.definitions.keys() ^ self.new.bundle.definitions.keys()
+        known = {place for each in told for place in (each.old_at, each.new_at)}
+        found = [framing(side) for side in (self.old, self.new)]
+        for name in dict.fromkeys((*found[0], *found[1])):
+            sides = [side.bundle.origins.get(name, "") for side in (self.old, self.new)]
+            is_told = any(at in known for at in sides if at) or name in {*renamed, *renamed.values()}
+            if is_told or {name} & {*self.cover.gone, *self.cover.added}:
+                continue
+            at: FactPlaces = {"old_at": sides[0], "new_at": sides[1]}
+            if not all(sides):
+                yield self._frame_of_one(name, "old" if sides[0] else "new", at)
+            elif self.old.frame_text(name, renamed, alone) != self.new.frame_text(name, {}, alone):
+                yield self.on_paper(Restructured(name, but="carried", **at))
+
+    def _frame_of_one(self, name: str, revision: Revision, at: FactPlaces) -> Judged:
+        """What frames messages of one revision alone, and whether that refuses any message which is well formed."""
+        side = self.old if revision == "old" else self.new
+        schema = envelopes(side).get(name)
+        if schema is not None and not carries(schema):
+            fact = DefinitionRemoved(name, **at) if revision == "old" else DefinitionAdded(name, **at)
+            return self._of_definition(fact, name)
+        sent = None if schema is None else plain_messages(schema, [each.name for each in side.methods])
+        if schema is not None and sent is not None:
+            one, other = (schema, sent) if revision == "old" else (sent, schema)
+            if self.doubts.between(one, other, opposite(revision)).verdict.value != "yes":
+                told = self._of_definition(
+                    NotCompared(name, "what frames messages is in one revision alone", **at), name
+                )
+                return replace(told, doubtful=(revision,))
+        return self.on_paper(Restructured(name, but="carried", **at))
+
     def _found(self) -> Iterator[Judged]:
         pairs = self.pairs
         elsewhere = frozenset(pair for pair in self.walk.nodes if pair.is_named) | {pair for _, pair in pairs}
@@ -287,8 +330,11 @@ class _Check:
         yield from self._methods()
         yield from self._envelopes()
         yield from self._beyond()
+        known = frozenset(
+            Pair(ir.Ref(name), ir.Ref(name)) for root in self._roots_of_both() for name in self._kinds(root)
+        )
         for each, pair in self.pairs[: len(self.routes)]:
-            yield from self._compared(each, pair, frozenset())
+            yield from self._compared(each, pair, known)
         for each, pair in self.pairs[len(self.routes) :]:
             yield from self._compared(each, pair, elsewhere)
         for fact in self.walk.paper_facts():
@@ -309,11 +355,12 @@ class _Check:
         """Whether messages are included in one another as plain sets, both ways: what is merely claimed counts here."""
         return Inclusion(self._included("old", judged), self._included("new", judged))
 
-    def contradicted(self, judged: Sequence[Judged], language: Inclusion) -> Iterator[Judged]:
-        """The doubt that is left where nothing but words has changed for messages, and plain schemas say otherwise."""
-        answers = {"new": language.backward, "old": language.forward}
-        doubtful = tuple(receiver for _, receiver in _DIRECTIONS if answers[receiver] != "yes")
-        if doubtful and judged and all(each.severity == "editorial" for each in judged) and not self.is_explained:
+    def contradicted(self, judged: Sequence[Judged]) -> Iterator[Judged]:
+        """The doubt that is left where nothing but words has changed for messages, and plain schemas say otherwise of what they hold."""
+        if self.is_explained or any(each.severity != "editorial" for each in judged):
+            return
+        doubtful = tuple(receiver for sender, receiver in _DIRECTIONS if self._held(sender, judged) != {"yes"})
+        if doubtful:
             doubt = Undetermined(
                 "schema inclusion fails, and no finding explains why",
                 old_at=self._root(self.old),
@@ -322,20 +369,25 @@ class _Check:
             yield replace(self._of_definition(doubt, ""), doubtful=doubtful)
 
     def _included(self, sender: Revision, judged: Sequence[Judged]) -> Answer:
+        answers = self._held(sender, judged)
+        if "no" not in answers:
+            answers |= {self.doubts.between(one, other, sender).verdict.value for _, one, other in self.envelopes}
+            framed = [each.question(sender, declared=False) for each in self.frames]
+            answers |= {self.doubts.between(*each, sender).verdict.value for each in framed}
+        return "no" if "no" in answers else "undecided" if "undecided" in answers else "yes"
+
+    def _held(self, sender: Revision, judged: Sequence[Judged]) -> set[Answer]:
+        """The answers about what the messages of a sender hold, whatever frames it."""
         receiver = opposite(sender)
         if any(receiver in each.refuses or _refuses(each.witness, receiver) for each in judged):
-            return "no"
+            return {"no"}
         changed = [(joined, pair) for joined, pair in self.pairs if self.walk.is_changed(pair)]
         if any(self._claims(joined, pair, sender) for joined, pair in changed):
-            return "no"
+            return {"no"}
         changed += [(joined, pair) for joined, pair in self.pairs if self._is_rewritten(joined, pair)]
-        answers = {self.doubts.included(pair, sender, declared=False) for _, pair in changed}
-        answers |= {self.doubts.between(one, other, sender).verdict.value for _, one, other in self.envelopes}
-        framed = [each.question(sender, declared=False) for each in self.frames]
-        answers |= {self.doubts.between(*each, sender).verdict.value for each in framed}
-        if any(each.rule in _OPEN for each in judged):
-            answers.add("undecided")
-        return "no" if "no" in answers else "undecided" if "undecided" in answers else "yes"
+        answers: set[Answer] = {self.doubts.included(pair, sender, declared=False) for _, pair in changed}
+        answers.add("undecided" if any(each.rule in _OPEN for each in judged) else "yes")
+        return answers
 
     def _claims(self, joined: _Joined, pair: Pair, sender: Revision) -> bool:
         """Whether the other side has claimed a name that was free to hold anything, and so refuses some of that."""
@@ -361,10 +413,9 @@ class _Check:
                     continue
                 flow: policy.Flow = "both" if both else "to-handler" if part == "params" else "to-caller"
                 yield _Joined((_route(part, before), old), (_route(part, after), new), flow, handler, callers)
-        if self.old.roots is not None:
-            for name, label in self.old.roots.named.items():
-                if name in self.new.definitions:
-                    yield _document(name, name, label)
+        for name, label in self._roots_of_both().items():
+            yield from (_document(each, each, each) for each in self._kinds(name))
+            yield _document(name, name, label)
         for part in ("error", "id"):
             ours, theirs = (_envelope_parts(side, part) for side in (self.old, self.new))
             shared = [name for name in ours if name in theirs]
@@ -372,6 +423,18 @@ class _Check:
             for one, other in pairs:
                 route = Route("error" if part == "error" else "id", None)
                 yield _Joined((route, one), (route, other), "both", "peer", "peer")
+
+    def _roots_of_both(self) -> Mapping[str, str]:
+        """The definitions that stand for roots, with what people call these."""
+        named: Mapping[str, str] = {} if self.old.roots is None else self.old.roots.named
+        return {name: label for name, label in named.items() if name in self.new.definitions}
+
+    def _kinds(self, root: str) -> list[str]:
+        """The kinds of documents that a root is a union of in both revisions. Each is told by itself: where they overlap, what one
+        refuses another may accept, and that would hide the change.
+        """
+        others = set(kinds(self.new, root))
+        return [name for name in kinds(self.old, root) if name in others]
 
     def _methods_of_both(self) -> Iterator[tuple[ir.Method, ir.Method]]:
         after = {(method.name, method.side, method.kind): method for method in self.new.methods}
@@ -733,8 +796,11 @@ class _Check:
         if witness is None and judgement.accepted_by is not None and judgement.leaf is not None:
             witness = self.court.loss_by_name(joined.sides, found.steps, judgement.accepted_by, judgement.leaf)
         if witness is None and self._is_harmless(judgement, found):
-            return None
-        if witness is None and (mistaken := self._mistaken(judgement, found, joined)) is not None:
+            overlooked = self._overlooked(judgement, found, joined)
+            if overlooked is None:
+                return None
+            judgement, witness = overlooked
+        elif witness is None and (mistaken := self._mistaken(judgement, found, joined)) is not None:
             judgement, witness = mistaken
         elif witness is None and judgement.carried_by is not None and judgement.leaf is not None:
             lost = (joined.sides, found.steps, judgement.carried_by, judgement.leaf)
@@ -836,6 +902,44 @@ class _Check:
                 return told, self.court.carried(joined.sides, value, sender)
         return None
 
+    def _overlooked(
+        self, judgement: Judgement, found: PlacedFact, joined: _Joined
+    ) -> tuple[Judgement, Witness | None] | None:
+        """The finding where all that an alternative sends is accepted by others, and some of it is no member that they declare; `None`
+        where they declare all of it.
+        """
+        sender, fact = judgement.accepted_by, found.fact
+        if sender is None or not isinstance(fact, AlternativeChanged):
+            return None
+        if joined.alone and _name_of(fact.alternative) in self._messages[sender]:
+            return None  # the union lists messages, which their methods tell apart
+        alternative = type_of(fact.alternative, found.pair.on(sender))
+        relation = self.doubts.heard(found.pair, alternative, sender)
+        if relation.verdict.value == "yes":
+            return None
+        told = replace(
+            judgement,
+            weight="lost" if sender == "old" else "otherwise",
+            message=f"{judgement.message} Another alternative accepts its values and does not declare all that they hold.",
+            accepted_by=None,
+            carried_by=sender,
+        )
+        if sender == "new" and isinstance(fact.alternative, Objects):
+            needed = [field.name for field in fact.alternative.fields if field.required]
+            if self.doubts.heard(found.pair, alternative, sender, needed).verdict.value == "yes":
+                told = replace(
+                    judgement,
+                    weight="claimed",
+                    message=f"The alternative {fact.alternative.name} was added: another one with more optional fields.",
+                    advice="None: old peers ignore the fields.",
+                    accepted_by=None,
+                    carried_by=None,
+                )
+                return told, None
+        leaf = judgement.leaf if relation.witness is None else exactly(relation.witness.value)
+        witness = None if leaf is None else self.court.loss(joined.sides, found.steps, sender, leaf)
+        return told, None if relation.witness is None else witness
+
     def _is_harmless(self, judgement: Judgement, found: PlacedFact) -> bool:
         """Whether a doubt about acceptance is settled by a proof of inclusion."""
         sender = judgement.accepted_by
@@ -877,10 +981,12 @@ class _Check:
         home, named = found.home or Home(found.pair), found.named or Home(found.pair)
         one, other = self._declaring(found)
         places = (self.old, one), (self.new, other)
+        is_placed = bool(found.fact.old_at or found.fact.new_at)
         nearest = next((n for n, step in reversed(list(enumerate(found.steps, 1))) if step.old_at or step.new_at), 0)
-        depth = len(found.steps) if found.fact.old_at or found.fact.new_at else max(nearest, home.depth)
-        below = _path(found.steps[depth:])
-        at_home = depth == home.depth and not (found.fact.old_at or found.fact.new_at)
+        at_home = nearest <= home.depth and not is_placed
+        if nearest and found.steps[nearest - 1].kind == "value":
+            nearest -= 1  # what stands there is the record, not its member
+        below = _path(found.steps[len(found.steps) if is_placed else max(nearest, home.depth) :])
         owners = home.names if at_home else tuple("".join(side.owner(at)) for side, at in places)
         key = (*owners, _within(below, within))
         declared = [side.owner(at, declared=True) for side, at in reversed(places) if at]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from typing import Any, Final
 
 from acpgen import ir
@@ -87,6 +89,13 @@ def messages(revised: Revised) -> set[str]:
     return found
 
 
+def framing(revised: Revised) -> list[str]:
+    """The definitions that frame messages, and declared unions of nothing but messages, as the source orders them."""
+    declared = set(revised.declared)
+    unions = {name for name in messages(revised) & declared if branch_names(revised.bundle.definitions[name])}
+    return [name for name in revised.bundle.definitions if name in revised.bundle.framing | unions]
+
+
 def branch_names(schema: Schema) -> set[str]:
     """The definitions that a schema is a union of; none if it says anything else."""
     union = branches_of(schema)
@@ -96,13 +105,41 @@ def branch_names(schema: Schema) -> set[str]:
     return {name for name in names if name is not None} if None not in names else set()
 
 
-def closure(revised: Revised, start: Iterable[str]) -> set[str]:
-    """The definitions with all that they refer to, in the source or in the bundle."""
+def kinds(revised: Revised, root: str) -> list[str]:
+    """The definitions that a root is a union of, through other unions: the kinds of its documents. None if it says anything else, or if
+    there is but one.
+    """
+    found: list[str] = []
+    seen, pending = {root}, [root]
+    while pending:
+        name = pending.pop(0)
+        branches = _branches(revised.bundle.definitions.get(name, {}))
+        named = [branch for branch in branches if branch is not None]
+        found += [name] if name != root and (not branches or None in branches) else []
+        pending += [branch for branch in dict.fromkeys(named) if branch not in seen]
+        seen |= set(named)
+    return [name for name in found if name in revised.definitions] if len(found) > 1 else []
+
+
+def _branches(schema: Schema) -> list[str | None]:
+    """The definitions that a schema refers to or is a union of, `None` for a branch that stands in place; none if it says more than that
+    all are objects.
+    """
+    only, union = lone_reference(schema), branches_of(schema)
+    if only is not None:
+        return [only]
+    said = {key for key in schema if asserts(key) and (key, schema[key]) != ("type", "object")}
+    is_union = union is not None and said == {union[0]}
+    return [lone_reference(branch) for branch in union[1]] if union is not None and is_union else []
+
+
+def closure(revised: Revised, start: Iterable[str], known: Collection[str] = ()) -> set[str]:
+    """The definitions with all that they refer to, in the source or in the bundle, but for what is known and what lies behind that."""
     found: set[str] = set()
     pending = list(start)
     while pending:
         name = pending.pop()
-        if name not in found:
+        if name not in found and name not in known:
             found.add(name)
             pending.extend(revised.references.get(name, ()))
     return found
@@ -120,9 +157,10 @@ def _own(revised: Revised) -> set[str]:
 def _heirs(old: Revised, new: Revised) -> dict[str, str]:
     """The definitions of both revisions: of one name, declared by `x-was`, or the roots of their files."""
     ours, theirs = _own(old), _own(new)
-    heirs = {name: name for name in old.definitions if name in ours & theirs}
+    both, left = ours & theirs, ours - theirs
+    heirs = {name: name for name in old.definitions if name in both}
     for name in sorted(theirs - ours):
-        heirs.update({was: name for was in new.former_names(name) if was in ours - theirs})
+        heirs.update({was: name for was in new.former_names(name) if was in left})
     before, after = roots(old), roots(new)
     if len(before) == len(after) == 1:
         before, after = {"": next(iter(before.values()))}, {"": next(iter(after.values()))}
@@ -144,19 +182,42 @@ def _renamed(
     What says little must be the only one that says it. `known` are other definitions with their new names.
     """
     heirs: dict[str, str] = {}
-    while True:
-        texts: dict[str, list[str]] = {}
-        for name in added:
-            if name not in heirs.values():
-                texts.setdefault(_renaming(new, name, {name: ""}), []).append(name)
-        before = len(heirs)
-        for name in gone:
-            found = [] if name in heirs else texts.get(_renaming(old, name, {**known, **heirs, name: ""}), [])
+    texts: dict[str, list[str]] = {}
+    for name in added:
+        texts.setdefault(_renaming(new, name, {name: ""}), []).append(name)
+    referring: dict[str, list[int]] = {}
+    for place, name in enumerate(gone):
+        for below in _referred(old, name):
+            referring.setdefault(below, []).append(place)
+    alike: dict[str, list[int]] = {}
+    """What waits until one definition alone is left that says the same, by what it says."""
+    names = ChainMap[str, str]({}, heirs, dict(known))
+    now = list(range(len(gone)))
+    later: set[int] = set()
+    while now:
+        place = heappop(now)
+        name = gone[place]
+        if name not in heirs:
+            text = _renaming(old, name, names.new_child({name: ""}))
+            found = texts.get(text, [])
             if found and (len(found) == 1 or not isinstance(old.definitions[name], ir.Alias)):
                 heirs[name] = found.pop(0)
-        if len(heirs) == before:
-            declared = {*old.declared, *new.declared}
-            return {one: other for one, other in heirs.items() if {one, other} <= declared}
+                for other in (*referring.get(name, ()), *alike.pop(text, ())):
+                    if other > place:
+                        heappush(now, other)
+                    else:
+                        later.add(other)
+            elif found:
+                alike.setdefault(text, []).append(place)
+        if not now:
+            now, later = sorted(later), set[int]()
+    declared = {*old.declared, *new.declared}
+    return {one: other for one, other in heirs.items() if {one, other} <= declared}
+
+
+def _referred(revised: Revised, name: str) -> set[str]:
+    """The definitions that the text of one refers to."""
+    return {target(json.loads(f'"{found[1]}"')) for found in REFERENCE.finditer(revised.texts[name])}
 
 
 def _renaming(revised: Revised, name: str, names: Mapping[str, str]) -> str:
@@ -177,7 +238,7 @@ def _outermost(revised: Revised, names: set[str]) -> tuple[str, ...]:
     for name in [*(each for each in revised.definitions if each in names - inner), *sorted(inner)]:
         if name not in covered:
             found.append(name)
-            covered |= closure(revised, [name])
+            covered |= closure(revised, [name], covered)
     return tuple(found)
 
 

@@ -5,7 +5,7 @@ What is carried is compared method by method, identifiers and errors on their ow
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from acpgen.compat.protocol.covered import branch_names
@@ -40,6 +40,22 @@ def as_declared(envelope: Schema) -> Schema:
 def carries(schema: Schema) -> bool:
     """Whether a schema is that of requests, notifications or responses."""
     return any(key in form.get("properties", {}) for form in _forms(schema) for key in _TELLING)
+
+
+def plain_messages(envelope: Schema, methods: Sequence[str]) -> Schema:
+    """The messages of JSON-RPC 2.0 of the kinds that an envelope frames, with all members that such messages have."""
+    carried = {key for form in _forms(envelope) for key in _TELLING if key in form.get("properties", {})}
+    version: Schema = {"type": "object", "properties": {"jsonrpc": {"const": "2.0"}}}
+    kinds: list[Schema] = []
+    if "method" in carried:
+        called: Schema = {
+            **version["properties"],
+            "method": {"enum": [*dict.fromkeys(methods)]} if methods else {"type": "string"},
+        }
+        kinds.append({**version, "properties": called, "required": ["jsonrpc", "id", "method", "params"]})
+    kinds += [{**version, "required": ["jsonrpc", "id", key]} for key in ("result", "error") if key in carried]
+    names = {"jsonrpc", "method", *_CARRIED}
+    return {"anyOf": [{**kind, "propertyNames": {"enum": sorted(names)}} for kind in kinds]}
 
 
 def _forms(schema: Schema) -> list[Schema]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
 
 from acpgen import ir
+from acpgen.compat.findings import Revision
 from acpgen.compat.protocol import leaves
 from acpgen.compat.protocol.declared import beside, declares_nothing, likely_type
 from acpgen.compat.protocol.facts import (
@@ -105,6 +106,10 @@ class Pair:
         """The types with the number of their side."""
         return (self.old, 0), (self.new, 1)
 
+    def on(self, side: Revision) -> ir.Type:
+        """The type of one side."""
+        return self.old if side == "old" else self.new
+
     @property
     def is_named(self) -> bool:
         """Whether either side is a definition, so that the pair may be met again inside itself."""
@@ -193,7 +198,7 @@ class Walk:
         Pairs that are `told` elsewhere are not entered.
         """
         changed = self._changed_pairs()
-        seen = {root, *told}
+        seen = {root}
         level: list[tuple[Pair, tuple[Step, ...], Home, Home, frozenset[Pair]]] = []
         if root in changed:
             level.append((root, (), Home(root), Home(root), frozenset()))
@@ -207,7 +212,7 @@ class Walk:
                     if not isinstance(fact, PAPER)
                 )
                 for step, child in node.children:
-                    if child in changed and child not in seen and child not in around:
+                    if child in changed and child not in seen and child not in told and child not in around:
                         homes = home, named
                         if child.is_named:
                             seen.add(child)
@@ -518,12 +523,16 @@ class _Comparing:
             if not isinstance(old.extra, ir.Anything | ir.Nothing):
                 self._child(Step("field", other.name, old_at=old_at, new_at=other.at), old.extra, other.type)
         at: FactPlaces = {"old_at": old_at, "new_at": new_at}
-        shut = isinstance(old.extra, ir.Nothing), isinstance(new.extra, ir.Nothing)
+        self._others(old.extra, new.extra, at)
+        self._unenforced(old, new, at)
+
+    def _others(self, old: ir.Type, new: ir.Type, at: FactPlaces) -> None:
+        """The members that a record does not declare; `at` is where the record stands."""
+        shut = isinstance(old, ir.Nothing), isinstance(new, ir.Nothing)
         if shut[0] != shut[1]:
             self._fact(ObjectOpennessChanged(not shut[1], **at))
-        elif not any(shut) and (old.extra, new.extra) != (ir.Anything(), ir.Anything()):
-            self._child(Step("value"), old.extra, new.extra)
-        self._unenforced(old, new, at)
+        elif not any(shut) and (old, new) != (ir.Anything(), ir.Anything()):
+            self._child(Step("value", **at), old, new)
 
     def _said(self, old: Iterable[Member], new: Iterable[Member], tags: Collection[str] = ()) -> dict[str, object]:
         """What members say but for their names, by side and name; `tags` are members that tell variants."""
@@ -538,7 +547,41 @@ class _Comparing:
         excluded = [[each for each in side.excluded if each[0] != told] for side in (old, new)]
         if before != after or excluded[0] != excluded[1]:
             self._beside(old, new, at)
-            self._fact(Undetermined(_UNTOLD, **at))
+            bases = self._bases(old, new) if excluded[0] == excluded[1] else {}
+            for base, rests in bases.items():
+                self._closed(base, rests, old, new)
+            alone = next(iter(bases), None) if len(bases) == 1 else None
+            self._fact(Undetermined(_UNTOLD, **(at if alone is None else self._places(alone))))
+
+    def _bases(self, old: Objects, new: Objects) -> dict[str | None, set[str]]:
+        """The definitions whose keywords make the difference, with the pointers of those keywords; `None` where there is no such
+        definition in both revisions.
+        """
+        demands = [
+            {place: side.demand(place) for place in objects.unenforced}
+            for objects, side in ((old, self.walk.old), (new, self.walk.new))
+        ]
+        found: dict[str | None, set[str]] = {}
+        for number, side in enumerate((self.walk.old, self.walk.new)):
+            for place, text in demands[number].items():
+                if text not in demands[1 - number].values():
+                    name, rest = side.owner(place)
+                    is_base = name not in (old.name, new.name) and all(
+                        name in each.definitions for each in (self.walk.old, self.walk.new)
+                    )
+                    found.setdefault(name if is_base else None, set()).add(rest)
+        return found
+
+    def _places(self, base: str) -> FactPlaces:
+        return {"old_at": self.walk.old.definitions[base].at, "new_at": self.walk.new.definitions[base].at}
+
+    def _closed(self, base: str | None, rests: Collection[str], old: Objects, new: Objects) -> None:
+        """What a base says now of members that it does not declare: it says so of what extends it too."""
+        if base is None or "/additionalProperties" not in rests or ir.Nothing() in (old.extra, new.extra):
+            return
+        before, after = self.walk.old.definitions[base], self.walk.new.definitions[base]
+        if isinstance(before, ir.Record) and isinstance(after, ir.Record):
+            self._others(before.extra, after.extra, self._places(base))
 
     def _beside(self, old: Objects, new: Objects, at: FactPlaces) -> None:
         """Members that one side alone declares, by other keywords than `properties`, and that the other hears as undeclared ones.

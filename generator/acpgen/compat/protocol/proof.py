@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import ir
-from acpgen.compat.findings import Answer, Revision
+from acpgen.compat.findings import Answer, Revision, opposite
 from acpgen.compat.protocol.declared import SENT, as_sent, schema_of
 from acpgen.compat.protocol.formats import unjudged, unknown
 from acpgen.compat.protocol.pairing import Pair
@@ -39,6 +40,18 @@ class Doubts:
         `declared` keeps the sender to what its schema declares, and to extensions.
         """
         return self._relation(pair, sender, declared).verdict.value
+
+    def heard(
+        self, pair: Pair, alternative: ir.Type, sender: Revision, names: Collection[str] | None = None
+    ) -> Relation:
+        """Whether all that an alternative of the sender's side of a pair declares, and that this side accepts, is declared by the other
+        side too, and not merely let through; of objects with these members alone, where `names` are given.
+        """
+        alone: list[Schema] = [] if names is None else [{"propertyNames": {"enum": sorted(names)}}]
+        whole = _question(pair.on(sender), declared=False)
+        sent: Schema = {"allOf": [_question(alternative, declared=True), whole, *alone]}
+        known = _question(pair.on(opposite(sender)), declared=True)
+        return self.between(*((sent, known) if sender == "old" else (known, sent)), sender)
 
     def counterexample(self, pair: Pair, sender: Revision) -> tuple[ir.JSON] | None:
         """A value that the sender's side of a pair declares and the other refuses; `None` where none was found."""

@@ -225,6 +225,16 @@ class Revised:
         inside = ((self.bundle.origins[each].removeprefix(at), text) for each, text in kept)
         return "\n".join(f"{place} {REFERENCE.sub(renamed, text)}" for place, text in sorted(inside))
 
+    def frame_text(self, name: str, names: Mapping[str, str], alone: AbstractSet[str]) -> str:
+        """The text of a definition that frames messages; `names` and `alone` as in `whole_text`."""
+
+        def renamed(found: re.Match[str]) -> str:
+            was = target(json.loads(f'"{found[1]}"'))
+            return f'"$ref": {json.dumps(names.get(was, was))}'
+
+        kept = _without(json.loads(self.texts[name]), alone)
+        return REFERENCE.sub(renamed, json.dumps(kept, sort_keys=True))
+
     @cached_property
     def references(self) -> Mapping[str, frozenset[str]]:
         """The definitions that each definition refers to, as the source has it and as the bundle has it."""
@@ -279,9 +289,12 @@ def _stable(node: Any) -> Any:
 
 
 def _without(node: Any, alone: AbstractSet[str]) -> Any:
-    """A tree without the items of lists that refer to these definitions."""
+    """A tree without the items of lists that refer to these definitions alone."""
     if is_array(node):
-        return [_without(item, alone) for item in node if not is_object(item) or alone.isdisjoint(references(item))]
+        kept = (
+            item for item in node if not is_object(item) or not (found := set(references(item))) or not found <= alone
+        )
+        return [_without(item, alone) for item in kept]
     return {key: _without(value, alone) for key, value in node.items()} if is_object(node) else node
 
 

@@ -1105,6 +1105,9 @@ def schema_restructured(fact: f.Restructured) -> Judgement:
         advice = "Compare with '--unstable' to have it judged."
     elif fact.but == "copied":
         message = f"One revision alone defines {fact.name!r}. No message refers to it, and a variant in messages says the same."
+    elif fact.but == "carried":
+        written = "is written differently" if fact.old_at and fact.new_at else "is in one revision alone"
+        message = f"{fact.name!r} frames messages and {written}; the messages themselves are compared method by method."
     elif fact.name:
         message = (
             f"The definition {fact.name!r} is written differently, in a way that no message can show{_BUT[fact.but]}."

@@ -188,8 +188,10 @@ def _told(finding: Finding) -> str:
 
 
 def _counted(finding: Finding) -> str:
-    """The name of a finding, and how many methods reach it, where they are several."""
-    name, count = code(wording.name(finding)), len(finding.methods)
+    """The name of a finding, and how many methods reach it, where they are several, or where else it is."""
+    name, count, others = code(wording.name(finding)), len(finding.methods), len(wording.elsewhere(finding))
+    if others:
+        return f"{name} (also in {wording.counted(others, 'place')})"
     return f"{name} (reached by {wording.counted(count, 'method')})" if count > 1 else name
 
 

@@ -103,12 +103,24 @@ def name(finding: Finding) -> str:
 
 
 def reached(finding: Finding, *, way: bool = True) -> str:
-    """Which messages hold it, and who sends them: `session/prompt, client → agent`, `15 methods: session/new, …; both ways`."""
+    """Which messages hold it, and who sends them: `session/prompt, client → agent`, `15 methods: session/new, …; both ways`. Where no
+    method does, where else it is: `also in 6 places: Cat, …`.
+    """
     methods = [each for each in finding.methods if each != name(finding)]
+    others = elsewhere(finding)
     parts = [f"{counted(len(methods), 'method')}: {methods[0]}, …" if len(methods) > 1 else "".join(methods)]
+    if others:
+        parts.append(f"also in {counted(len(others), 'place')}: {others[0]}{', …' if len(others) > 1 else ''}")
     if way and finding.reaches and (finding.flow != "both" or methods):
         parts.append(direction(finding))
     return ("; " if len(methods) > 1 else ", ").join(filter(None, parts))
+
+
+def elsewhere(finding: Finding) -> list[str]:
+    """The places beside the declaration that have the change, if no method reaches any of them."""
+    if finding.methods:
+        return []
+    return [each for each in dict.fromkeys(reach.location for reach in finding.reaches) if each != name(finding)]
 
 
 def direction(finding: Finding) -> str:

@@ -11,13 +11,14 @@ from pathlib import Path
 
 from ruff import find_ruff_bin  # type: ignore[import-untyped]  # pyright: ignore[reportMissingTypeStubs]
 
+from acpgen.errors import Faults, TargetFailed, printable
 from acpgen.targets.python.dials import LINE, PYTHONS
 
 
 def formatted(files: Mapping[str, str], line_length: int = LINE, python: str = PYTHONS[0]) -> dict[str, str]:
     """The same files with their Python modules as `ruff format` and `ruff check` want them; others are left as they are.
 
-    No settings of the folder or the user count.
+    No settings of the folder or the user count. Raises `Faults` where ruff fails, as it does without enough memory.
     """
     modules = {path: relative(text, path) for path, text in files.items() if path.endswith(".py")}
     found = _run(tuple(modules.items()), line_length, f"py{python.replace('.', '')}")
@@ -61,12 +62,15 @@ def _run(modules: tuple[tuple[str, str], ...], line_length: int, target: str) ->
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(text, "utf-8", newline="")
         for command in (["check", "--fix-only", "--select", "I001,RUF022", *options], ["format", *options]):
-            _ruff(command, folder)
+            _ruff(command, folder, modules[0][0])
         return tuple((path, (folder / path).read_bytes().decode()) for path, _ in modules)
 
 
-def _ruff(command: list[str], folder: Path) -> None:
+def _ruff(command: list[str], folder: Path, at: str) -> None:
     done = subprocess.run(  # noqa: S603 - ruff, on a folder of ours
         [find_ruff_bin(), *command, "."], cwd=folder, capture_output=True, encoding="utf-8", check=False
     )
-    assert done.returncode == 0, done.stderr
+    if done.returncode != 0:
+        told = next((line for line in done.stderr.splitlines() if line.strip()), "nothing was told")
+        reason = f"ruff, which lays out its modules, ended with code {done.returncode}: {told}"
+        raise Faults([TargetFailed(at=at, name="python", reason=printable(reason))])

@@ -34,23 +34,29 @@ class Judge:
                 type_, config=None if rebuild is not None else _TOLD
             ).core_schema
         )
-        self._built: Final = _validator(_changed(self.core_schema, _ended_early))
+        self._built: SchemaValidator | None = None
         self._telling: SchemaValidator | None = None
 
     def decoded(self, value: Any, reading: Reading | None = None) -> Any:
         """The value as its type has it. Raises `ValidationError` with some of what is wrong."""
-        return self._built.validate_python(
+        return self._general.validate_python(
             value, context=reading, by_alias=True, by_name=False
         )
 
     def takes(self, value: Any) -> bool:
         """Whether a value is one of the type."""
-        return self._built.isinstance_python(value, by_alias=True, by_name=False)
+        return self._general.isinstance_python(value, by_alias=True, by_name=False)
+
+    @property
+    def _general(self) -> SchemaValidator:
+        if self._built is None:
+            self._built = _validator(changed(self.core_schema, ended_early))
+        return self._built
 
     def errors(self, value: Any) -> list[ErrorDetails]:
         """What is wrong with a value that is not taken, up to a limit. Empty where that cannot be told in so many steps."""
         if self._telling is None:
-            self._telling = _validator(_changed(self.core_schema, _counted))
+            self._telling = _validator(changed(self.core_schema, _counted))
         try:
             self._telling.validate_python(
                 value, context=Reading(), by_alias=True, by_name=False
@@ -65,7 +71,7 @@ class Judge:
 _TOLD: Final = ConfigDict(
     strict=True, allow_inf_nan=False, ser_json_inf_nan="constants"
 )
-_STRICT: Final = CoreConfig(
+STRICT: Final = CoreConfig(
     strict=True, allow_inf_nan=False, ser_json_inf_nan="constants"
 )
 
@@ -94,26 +100,32 @@ def _validator(schema: Any) -> SchemaValidator:
     built judges the same, and only the bound is lost.
     """
     try:
-        return SchemaValidator(schema, _STRICT, _use_prebuilt=False)
+        return SchemaValidator(schema, STRICT, _use_prebuilt=False)
     except TypeError:
-        return SchemaValidator(schema, _STRICT)
+        return SchemaValidator(schema, STRICT)
 
 
-def _changed(schema: Any, change: Change) -> Any:
+def changed(schema: Any, change: Change) -> Any:
     """The schema with a change in each schema that it holds."""
     if isinstance(schema, list | tuple):
-        parts = [_changed(part, change) for part in cast("list[Any]", schema)]
+        parts = [changed(part, change) for part in cast("list[Any]", schema)]
         return parts if isinstance(schema, list) else tuple(parts)
     if not is_object(schema):
         return schema
-    made = {
-        key: part if key in _NO_SCHEMAS else _changed(part, change)
-        for key, part in schema.items()
-    }
-    return change(made) if isinstance(made.get("type"), str) else made
+    if not isinstance(
+        schema.get("type"), str
+    ):  # names of fields or tags, with their schemas
+        return {key: changed(part, change) for key, part in schema.items()}
+    return change(
+        {
+            key: part if key in _NO_SCHEMAS else changed(part, change)
+            for key, part in schema.items()
+        }
+    )
 
 
-def _ended_early(schema: dict[str, Any]) -> dict[str, Any]:
+def ended_early(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a value that is refused at the first of its items that is wrong."""
     return (
         {**schema, "fail_fast": True}
         if schema["type"] in ("list", "dict", "tuple")

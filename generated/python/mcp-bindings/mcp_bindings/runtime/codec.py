@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
-from pydantic_core import PydanticSerializationError
+from pydantic_core import PydanticSerializationError, SchemaValidator
 
 from .contract import Method, Path
 from .errors import (
@@ -22,6 +22,7 @@ from .errors import (
     shown,
     told,
 )
+from .heads import Head, learn
 from .json_types import is_array, is_object
 from .jsonrpc import ErrorObject, ErrorResponse, Form, Notification, Request, Response
 from .judging import Judge
@@ -29,6 +30,7 @@ from .leniency import Edits, Leniency, explained, placed, repair, without_repeat
 from .model import Reading, changed_defaults, forget_namesakes
 from .parse import VALUES, Duplicates, copied, parse
 from .pointers import json_pointer
+from .quick import quick_validator
 from .sending import STRICTLY, Sent, below, faults, faults_of_value, refuse
 from .trace import chosen, find, with_strays
 
@@ -65,6 +67,12 @@ class Codec:
         default_factory=dict[tuple[str, bool], Method[Any, Any]], repr=False
     )
 
+    _quicks: dict[Any, SchemaValidator | None] = field(
+        default_factory=dict[Any, "SchemaValidator | None"], repr=False
+    )
+    _heads: dict[bytes, Head | None] = field(
+        default_factory=dict[bytes, "Head | None"], repr=False
+    )
     _written: dict[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
 
     def __post_init__(self) -> None:
@@ -86,6 +94,18 @@ class Codec:
         values: int = VALUES,
     ) -> Any:
         """See the generated module's `decode`."""
+        if line.__class__ is bytes and len(line) <= values:
+            last = line.rfind(b'"')
+            head = self._heads.get(line[: line.rfind(b'"', 0, last)])
+            if head is not None:
+                said, closers, begin, end, name, read_params = head
+                if said == sender and line[last:] == closers:
+                    try:
+                        return Notification(
+                            name, read_params(line[begin:end]), {}, "value"
+                        )
+                    except ValidationError:
+                        pass  # the general way says what is wrong, or drops it
         if self.sides and sender not in self.sides:
             raise ValueError(f"the sender is one of {self.sides}, not {sender!r}")
         read = parse if isinstance(line, bytes | bytearray | str) else copied
@@ -97,7 +117,26 @@ class Codec:
                 self._message(item, (index,), sender, method, pending, on_drop, lenient)
                 for index, item in enumerate(value)
             ]
-        return self._message(value, (), sender, method, pending, on_drop, lenient)
+        message = self._message(value, (), sender, method, pending, on_drop, lenient)
+        if (
+            isinstance(line, bytes)
+            and isinstance(message, Notification)
+            and duplicates == "refuse"
+        ):
+            self._learn(line, sender, message)
+        return message
+
+    def _learn(self, line: bytes, sender: str, message: Notification[Any]) -> None:
+        row = self._routes.get((message.method, False))
+        if (
+            row is not None
+            and row.params is not None
+            and message.form == "value"
+            and not message.extra
+        ):
+            quick = self._quick(row.params)
+            if quick is not None:
+                learn(self._heads, line, sender, message.method, quick.validate_json)
 
     def read(
         self,
@@ -263,8 +302,13 @@ class Codec:
         on_drop: Hook | None,
         lenient: bool,
     ) -> Any:
-        judge = self.judge(type_)
-        reading = Reading()
+        quick = self._quick(type_)
+        if quick is not None:
+            try:
+                return quick.validate_python(value)
+            except ValidationError:
+                pass
+        judge, reading = self.judge(type_), Reading()
         try:
             result = judge.decoded(value, reading)
         except ValidationError:
@@ -274,6 +318,12 @@ class Codec:
         if reading:
             forget_namesakes(result, value)
         return result
+
+    def _quick(self, type_: Any) -> SchemaValidator | None:
+        """The quick validator of a type, if it has one."""
+        if type_ not in self._quicks:
+            self._quicks[type_] = quick_validator(self.judge(type_).core_schema)
+        return self._quicks[type_]
 
     def judge(self, type_: Any) -> Judge:
         """What judges values of a type."""
