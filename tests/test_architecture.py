@@ -36,7 +36,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema.equality": frozenset({"schema.walk"}),
     "schema.labels": frozenset({"schema.names", "schema.unions", "schema.walk"}),
     "schema.drafts": frozenset({"schema.expressions", "schema.walk"}),
-    "schema.addresses": frozenset({"schema.drafts", "schema.positions", "schema.walk"}),
+    "schema.addresses": frozenset({"schema.drafts", "schema.positions", "schema.siblings", "schema.walk"}),
     "schema.overlay": frozenset({"errors", "schema.walk"}),
     "schema.siblings": frozenset(),
     "schema.load": frozenset(
@@ -55,7 +55,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema.collect": frozenset(
         {
             *("schema.addresses", "schema.chosen", "schema.claims", "schema.dialect", "schema.drafts", "errors"),
-            *("schema.expressions", "schema.load", "schema.names", "schema.unions", "schema.walk"),
+            *("schema.expressions", "schema.load", "schema.names", "schema.siblings", "schema.unions", "schema.walk"),
         }
     ),
     "schema.dialect": frozenset({"errors", "schema.load", "schema.walk", "resources"}),
@@ -73,8 +73,8 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema.lsp": frozenset({"schema.calls", "schema.made", "schema.names", "schema.walk"}),
     "schema.foreign": frozenset(
         {
-            *("errors", "schema.calls", "schema.load", "schema.lsp", "schema.made", "schema.openrpc"),
-            *("schema.positions", "schema.profile", "schema.walk"),
+            *("errors", "schema.calls", "schema.drafts", "schema.load", "schema.lsp", "schema.made", "schema.openrpc"),
+            *("schema.positions", "schema.profile", "schema.siblings", "schema.walk"),
         }
     ),
     "schema.inherited": frozenset({"schema.unions", "schema.walk"}),

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
-from acpgen import Faults, lint
+from acpgen import Faults, cli, lint
 from acpgen.compat.language import definitions, gone
-from acpgen.errors import TooDeep, TooLongChain, TooMuchWork
+from acpgen.errors import Fault, TooDeep, TooLongChain, TooMuchWork
 from acpgen.generate import understand
 from acpgen.markup import sentences
 from acpgen.meaning.values import Unmakeable, Values
@@ -213,3 +215,30 @@ def test_sentences_are_told_apart_in_one_walk() -> None:
         assert list(sentences("word " * 100_000)) == [("word " * 100_000).strip()]
         assert len(list(sentences("[`*<" * 100_000))) == 1
     assert list(sentences("A `b. c` d. An open ` e. F.g")) == ["A `b. c` d.", "An open ` e.", "F.g"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["generate", "--schema", "p.json", "--package", "p", "--target", "bundle", "--out", "out"],
+        ["diff", "p.json", "p.json"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_command_looks_once_at_each_of_many_faults(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each fault was once compared with the text of all before it."""
+    (tmp_path / "p.json").write_text(text("many faults", 300))
+    written = Counter[str]()
+
+    def counted(fault: Fault) -> str:
+        written[fault.at] += 1
+        return f"{fault.at}: told"
+
+    monkeypatch.setattr(Fault, "__str__", counted)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        cli.app(command, prog_name="acpgen")
+    assert len(written) == 300
+    assert max(written.values()) <= 4

@@ -544,6 +544,9 @@ def test_paths_are_folders_above_or_of_a_protocol_or_files(project: Path) -> Non
     assert files("schema") == files("schema/toy/v1") == files("schema", "schema/toy") == both
     assert files("schema/toy/v1/root.json") == both[1:]
     alone = lint_paths([Path("schema/toy/v1/root.json")])
+    assert [(finding.file, finding.rule) for finding in alone] == [("schema/toy/v1/root.json", "description-missing")]
+    (project / "schema" / "toy" / "v1" / "ids.json").unlink()
+    alone = lint_paths([Path("schema/toy/v1/root.json")])
     assert [finding.rule for finding in alone] == ["description-missing", "reference-dangling"]
 
 

@@ -137,8 +137,11 @@ def refers(*references: str) -> str:
     return json.dumps({"$defs": {f"D{number}": {"$ref": each} for number, each in enumerate(references)}})
 
 
-def paths(path: Path) -> list[str]:
-    return [each for each, _ in read(path).files]
+def beside(path: Path) -> list[str]:
+    """The files that a file is read with."""
+    found = read(path)
+    assert [each for each, _ in found.files] == [path.name]
+    return [each for each, _ in found.siblings]
 
 
 def test_a_file_is_read_with_the_files_below_its_folder_that_references_name(tmp_path: Path) -> None:
@@ -149,11 +152,7 @@ def test_a_file_is_read_with_the_files_below_its_folder_that_references_name(tmp
     (tmp_path / "with space.json").write_text("{}")
     (tmp_path / "d.json").write_text("{}")
     (tmp_path / "other.json").write_text("{ not read")
-    wanted = ["d.json", "in/b.json", "in/deep/c.json", "main.json", "with space.json"]
-    assert paths(tmp_path / "main.json") == wanted
-    (tmp_path / "other.json").unlink()
-    whole = read(tmp_path)
-    assert read(tmp_path / "main.json", name=whole.name) == whole
+    assert beside(tmp_path / "main.json") == ["d.json", "in/b.json", "in/deep/c.json", "with space.json"]
 
 
 def test_what_a_file_refers_to_above_its_folder_hidden_or_elsewhere_is_not_read(tmp_path: Path) -> None:
@@ -169,7 +168,7 @@ def test_what_a_file_refers_to_above_its_folder_hidden_or_elsewhere_is_not_read(
         "nowhere.json",
     )
     (tmp_path / "in" / "main.json").write_text(refers(*away, "https://x.example/x.json", "x.json?y", "a\\u0000.json"))
-    assert paths(tmp_path / "in" / "main.json") == ["main.json"]
+    assert beside(tmp_path / "in" / "main.json") == []
 
 
 def test_what_a_file_refers_to_is_held_to_the_rules_of_a_folder(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     },
     "calling": {"contract", "failures", "framing", "gates", "pending", "places", "transport", "wire"},
     "connection": {
-        *("calling", "envelopes", "errors", "failures", "framing", "incoming", "json_types", "parse"),
+        *("calling", "ends", "envelopes", "errors", "failures", "framing", "incoming", "json_types", "parse"),
         *("places", "transport", "wire"),
     },
     "constructing": {"json_types"},
@@ -67,7 +67,8 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "former": set(),
     "explain": {"contract", "errors", "json_types", "pointers", "strict"},
     "failures": {"errors", "strict"},
-    "framing": set(),
+    "ends": set(),
+    "framing": {"ends"},
     "heads": set(),
     "gates": {"codec", "contract", "json_types", "parse"},
     "incoming": {"json_types"},

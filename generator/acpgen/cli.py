@@ -38,7 +38,8 @@ Ref: TypeAlias = Annotated[
     typer.Option(
         "--ref",
         metavar="URL=FILE",
-        help="What a $ref or $schema with this absolute address means: a file, or a draft such as draft-07. May be repeated.",
+        help="What a $ref or $schema with this address, absolute or as written, means: a file, or a draft such as draft-07. "
+        "May be repeated.",
     ),
 ]
 """The option `--ref` of every command that reads schemas."""

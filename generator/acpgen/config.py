@@ -77,9 +77,11 @@ _LICENSE: Final = re.compile(r"[A-Za-z0-9.+()-]+(?: [A-Za-z0-9.+()-]+)*")
 _PLACE: Final = re.compile(r"[^#]*#(?:/.*)?|[^#/\[]+(?:\[.*\].*)?", re.DOTALL)
 _COUNTED: Final = re.compile(r"/(?:allOf|anyOf|oneOf|prefixItems|items)/\d+(?=/|$)")
 _TOML_PLACE: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTALL)
-_REFERENCE: Final = "an absolute address without a fragment, and the file that it means, or a draft such as 'draft-07'"
+_REFERENCE: Final = (
+    "an address as references have it, without a fragment, and the file that it means, or a draft such as 'draft-07'"
+)
 _RESERVED: Final = f"a protocol outside the folders {' and '.join(RESERVED)}, which hold material for the docs"
-_ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:[^#\s]+#?")
+_ADDRESS: Final = re.compile(r"[^#\s]+#?")
 _WEB: Final = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d+)?(?:/[^\s?#\"<>]*)?")
 _WEB_ADDRESS: Final = "an address that begins with 'https://' or 'http://'"
 _OUTPUT_KEYS: Final = (

@@ -6,7 +6,7 @@ Stages collect what they find and raise it together as `Faults`, so one run show
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from typing import Final
 
@@ -77,6 +77,11 @@ class Faults(Exception):
 
     def __str__(self) -> str:
         return "\n".join(str(fault) for fault in self.faults)
+
+
+def distinct(faults: Iterable[Fault]) -> Iterator[Fault]:
+    """Each fault once, by what it says."""
+    return iter({str(fault): fault for fault in faults}.values())
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -323,7 +328,7 @@ class NotASchema(Fault):
 
 @dataclass
 class DanglingReference(Fault):
-    """A reference to a place that does not exist. `address` is the absolute one of the document, where it has one."""
+    """A reference to a place that does not exist. `address` is what no file is known by, empty where only the place is missing."""
 
     ref: str
     keyword: str = "$ref"
@@ -331,12 +336,11 @@ class DanglingReference(Fault):
 
     def what(self) -> str:
         leads = f"'{self.keyword}' points to {shown(self.ref)}"
-        if self.ref.startswith("#"):
+        if not self.address:
             return f"{leads}, and no schema is there. Correct the reference or add the definition."
-        give = f"give the file that it means: --ref {self.address}=FILE" if self.address else "refer to its path"
         return (
             f"{leads}, and no file that was given holds a schema there. "
-            f"Put the file into the schema's folder, or {give}; or correct the reference."
+            f"Put the file into the schema's folder, or give the file that it means: --ref {self.address}=FILE; or correct the reference."
         )
 
 

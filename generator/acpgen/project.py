@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from acpgen import material, stamp
 from acpgen.config import Config, quoted, read_names
-from acpgen.errors import BadSetting, Fault, Faults, NamedByPosition, UnknownName, UnusedName, UnusedRule, did_you_mean
+from acpgen.errors import (
+    BadSetting,
+    Fault,
+    Faults,
+    NamedByPosition,
+    UnknownName,
+    UnusedName,
+    UnusedRule,
+    did_you_mean,
+    distinct,
+)
 from acpgen.generate import merge, require_targets, understand
 from acpgen.kept import NOTHING, Kept, user_cache
 from acpgen.meaning import found, unenforced
@@ -281,9 +291,9 @@ def _read(work: Work) -> Mapping[Path, Source]:
         try:
             sources[part.source] = read(part.source, name=part.protocol, references=work.references)
         except Faults as caught:
-            faults.extend(fault for fault in caught.faults if str(fault) not in map(str, faults))
+            faults.extend(caught.faults)
     if faults:
-        raise Faults(faults)
+        raise Faults(distinct(faults))
     return sources
 
 
@@ -386,7 +396,7 @@ def _meanings(
         try:
             documents = parse(sources[part.source])
         except Faults as caught:
-            faults.extend(fault for fault in caught.faults if str(fault) not in map(str, faults))
+            faults.extend(caught.faults)
             continue
         try:
             meanings[reading] = understand(
@@ -399,11 +409,11 @@ def _meanings(
             )
         except Faults as caught:
             located = (_located(fault, work, sources[part.source]) for fault in caught.faults)
-            faults.extend(fault for fault in located if fault not in faults)
+            faults.extend(located)
     if not faults and {part.label for part in _protocols(outputs)} >= work.protocols:
         faults += [UnusedName(at=f"{work.names_at}: {key}") for key in _unmatched(work, meanings)]
     if faults:
-        raise Faults(faults)
+        raise Faults(distinct(faults))
     return meanings
 
 

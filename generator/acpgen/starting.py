@@ -88,7 +88,8 @@ def start(
     files |= {path: _rendered(template, values).encode() for path, template in _FILES.items()}
     files |= {path: content for found in (*beside.values(), profiles) for path, content in found.items()}
     for version in versions:
-        files |= {f"schema/{version.name}/{path}": content for path, content in version.source.files}
+        own = (*version.source.files, *version.source.siblings)
+        files |= {f"schema/{version.name}/{path}": content for path, content in own}
     return Start(files, tuple(sorted(levels)))
 
 

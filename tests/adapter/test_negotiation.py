@@ -247,3 +247,41 @@ def test_without_a_handler_there_is_nothing_to_speak() -> None:
     nothing: Any = {}
     with pytest.raises(ValueError, match="handler"):
         connect_agent(near, **nothing)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '{"jsonrpc":"2.0","id":0}',
+        '{"jsonrpc":"2.0","id":0,"result":{},"result":{}}',
+        '{"jsonrpc":"2.0","id":0,"result":[' + "[]," * 600_000 + "[]]}",
+        '{"result":[' + "[]," * 600_000 + '[]],"id":0}',
+    ],
+    ids=["empty", "doubled", "large", "large with its id at the end"],
+)
+def test_nobody_waits_for_an_answer_to_initialize_that_cannot_be_read(answer: str) -> None:
+    async def work() -> None:
+        near, far = pair()
+
+        async def say() -> None:
+            await far.receive()
+            far.send(answer.encode())
+
+        saying = asyncio.ensure_future(say())
+        with pytest.raises(ConnectionEnded, match="what the agent answers to `initialize` cannot be read: "):
+            async with connect_agent(near, v2=(Client2(), ME2)):
+                pass
+        await saying
+
+    run(work)
+
+
+def test_an_initialize_that_is_too_large_is_answered_by_its_id() -> None:
+    async def work() -> None:
+        wire = Wire(v2=Agent2(busy2))
+        wire.write(b'{"jsonrpc":"2.0","id":3,"method":"initialize","params":[' + b"[]," * 600_000 + b"[]]}")
+        found = await wire.read()
+        assert (found["id"], found["error"]["code"]) == (3, -32600)
+        await wire.end()
+
+    run(work)

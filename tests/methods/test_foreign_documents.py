@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from acpgen import Faults, compare, ir
+from acpgen import Faults, compare, ir, load
 from acpgen.compat.findings import Report
 from acpgen.errors import DanglingReference, NotASchema, NotThatDocument
 from acpgen.generate import understand
@@ -122,6 +122,47 @@ def test_names_that_are_taken_get_others() -> None:
     schema = openrpc(method("open", NAME, result={"type": "null"}))
     schema["components"]["schemas"] |= {"OpenParams": {"type": "object"}, "OpenResult": {"type": "object"}}
     assert rows(meaning(schema)[0]) == [("open", "server", "request", "OpenMethodParams", "OpenMethodResult")]
+
+
+def test_descriptors_and_errors_of_other_documents_are_followed(tmp_path: Path) -> None:
+    """What stands there refers to its own document, and on to a third one."""
+    shared = openrpc(
+        contentDescriptors={
+            "Name": {**NAME, "schema": {"$ref": "#/components/schemas/Word"}},
+            "Door": {"name": "door", "schema": {"$ref": "more/third.json#/components/schemas/Handle"}},
+            "Again": {"$ref": "#/components/contentDescriptors/Name"},
+        },
+        errors={"Shut": {"code": 7, "message": "The door is shut."}},
+    )
+    shared["components"]["schemas"] = {"Word": {"type": "string", "maxLength": 3}}
+    third = openrpc()
+    third["components"]["schemas"] = {
+        "Handle": {"type": "object", "properties": {"of": {"$ref": "#/components/schemas/Of"}}}
+    }
+    third["components"]["schemas"]["Of"] = {"enum": ["brass", "wood"]}
+    here = "parts/shared.json#/components"
+    one = method("open", {"$ref": f"{here}/contentDescriptors/Again"}, errors=[{"$ref": f"{here}/errors/Shut"}])
+    one["result"] = {"$ref": f"{here}/contentDescriptors/Door"}
+    (tmp_path / "parts" / "more").mkdir(parents=True)
+    for path, value in (("main", openrpc(one)), ("parts/shared", shared), ("parts/more/third", third)):
+        (tmp_path / f"{path}.json").write_text(json.dumps(value))
+    given = load(tmp_path / "main.json")
+    assert rows(understand(given)[0]) == [("open", "server", "request", "OpenParams", "OpenResult")]
+    v1 = package(given, "shared_descriptors", tmp_path / "made")
+    asked = v1.decode(b'{"jsonrpc":"2.0","id":1,"method":"open","params":{"name":"abc"}}', sender="client")
+    assert asked.params.name == "abc"
+    answered = b'{"jsonrpc":"2.0","id":1,"result":{"of":"%s"}}'
+    assert v1.validate(answered % b"wood", sender="server", method="open") == ()
+    assert v1.validate(answered % b"tin", sender="server", method="open")
+    with pytest.raises(v1.DecodeError if hasattr(v1, "DecodeError") else Exception):
+        v1.decode(b'{"jsonrpc":"2.0","id":1,"method":"open","params":{"name":"abcd"}}', sender="client")
+    (tmp_path / "parts" / "shared.json").write_text(json.dumps({**shared, "components": {}}))
+    with pytest.raises(Faults) as caught:
+        understand(load(tmp_path / "main.json"))
+    assert {type(each) for each in caught.value.faults} == {DanglingReference}
+    assert [each.at for each in caught.value.faults] == [
+        f"main.json#/methods/0/{place}" for place in ("errors/0", "params/0", "result")
+    ]
 
 
 def test_what_is_wrong_with_an_openrpc_document_is_told_where_it_stands() -> None:

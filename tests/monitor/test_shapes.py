@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from acp_session.monitor.shapes import Shapes
+from acp_session.monitor.shapes import MOST_PLACES, Shapes
 from acpgen.schema.walk import is_array, is_object
 from conformance.vectors import protocol
 
@@ -59,3 +59,14 @@ def test_what_is_remembered_of_forms_changes_nothing(name: str) -> None:
             holder, key = chance.choice(list(places(root)))
             holder[key] = deepcopy(chance.choice(OTHERS))
     assert told > 1000
+
+
+def test_a_message_of_more_places_than_are_looked_at_is_said_to_be_one_each_time() -> None:
+    """Its form is not remembered: that nothing was found in the part that was looked at says nothing of the rest."""
+    shapes = Shapes(protocol("acp/v1").bundle.schema)
+    block = {"type": "text", "text": "tide"}
+    stopped: list[bool] = []
+    for count in (10, MOST_PLACES // 2, MOST_PLACES // 2, 10):
+        value = {"sessionId": "s", "prompt": [block] * count}
+        assert not list(shapes.unknown("PromptRequest", value, lambda: stopped.append(True)))
+    assert len(stopped) == 2

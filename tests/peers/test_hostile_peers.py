@@ -7,7 +7,8 @@ import json
 from typing import Any
 
 import pytest
-from acp_bindings import DecodeError, v1
+from acp_bindings import ConnectionEnded, DecodeError, v1
+from acp_bindings.runtime.ends import Ends
 from acp_bindings.runtime.framing import Headers, Lines, Unreadable
 from acp_bindings.runtime.transport import Memory, pair
 from acp_bindings.v1 import peers
@@ -284,3 +285,93 @@ def test_a_stream_that_ends_inside_a_message_says_so() -> None:
     assert not headers.feed(b"Content-Length: 20\r\n\r\n{}")
     (cut,) = headers.end()
     assert isinstance(cut, Unreadable)
+
+
+# --- what is too large to be read ---
+
+
+def large(*members: str, before: str = "", after: str = "") -> bytes:
+    """An object with a member of 2,000 values, and others around it."""
+    items = [
+        *([before] if before else []),
+        f'"result":[{",".join(["{}"] * 2000)}]',
+        *members,
+        *([after] if after else []),
+    ]
+    return f"{{{','.join(items)}}}".encode()
+
+
+@pytest.mark.parametrize(
+    ("line", "is_told_apart"),
+    [
+        (large(before='"jsonrpc":"2.0","id":1'), True),
+        (large(after='"id":1,"jsonrpc":"2.0"'), True),
+        (large(before='"jsonrpc" : "2.0"', after='"id": 1.0 '), True),
+        (large(before='"_m":"' + "a" * 2000 + '"', after='"id":1'), True),
+        (b"[" + large(before='"id":1') + b"]", False),
+        (large(before='"_m":{}', after='"id":1,"_n":{}'), False),
+        (large(before='"id":1', after='"id":1'), False),
+        (large(before='"a":{"id":1}', after='"b":{"id":1}'), False),
+        (large(after='"b":"\\",\\"id\\":1}"'), False),
+        (b"[" * 5000, False),
+    ],
+)
+def test_nobody_waits_for_an_answer_that_was_too_large_to_be_read(line: bytes, is_told_apart: bool) -> None:
+    async def test() -> None:
+        async with raw_agent(values=1000) as (raw, agent):
+            asking = asyncio.create_task(agent.session_new(v1.NewSessionRequest(cwd="/", mcp_servers=[])))
+            assert (await raw.hear())["id"] == 1
+            raw.say(line)
+            with pytest.raises(DecodeError if is_told_apart else ConnectionEnded, match="more than 1000 values"):
+                await asking
+            assert agent.connection.is_ended is not is_told_apart
+
+    run(test)
+
+
+def test_an_answer_that_was_too_large_and_nobody_waits_for_changes_nothing() -> None:
+    async def test() -> None:
+        async with raw_agent(values=1000) as (raw, agent):
+            raw.say(large(before='"id":1'), b"[" * 5000)
+            assert [(await raw.hear())["error"]["code"] for _ in range(2)] == [-32600, -32600]
+            asking = asyncio.create_task(agent.session_new(v1.NewSessionRequest(cwd="/", mcp_servers=[])))
+            number = (await raw.hear())["id"]
+            raw.say(large(before='"id":7'), {"jsonrpc": "2.0", "id": number, "result": {"sessionId": "s"}})
+            assert (await asking).session_id == "s"
+
+    run(test)
+
+
+def test_a_request_that_is_too_large_is_answered_by_its_id_while_others_wait() -> None:
+    async def test() -> None:
+        async with raw_agent(values=1000) as (raw, agent):
+            asking = asyncio.create_task(agent.session_new(v1.NewSessionRequest(cwd="/", mcp_servers=[])))
+            await raw.hear()
+            raw.say(large(before='"id":"x"', after='"method":"fs/read_text_file"'))
+            assert (await raw.hear())["id"] == "x"
+            raw.say(large(before='"method":"session/update"'))
+            assert (await raw.hear())["id"] is None
+            raw.say({"jsonrpc": "2.0", "id": 1, "result": {"sessionId": "s"}})
+            await asking
+
+    run(test)
+
+
+@pytest.mark.parametrize("framed", [Lines(3000), Headers(3000)], ids=["lines", "headers"])
+@pytest.mark.parametrize("size", [1, 7, 1024, 10_000])
+def test_of_a_message_that_is_too_long_the_ends_are_known(framed: Lines | Headers, size: int) -> None:
+    long = large(before='"jsonrpc":"2.0","id":7', after='"_last":"b"')
+    short = b'{"jsonrpc":"2.0","id":7,"_m":' + b" " * 2975 + b',"_last":"b"}'
+    stream = b"".join(framed.write(each) for each in (long, b"{}", short, long))
+    found = [one for at in range(0, len(stream), size) for one in framed.feed(stream[at : at + size])]
+    assert found.pop(1) == b"{}"
+    for each in found:
+        assert isinstance(each, Unreadable)
+        assert each.ends is not None
+        assert each.ends.members() == {"jsonrpc": "2.0", "id": 7, "_last": "b"}
+
+
+@pytest.mark.parametrize("length", range(1000, 1060))
+def test_members_are_known_wherever_the_ends_meet(length: int) -> None:
+    text = b'{"id":7,"_m":"' + b"a" * length + b'","x":[],"method":"m"}'
+    assert Ends.of(text).members() == {"id": 7, "method": "m"}

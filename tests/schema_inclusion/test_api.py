@@ -79,3 +79,20 @@ def test_a_draft_is_that_of_schemas_that_name_none() -> None:
     assert "meta-schema" in include(guessed, True, dialect=Dialect.DRAFT_07).reason
     named: dict[str, Any] = {"$schema": Dialect.DRAFT_04.value, **guessed}
     assert include(named, {"minimum": 1}, dialect=Dialect.DRAFT_07).verdict is Verdict.YES
+
+
+def test_items_that_need_not_be_there_contradict_nothing() -> None:
+    """What items must be is refuted only where one of them must be there."""
+    texts: dict[str, Any] = {"prefixItems": [True, True], "items": {"type": "string"}}
+    truths: dict[str, Any] = {"prefixItems": [True, True], "items": {"type": "boolean"}}
+    numbers: dict[str, Any] = {"type": "array", "minItems": 2, "prefixItems": [True, True], "items": {"type": "number"}}
+    assert is_satisfiable({**numbers, "anyOf": [texts, truths]}).verdict is Verdict.YES
+    assert is_satisfiable({**numbers, "minItems": 3, "anyOf": [texts, truths]}).verdict is Verdict.NO
+
+
+def test_numbers_that_are_left_out_meet_no_list_of_them() -> None:
+    left: dict[str, Any] = {"type": ["number", "string"], "not": {"enum": [1, 2]}}
+    others: dict[str, Any] = {"type": "string", "minLength": 3}
+    positive: dict[str, Any] = {"type": "number", "not": {"enum": [1]}, "minimum": 0}
+    assert include({**left, "anyOf": [{"enum": [1]}, others]}, {"type": "string"}).verdict is Verdict.YES
+    assert include({**left, "anyOf": [positive, others]}, {"type": "string"}).verdict is Verdict.NO

@@ -11,7 +11,7 @@ import pickle
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 from acp_bindings import v1
 
+from acp_session import handles
 from acp_session.containment import (
     Mechanism,
     Place,
@@ -196,6 +197,30 @@ def test_a_root_removed_and_made_again_is_another_one(tmp_path: Path, mechanism:
             open_file(root, ("a.txt",), os.O_RDONLY)
         assert not is_within([root], bind(str(place))), number
         (place / "a.txt").unlink()
+
+
+def test_a_path_that_leads_elsewhere_once_it_was_opened_is_not_granted(
+    tmp_path: Path, mechanism: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What somebody agreed to is the path, so that both must be one directory when the grant is made."""
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+    link = tmp_path / "link"
+    link.symlink_to("one")
+    before, opened = descriptors(), handles.open_from_top
+
+    def exchanged(parts: Sequence[str]) -> int:
+        folder = opened(parts)
+        link.unlink()
+        link.symlink_to("other")
+        return folder
+
+    with monkeypatch.context() as patch:
+        patch.setattr(handles, "open_from_top", exchanged)
+        with pytest.raises(Refused, match="changed while it was opened"):
+            bind(str(link))
+    assert descriptors() == before
+    assert bind(str(link)).real == str(tmp_path / "other")
 
 
 def test_a_closed_root_opens_nothing_and_what_was_opened_stays_open(tree: Path, mechanism: str) -> None:

@@ -429,6 +429,7 @@ def test_content_that_is_no_text_is_not_written(tmp_path: Path, content: str) ->
             "id_rsa.old",
             "login.ppk",
         ),
+        *("ENV~1", "ENV~1.LOC", "creden~2.jso", "SSH~1/config", "PASSWO~1.TXT", ".env:stream", "server.pem::$DATA"),
     ],
 )
 def test_names_of_secrets_are_off_limits(tmp_path: Path, make: Make, name: str) -> None:
@@ -502,7 +503,9 @@ def test_everything_that_the_page_calls_sensitive_is_off_limits(name: str) -> No
     assert is_denied((name,), SECRETS)
 
 
-@pytest.mark.parametrize("name", ["environment.ts", "a.txt", "keyboard.py", "tokens.md", "src/monkey.py"])
+@pytest.mark.parametrize(
+    "name", ["environment.ts", "a.txt", "keyboard.py", "tokens.md", "src/monkey.py", "a~1.md", "a:b"]
+)
 def test_ordinary_names_are_not(tmp_path: Path, name: str) -> None:
     client = Client(tmp_path)
     client.write(f"app/{name}", "new")
@@ -535,7 +538,9 @@ def test_version_control_is_read_and_not_written(tmp_path: Path, make: Make) -> 
         "hooks/config",
         ".git",
         "GIT~1/x",
+        "git~12/x",
         ".git. /x",
+        ".git::$INDEX_ALLOCATION/x",
     ):
         assert refusal(client.write, f"app/{path}", "new").code == REFUSED
     assert not (tmp_path / "app" / "sub").exists()

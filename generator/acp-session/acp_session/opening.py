@@ -12,9 +12,11 @@ from collections.abc import Callable, Collection
 from typing import Any, Final
 
 from acp_bindings import ConnectionEnded, DecodeError, Failed
+from acp_bindings.runtime.ends import Ends
 from acp_bindings.runtime.errors import INVALID_REQUEST, PARSE_ERROR
 from acp_bindings.runtime.framing import Unreadable
-from acp_bindings.runtime.parse import parse
+from acp_bindings.runtime.incoming import id_of, is_call
+from acp_bindings.runtime.parse import TooManyValues, parse, parse_with_duplicates
 from acp_bindings.runtime.transport import Transport
 from acp_bindings.runtime.wire import Watcher
 
@@ -72,7 +74,7 @@ class Opening:
             try:
                 line = await self.link.receive()
             except Unreadable as error:
-                self._answer(None, PARSE_ERROR, str(error))
+                self._answer(_id_in(error.ends), PARSE_ERROR, str(error))
                 if error.is_last:
                     return None
                 continue
@@ -92,6 +94,9 @@ class Opening:
         self._watch("client", line)
         try:
             value: Any = parse(line)
+        except TooManyValues as error:
+            self._answer(_id_in(Ends.of(line)), INVALID_REQUEST, str(error))
+            return
         except DecodeError as error:
             self._answer(None, PARSE_ERROR, str(error))
             return
@@ -191,6 +196,11 @@ def _asked(line: bytes) -> int | None:
     return _whole(as_object(message.get("params")).get("protocolVersion"))
 
 
+def _id_in(ends: Ends | None) -> Any:
+    """The id of a message that is too large to be read, where it is known."""
+    return None if ends is None else id_of(ends.members().get("id"))
+
+
 def _whole(value: object) -> int | None:
     if isinstance(value, float) and value.is_integer():
         return int(value)
@@ -235,17 +245,32 @@ async def _answer(link: Transport, number: int, kept: list[bytes]) -> dict[str, 
         except Unreadable as error:
             if error.is_last:
                 raise ConnectionEnded("the agent has ended before it answered `initialize`") from error
+            if error.ends is not None and not is_call(error.ends.members()):
+                raise _unread(error) from error
             continue
         if line is None:
             raise ConnectionEnded("the agent has ended before it answered `initialize`")
         try:
-            message = as_object(parse(line))
+            value, repeated = parse_with_duplicates(line)
+        except TooManyValues as error:
+            if not is_call(Ends.of(line).members()):
+                raise _unread(error) from error
+            value, repeated = {}, ()
         except DecodeError:
-            message = {}
-        if message.get("id") == number and "method" not in message and ("result" in message or "error" in message):
+            value, repeated = {}, ()
+        message = as_object(value)
+        if "method" not in message and message.get("id") == number and not isinstance(message.get("id"), bool):
+            if repeated:
+                raise _unread(repeated[0])
+            if "result" not in message and "error" not in message:
+                raise _unread("it has neither result nor error")
             return message
         kept.append(line)
         del kept[: max(0, len(kept) - _MOST_EARLY)]
+
+
+def _unread(reason: object) -> ConnectionEnded:
+    return ConnectionEnded(f"what the agent answers to `initialize` cannot be read: {reason}")
 
 
 class Begun:

@@ -45,11 +45,8 @@ SECRETS: Final = (
 SECRET_FOLDERS: Final = (".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker")
 """Names of folders that hold secrets: nothing in them is read or written by default."""
 
-VERSION_CONTROL: Final = (".git", "git~[0-9]*", ".hg", ".svn", ".bzr", ".jj")
-"""Names of folders (or files) of version control, not written by default: their hooks and settings run programs.
-
-`git~1` is what file systems with short names call `.git`; other short names are not known here.
-"""
+VERSION_CONTROL: Final = (".git", ".hg", ".svn", ".bzr", ".jj")
+"""Names of folders (or files) of version control, not written by default: their hooks and settings run programs."""
 
 
 RUN_BY_TOOLS: Final = (
@@ -77,9 +74,10 @@ and run when somebody asks for a build; they are not here.
 def is_denied(parts: Sequence[str], patterns: Iterable[str]) -> bool:
     r"""Whether a component of a path below its root matches a pattern, or components in a row do, for a pattern with `/`.
 
-    Case, compatibility forms, invisible characters, and dots and spaces at the end make no difference: some file systems ignore them.
+    Case, compatibility forms, invisible characters, dots and spaces at the end, and the name of a stream make no difference: some file
+    systems ignore them. A short name (`GIT~1`) is one of those that it may stand for.
 
-    >>> [is_denied(["src", name], SECRETS) for name in (".env", "ID_RSA", "Credentials.json", ".e\u200bnv", "environment.ts")]
+    >>> [is_denied(["src", name], SECRETS) for name in (".env", "ID_RSA", "CREDEN~1.JSO", ".e\u200bnv", "environment.ts")]
     [True, True, True, True, False]
     """
     names = tuple(map(folded, parts))
@@ -97,7 +95,21 @@ def folded(name: str) -> str:
     """A name as the most forgetful file system would compare it."""
     visible = "".join(character for character in name if unicodedata.category(character) not in ("Cf", "Cc"))
     plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", visible).casefold())
+    plain = plain.partition(":")[0] or plain
     return plain.rstrip(" .") or plain
+
+
+def _short(name: str) -> str:
+    """An expression for what a file system with names of eight and three characters calls a file that this wildcard matches."""
+    base, _, ending = name.lstrip("*.").rpartition(".")
+    if not base:
+        base, ending = ending, ""
+    known = re.split(r"[*?\[]", base)[0].replace(" ", "").replace(".", "")[:6]
+    more = "" if known == base or len(known) == 6 else "[^~.]*"
+    first = re.split(r"[*?\[]", ending)[0][:3]
+    is_open = known != base and "*" in base
+    rest = r"(?:\..*)?" if is_open else rf"\.{re.escape(first)}.*" if ending else ""
+    return rf"{re.escape(known)}{more}~[0-9]+{rest}\Z" if known else r"(?!)"
 
 
 @cache
@@ -110,4 +122,5 @@ def _expressions(patterns: tuple[str, ...]) -> tuple[re.Pattern[str], tuple[tupl
 
 
 def _expression(names: Sequence[str]) -> re.Pattern[str]:
-    return re.compile("|".join(translate(folded(name)) for name in names) if names else r"(?!)")
+    plain = [folded(name) for name in names]
+    return re.compile("|".join([*map(translate, plain), *map(_short, plain)]) if names else r"(?!)")

@@ -29,7 +29,7 @@ from acpgen.compat.findings import (
 from acpgen.compat.fingerprints import asked, fingerprint
 from acpgen.compat.sources import Comparable, Input, opened
 from acpgen.compat.spots import Spots
-from acpgen.errors import Fault, Faults, NameCollision, Unsupported
+from acpgen.errors import Fault, Faults, NameCollision, Unsupported, distinct
 from acpgen.pointers import pointer, pointer_parts
 from acpgen.schema.effort import account, bounded
 from acpgen.schema.load import NO_REFERENCES, Documents, References
@@ -88,9 +88,9 @@ def both(
                 opened(each, checked=mode == "protocol", unstable=unstable, references=references, methods=methods)
             )
         except Faults as caught:
-            faults.extend(fault for fault in caught.faults if str(fault) not in map(str, faults))
+            faults.extend(caught.faults)
     if faults:
-        raise Faults(faults)
+        raise Faults(distinct(faults))
     return sides[0], sides[1]
 
 
@@ -194,7 +194,7 @@ def _checked(
     from acpgen.compat.protocol.check import check, restructured
 
     found = check(before, after, budget, formats)
-    if found.judged or _values(old.input.documents) == _values(new.input.documents):
+    if found.judged or old.input.documents.values == new.input.documents.values:
         return found
     return replace(found, judged=(restructured(before, after, _start(old.input), _start(new.input)),))
 
@@ -338,10 +338,6 @@ def _start(side: Input) -> str:
     return f"{side.documents.documents[0].path}#"
 
 
-def _values(documents: Documents) -> list[JSON]:
-    return [document.value for document in documents.documents]
-
-
 # --- language mode ---------------------------------------------------------------------------------------------------
 
 
@@ -363,7 +359,7 @@ def _language_report(old: Input, new: Input, budget: int, formats: bool) -> Repo
     for place, each in apart.items():
         found += _language_findings(each, old, new, schemas, place)
     found += [_about(_language_gone(place), old, new, schemas, place) for place in left]
-    equal = comparison.same and _values(old.documents) == _values(new.documents)
+    equal = comparison.same and old.documents.values == new.documents.values
     made: Bindings = "identical" if equal else _bindings(old, new)
     if not found and made != "identical":
         found.append(_about(_language_rewritten(), old, new, schemas, ""))
@@ -384,7 +380,7 @@ def _bindings(old: Input, new: Input) -> Bindings:
     """What happens to generated code; where nothing can be generated, it cannot keep its names."""
     from acpgen.compat.protocol.bindings import bindings
 
-    if not all(is_object(value) for side in (old, new) for value in _values(side.documents)):
+    if not all(is_object(value) for side in (old, new) for value in side.documents.values):
         return "breaking"
     try:
         return bindings(*_revisions(side(old, unstable=False), side(new, unstable=False)))

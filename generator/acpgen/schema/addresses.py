@@ -10,15 +10,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import quote, unquote, urldefrag, urljoin
+from urllib.parse import unquote, urldefrag, urljoin
 
 from acpgen.pointers import pointer, pointer_parts
 from acpgen.schema.drafts import MODERN, Draft, address, draft_of
 from acpgen.schema.positions import DEEPEST
+from acpgen.schema.siblings import address_of
 from acpgen.schema.walk import DEFINITIONS, Schema
-
-FILES: Final = "file:///"
-"""What paths of files are relative to: an address that no file on any disk is looked up by."""
 
 REFERRING: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 """The keywords that refer."""
@@ -71,8 +69,8 @@ class Addresses:
         root = SchemaPlace(path, ())
         if root not in self._resources:
             draft = draft_of(value, self._given) or MODERN
-            self._resources[root] = Resource(root, known_as or FILES + quote(path), draft)
-            self._by_address[FILES + quote(path)][root] = None
+            self._resources[root] = Resource(root, known_as or address_of(path), draft)
+            self._by_address[address_of(path)][root] = None
             if is_entry:
                 self._entries.append(root)
         if known_as:
@@ -139,7 +137,7 @@ class Addresses:
         """The places that a plain reference leads to: none if it dangles, several if an address or an anchor stands twice."""
         try:
             location, fragment = urldefrag(ref)
-            beside = FILES + quote(posixpath.normpath(posixpath.join(posixpath.dirname(place.path), unquote(location))))
+            beside = address_of(posixpath.normpath(posixpath.join(posixpath.dirname(place.path), unquote(location))))
         except ValueError:
             return ()
         roots: Iterable[SchemaPlace] = (self.around(place).place,)

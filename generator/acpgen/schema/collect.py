@@ -25,7 +25,7 @@ from acpgen.errors import (
     UnusablePattern,
 )
 from acpgen.pointers import pointer, reference_to, target
-from acpgen.schema.addresses import FILES, REFERRING, Addresses, SchemaPlace
+from acpgen.schema.addresses import REFERRING, Addresses, SchemaPlace
 from acpgen.schema.chosen import ChosenNames
 from acpgen.schema.claims import Claim, Kind, rename, rename_references, settle, telling
 from acpgen.schema.dialect import DECLARING, declared_sides, wrong_values
@@ -34,6 +34,7 @@ from acpgen.schema.expressions import is_usable, plain_expression
 from acpgen.schema.keywords import TABLE, meant_by
 from acpgen.schema.load import Documents, check_schema, published
 from acpgen.schema.names import class_name
+from acpgen.schema.siblings import FILES
 from acpgen.schema.unions import branches_of, constant
 from acpgen.schema.walk import (
     ASSERTIONS,
@@ -332,8 +333,8 @@ class _Collector:
             return "#"
         found = self._schema_at(*targets)
         if found is None or not self._reach(found):
-            absolute = self.addresses.absolute(place, ref)
-            missing = "" if self.addresses.knows(absolute) or absolute.startswith(FILES) else absolute
+            is_file = self.addresses.targets(place, ref) or self.addresses.knows(self.addresses.absolute(place, ref))
+            missing = "" if is_file else self._address(place, ref)
             self.faults.append(DanglingReference(at=place.at, ref=ref, keyword=keyword, address=missing))
             return "#"
         if found not in self.named:
@@ -341,6 +342,11 @@ class _Collector:
             if found.path not in self.own:
                 self.pending.append(found)
         return reference_to(self.named.get(found, ""))
+
+    def _address(self, place: SchemaPlace, ref: str) -> str:
+        """What to know the file by that a reference means: its address, as written where that is a path."""
+        absolute = self.addresses.absolute(place, ref)
+        return ref.partition("#")[0] if absolute.startswith(FILES) or not absolute else absolute
 
     def _reach(self, place: SchemaPlace) -> bool:
         """Whether a schema stands at a place that is referred to. What no keyword leads to is read because of the reference."""

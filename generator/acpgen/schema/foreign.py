@@ -6,21 +6,28 @@ of a piece to that in the file, where the two differ.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import posixpath
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
+from urllib.parse import unquote
 
 from acpgen.errors import Fault, Faults, NotThatDocument
 from acpgen.schema.calls import Bound
+from acpgen.schema.drafts import address
 from acpgen.schema.load import Document, Documents, check
 from acpgen.schema.lsp import read_metamodel
-from acpgen.schema.made import Made
+from acpgen.schema.made import Elsewhere, Made
 from acpgen.schema.openrpc import read_openrpc
 from acpgen.schema.positions import DEEPEST
 from acpgen.schema.profile import KINDS, Profile, is_document
+from acpgen.schema.siblings import address_of
 from acpgen.schema.walk import is_object
 
-_READERS = {"openrpc": read_openrpc, "lsp-metamodel": read_metamodel}
+_READERS: Final[Mapping[str, Callable[[Mapping[str, Any], str, Elsewhere], Made]]] = {
+    "openrpc": read_openrpc,
+    "lsp-metamodel": lambda document, path, _: read_metamodel(document, path),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +72,7 @@ def translated(documents: Documents, profile: Profile) -> Translated:
                 faults.append(NotThatDocument(at=document.path, kind=kind, reason="its members are others"))
             made.append(document)
             continue
-        found: Made = _READERS[profile.document](document.value, document.path)
+        found = _READERS[profile.document](document.value, document.path, _elsewhere(documents, document.path))
         read[document.path] = found.unread
         faults.extend(found.faults)
         places.update(found.places)
@@ -77,6 +84,18 @@ def translated(documents: Documents, profile: Profile) -> Translated:
     if faults:
         raise Faults(faults)
     return Translated(replace(documents, documents=tuple(made)), tuple(methods), places, read)
+
+
+def _elsewhere(documents: Documents, path: str) -> Elsewhere:
+    """Finds the other documents that a document refers to, by their addresses or their paths."""
+    known = {address_of(each.path): (each.path, each.value) for each in documents.documents}
+    known |= {address(written): (each.path, each.value) for written, each in documents.references.items()}
+
+    def find(location: str) -> tuple[str, Any] | None:
+        beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(location)))
+        return known.get(address(location)) or known.get(address_of(beside))
+
+    return find
 
 
 def relocated(at: str, places: Mapping[str, str]) -> str:

@@ -40,7 +40,7 @@ from acpgen.pointers import follow, plain_pointer
 from acpgen.schema.drafts import BY_NAME, Draft, address, draft_of
 from acpgen.schema.overlay import extended
 from acpgen.schema.positions import DEEPEST, LONGEST_INTEGER, JsonProblem, line_and_column, problems
-from acpgen.schema.siblings import with_siblings
+from acpgen.schema.siblings import address_of, siblings
 from acpgen.schema.walk import is_definition, is_object
 
 if TYPE_CHECKING:
@@ -89,9 +89,15 @@ class Documents:
         return {known: document.value for known, document in self.references.items()}
 
     @property
+    def values(self) -> tuple[JSON, ...]:
+        """What its files hold, and those beside them."""
+        return tuple(document.value for document in (*self.documents, *self.references.values()))
+
+    @property
     def size(self) -> int:
         """The characters of all of its files."""
-        return sum(len(document.text) for document in self.documents)
+        beside = {each.path: each for each in self.references.values()}
+        return sum(len(document.text) for document in (*self.documents, *beside.values()))
 
     def find(self, path: str) -> Document | None:
         """The document with a path: one of the protocol, one that was given beside it, or a published meta-schema."""
@@ -103,8 +109,9 @@ class Documents:
 class Source:
     """Files as they were found, not yet understood. `root` is how people know the folder that the paths are relative to.
 
-    `references` are address, path and bytes of what lies elsewhere; such a path is relative to no root. `taken` says of files that
-    were taken over from another folder where they lie.
+    `references` are address, path and bytes of what only counts where it is referred to. What lies elsewhere has a path that is relative
+    to no root, what lies beside a single file has `siblings.address_of` its path. `taken` says of files that were taken over from another
+    folder where they lie.
     """
 
     name: str
@@ -123,8 +130,15 @@ class Source:
             return path
         return f"{self.root}{path}" if self.root.endswith(":") else f"{self.root}/{path}"
 
+    @property
+    def siblings(self) -> tuple[tuple[str, bytes], ...]:
+        """Path and bytes of the files beside a single one that it refers to."""
+        return tuple((path, content) for known, path, content in self.references if known == address_of(path))
+
     def is_beside(self, file: str) -> bool:
         """Whether a file lies elsewhere than the schema."""
+        if any(file == each for each, _ in self.siblings):
+            return False
         return any(file == each for _, each, _ in self.references) or published(file) is not None
 
 
@@ -144,30 +158,31 @@ def load(
 def read(source: Path, *, name: str | None = None, references: References = NO_REFERENCES) -> Source:
     """The bytes of a schema, and of what its references may lead to. Raises `Faults`."""
     mode = _mode(source)
+    beside: tuple[tuple[str, str, bytes], ...] = ()
     if stat.S_ISDIR(mode):
         folder, files, own = source, read_folder(source), source.resolve().name
     else:
-        folder, own = source.parent, source.stem
-        files = with_siblings(source.name, read_bytes(source, LARGEST), _below(folder))
+        folder, content, own = source.parent, read_bytes(source, LARGEST), source.stem
+        files = ((source.name, content),)
+        beside = siblings(source.name, content, _below(folder, LARGEST - len(content)))
     whole, taken = extended(files, place(folder), lambda other: read_folder(folder / other), parsed)
-    return with_references(Source(name or own, place(folder), whole, taken=taken), references)
+    return with_references(Source(name or own, place(folder), whole, beside, taken), references)
 
 
-def _below(folder: Path) -> Callable[[str], bytes | None]:
-    """Reads files below a folder; links must stay inside of it, as in a folder that is read whole."""
+def _below(folder: Path, room: int) -> Callable[[str], bytes | None]:
+    """Reads files below a folder, of so many bytes together; links must stay inside of it, as in a folder that is read whole."""
     root = Path(os.path.realpath(folder))
-    size = 0
 
     def read_one(path: str) -> bytes | None:
-        nonlocal size
+        nonlocal room
         file = folder / path
         target = Path(os.path.realpath(file))
         if not os.path.lexists(file):
             return None
         if not target.is_file() or not target.is_relative_to(root):
             raise Faults([LinkRefused(at=place(file))])
-        content = read_bytes(file, LARGEST - size)
-        size += len(content)
+        content = read_bytes(file, room)
+        room -= len(content)
         return content
 
     return read_one
@@ -180,9 +195,9 @@ def parsed(content: bytes, at: str) -> JSON:
 
 def with_references(source: Source, references: References) -> Source:
     """A schema with what its references may lead to. Raises `Faults`."""
-    size = sum(len(content) for _, content in source.files)
+    size = sum(len(content) for *_, content in (*source.files, *source.references))
     faults: list[Fault] = []
-    beside: list[tuple[str, str, bytes]] = []
+    beside = list(source.references)
     for written, file in references.items():
         draft = BY_NAME.get(os.fspath(file))
         if draft is not None:
@@ -287,7 +302,7 @@ def _documents(source: Source, judge: Callable[[JSON, str, Mapping[str, JSON]], 
             return None
 
     found = [read_as(path, content, source.at(path)) for path, content in source.files]
-    beside = {known: read_as(path, content, path) for known, path, content in source.references}
+    beside = {known: read_as(path, content, source.at(path)) for known, path, content in source.references}
     documents = Documents(
         source.name,
         tuple(document for document in found if document is not None),
@@ -296,7 +311,7 @@ def _documents(source: Source, judge: Callable[[JSON, str, Mapping[str, JSON]], 
     for document in documents.documents:
         faults.extend(judge(document.value, source.at(document.path), documents.given))
     for document in {each.path: each for each in documents.references.values()}.values():
-        faults.extend(judge(document.value, document.path, documents.given))
+        faults.extend(judge(document.value, source.at(document.path), documents.given))
     if faults:
         raise Faults(faults)
     return documents

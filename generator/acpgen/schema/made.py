@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from acpgen.errors import Fault, NotThatDocument
 from acpgen.pointers import plain_pointer
 from acpgen.schema.calls import Bound
 from acpgen.schema.names import class_name
 from acpgen.schema.walk import Schema
+
+Elsewhere: TypeAlias = Callable[[str], tuple[str, Any] | None]
+"""Finds path and value of another document by the location that a reference names, which is all of it before the fragment."""
 
 
 @dataclass(slots=True)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import copy
+import posixpath
 from collections.abc import Mapping
 from typing import Any, Final
+from urllib.parse import unquote, urljoin
 
 from acpgen.errors import DanglingReference
 from acpgen.pointers import escape, follow, pointer_parts
 from acpgen.schema.calls import Bound
-from acpgen.schema.made import Made, reference
+from acpgen.schema.made import Elsewhere, Made, reference
 from acpgen.schema.names import class_name
 from acpgen.schema.walk import Schema, children, is_array, is_object
 
@@ -24,15 +26,15 @@ _WORDS: Final = ("summary", "description", "tags", "externalDocs", "examples", "
 _STRUCTURES: Final = ("by-name", "by-position", "either")
 
 
-def read_openrpc(document: Mapping[str, Any], path: str) -> Made:
-    """The schema and the methods of an OpenRPC document. What is wrong with it is among the faults."""
+def read_openrpc(document: Mapping[str, Any], path: str, elsewhere: Elsewhere) -> Made:
+    """The schema and the methods of an OpenRPC document, which may refer to others. What is wrong with it is among the faults."""
     made = Made(path, "an OpenRPC document")
     components = document.get("components", {})
     schemas: Any = components.get("schemas") if is_object(components) else None
     made.places[made.at("definitions")] = made.at("components", "schemas")
     for name, schema in schemas.items() if is_object(schemas) else ():
         made.define(name, _local(schema), made.at("components", "schemas", name))
-    reader = _Reader(document, made)
+    reader = _Reader(document, made, elsewhere)
     for index, method in enumerate(document["methods"]):
         found, at = reader.resolved(method, made.at("methods", index))
         if is_object(found):
@@ -48,23 +50,35 @@ def read_openrpc(document: Mapping[str, Any], path: str) -> Made:
 
 
 class _Reader:
-    def __init__(self, document: Mapping[str, Any], made: Made) -> None:
+    def __init__(self, document: Mapping[str, Any], made: Made, elsewhere: Elsewhere) -> None:
         self.document = document
         self.made = made
+        self.elsewhere = elsewhere
 
     def resolved(self, value: Any, at: str) -> tuple[Any, str]:
-        """What a reference object leads to, and where that stands; `None` with a fault where it leads nowhere."""
+        """What a reference object leads to, and where that stands; `None` with a fault where it leads nowhere.
+
+        References in what stands in another document lead where they lead there.
+        """
         seen: set[str] = set()
         while is_object(value) and isinstance(value.get("$ref"), str):
             ref = value["$ref"]
+            location, mark, fragment = ref.partition("#")
+            path, whole = (self.elsewhere(location) if location else (self.made.path, dict(self.document))) or (
+                "",
+                None,
+            )
             try:
-                if not ref.startswith("#/") or ref in seen:
+                if not mark or not fragment.startswith("/") or ref in seen or not is_object(whole):
                     raise KeyError(ref)
-                value, seen = follow(dict(self.document), pointer_parts(ref)), seen | {ref}
+                value, seen = follow(whole, pointer_parts(unquote(fragment))), seen | {ref}
             except KeyError:
-                self.made.faults.append(DanglingReference(at=at, ref=ref))
+                self.made.faults.append(
+                    DanglingReference(at=at, ref=ref, address="" if whole is not None else location)
+                )
                 return None, at
-            at = f"{self.made.path}{ref}"
+            at = f"{path}#{fragment}"
+            value = _seen_from_here(value, location)
         return value, at
 
     def method(self, method: Schema, at: str) -> None:
@@ -159,6 +173,34 @@ class _Reader:
         return self.made.define(
             self.made.free(f"{stem}Result", f"{stem}MethodResult"), _described(descriptor), f"{at}/schema"
         )
+
+
+def _seen_from_here(value: Any, location: str) -> Any:
+    """A copy of what stands in the document at a location, with its references as they are written outside of it."""
+    if not location:
+        return value
+    value = copy.deepcopy(value)
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if is_object(one):
+            ref = one.get("$ref")
+            if isinstance(ref, str):
+                one["$ref"] = _joined(location, ref)
+            waiting.extend(one.values())
+        elif is_array(one):
+            waiting.extend(one)
+    return value
+
+
+def _joined(location: str, ref: str) -> str:
+    """A reference of the document at a location as it is written outside of it."""
+    other, mark, fragment = ref.partition("#")
+    if not other:
+        return f"{location}{ref}"
+    if "://" in location or "://" in other:
+        return urljoin(location, ref)
+    return posixpath.normpath(posixpath.join(posixpath.dirname(location), other)) + mark + fragment
 
 
 def _described(descriptor: Schema) -> Any:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from acpgen.errors import Fault, Faults, LinkRefused, NoMergeBase, NoRevision, NotFound, TooLarge
 from acpgen.schema.load import LARGEST, Source, parsed
 from acpgen.schema.overlay import extended
-from acpgen.schema.siblings import with_siblings
+from acpgen.schema.siblings import siblings
 
 if TYPE_CHECKING:
     import subprocess
@@ -240,16 +240,25 @@ class Contents:
         folder, files = self._files(place, shown)
         root = f"{shown}:{folder}"
         whole, taken = extended(files, root, read_folder, parsed)
-        return Source(name, root, whole, taken=taken)
+        return Source(name, root, whole, self._beside(place, files, shown), taken)
+
+    def _beside(
+        self, place: Location, files: tuple[tuple[str, bytes], ...], shown: str
+    ) -> tuple[tuple[str, str, bytes], ...]:
+        """What a schema of one file refers to, as `Source.references` has it."""
+        folder, _, name = place.path.rpartition("/")
+        if [path for path, _ in files] != [name]:
+            return ()
+        return siblings(*files[0], self._below(replace(place, path=folder), shown, LARGEST - len(files[0][1])))
 
     def beside(self, place: Location) -> tuple[str, ...]:
         """The files that a schema of one file refers to, relative to the top; none of a folder, and of what cannot be read."""
         try:
             folder, files = self._files(place, place.commit)
+            found = self._beside(place, files, place.commit)
         except Faults:
             return ()
-        paths = [posixpath.join(folder, path) for path, _ in files]
-        return tuple(path for path in paths if path != place.path) if place.path in paths else ()
+        return tuple(posixpath.join(folder, path) for _, path, _ in found)
 
     def _files(self, place: Location, shown: str) -> tuple[str, tuple[tuple[str, bytes], ...]]:
         """The folder of a schema in a commit, and its files with their contents. Raises `Faults`."""
@@ -270,23 +279,21 @@ class Contents:
         if faults:
             raise Faults(faults)
         contents = self._read([each.identity for each in regular])
-        files = tuple((each.path.removeprefix(folder).lstrip("/"), contents[each.identity]) for each in regular)
-        return folder, with_siblings(*files[0], self._below(replace(place, path=folder), shown)) if is_file else files
+        return folder, tuple((each.path.removeprefix(folder).lstrip("/"), contents[each.identity]) for each in regular)
 
-    def _below(self, folder: Location, shown: str) -> Callable[[str], bytes | None]:
-        """Reads files below a folder of a commit. No more of them are read than a schema may have."""
-        size = 0
+    def _below(self, folder: Location, shown: str, room: int) -> Callable[[str], bytes | None]:
+        """Reads files below a folder of a commit, of so many bytes together."""
 
         def read_one(path: str) -> bytes | None:
-            nonlocal size
+            nonlocal room
             at = posixpath.join(folder.path, path)
             blob = next((each for each in self._listed(replace(folder, path=at)) if each.path == at), None)
             if blob is None:
                 return None
             if blob.mode not in ("100644", "100755"):
                 raise Faults([LinkRefused(at=f"{shown}:{at}")])
-            size += self._sizes([blob.identity])[blob.identity]
-            if size > LARGEST:
+            room -= self._sizes([blob.identity])[blob.identity]
+            if room < 0:
                 raise Faults([TooLarge(at=f"{shown}:{at}", limit=LARGEST)])
             return self._read([blob.identity])[blob.identity]
 

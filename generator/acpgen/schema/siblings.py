@@ -1,6 +1,7 @@
 """The files that a single schema file refers to: those below its folder that a relative reference names by path.
 
-A folder is read whole; of a file's folder only what the file needs, one file after another. What lies above the folder is never read.
+A folder is a schema as a whole. Of what lies beside a file only that counts which its references lead to, one file after another, as with
+the files that addresses mean; what lies above its folder is never read.
 """
 
 from __future__ import annotations
@@ -10,16 +11,24 @@ import posixpath
 import re
 from collections.abc import Callable
 from typing import Final, TypeAlias
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 Reader: TypeAlias = Callable[[str], bytes | None]
 """Reads a file by its path relative to the folder; `None` if there is none."""
 
+FILES: Final = "file:///"
+"""What paths of files are relative to: an address that no file on any disk is looked up by."""
+
 _REFERENCE: Final = re.compile(rb'"\$(?:ref|dynamicRef)"\s*:\s*("(?:[^"\\\x00-\x1f]|\\.)*")')
 
 
-def with_siblings(name: str, content: bytes, read: Reader) -> tuple[tuple[str, bytes], ...]:
-    """Path and bytes of a file and of all that its references lead to, sorted by path."""
+def address_of(path: str) -> str:
+    """The address of a file that has none of its own."""
+    return FILES + quote(path)
+
+
+def siblings(name: str, content: bytes, read: Reader) -> tuple[tuple[str, str, bytes], ...]:
+    """Address, path and bytes of each file that the references of one lead to, sorted by path."""
     found = {name: content}
     pending = [name]
     tried: set[str] = set()
@@ -31,7 +40,8 @@ def with_siblings(name: str, content: bytes, read: Reader) -> tuple[tuple[str, b
             if sibling is not None:
                 found[other] = sibling
                 pending.append(other)
-    return tuple(sorted(found.items()))
+    del found[name]
+    return tuple((address_of(path), path, found[path]) for path in sorted(found))
 
 
 def _named(path: str, content: bytes) -> set[str]:

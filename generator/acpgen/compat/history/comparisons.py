@@ -114,5 +114,5 @@ def _is_silent(found: Report | Faults) -> bool:
     return found.wire.backward == found.wire.forward == "yes"
 
 
-def _values(side: Side) -> list[object]:
-    return [each.value for each in side.input.documents.documents]
+def _values(side: Side) -> tuple[object, ...]:
+    return side.input.documents.values

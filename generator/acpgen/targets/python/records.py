@@ -480,7 +480,8 @@ def _imports(
     told = [record for record in records if _unknown_tag(record, fallbacks.get(record.name)) is not None]
     if told:
         needed += ["typing.TYPE_CHECKING", f"{modules.runtime}.UnknownTag"]
-    standing = sorted({one for record in records for one in fronts_by_record(protocol, names).get(record.name, [])})
+    fronts = fronts_by_record(protocol, names)
+    standing = sorted({one for record in records for one in fronts.get(record.name, [])})
     if standing:
         needed += ["typing.TYPE_CHECKING", "typing.Any", "typing.Self"]
         needed += [f"{modules.package}._kinds.{one}" for one in standing]

@@ -13,8 +13,9 @@ from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, Final
 
 from .calling import Calling
+from .ends import Ends
 from .envelopes import JsonRpc, Taken
-from .errors import INVALID_REQUEST, DecodeError, EncodeError
+from .errors import INVALID_REQUEST, DecodeError, EncodeError, Problem
 from .failures import (
     ALONE,
     BUSY,
@@ -34,7 +35,7 @@ from .failures import (
 from .framing import Unreadable
 from .incoming import Batch, id_of, is_answer, is_answered, is_call
 from .json_types import is_array, is_object
-from .parse import VALUES, parse, parse_with_duplicates
+from .parse import VALUES, TooManyValues, parse, parse_with_duplicates
 from .places import PLACE, Reading, Serving
 from .wire import Handler, Watcher, Wire
 
@@ -164,7 +165,9 @@ class Connection(Calling):
                 try:
                     line = await self.transport.receive()
                 except Unreadable as error:
-                    if error.is_answered:
+                    if error.ends is not None and not error.is_last:
+                        self._overlook(error.ends, str(error), unreadable(str(error)))
+                    elif error.is_answered:
                         self._refuse(None, "", unreadable(str(error)))
                     else:
                         self._tell(error)
@@ -204,6 +207,9 @@ class Connection(Calling):
             self._watch(self._monitor, self.other, line)
         try:
             value, repeated = parse_with_duplicates(line, values=self._values)
+        except TooManyValues as error:
+            self._overlook(Ends.of(line), error.problems[0].sentence, answer_to(error))
+            return
         except DecodeError as error:
             self._refuse(None, "", answer_to(error))
             return
@@ -218,6 +224,32 @@ class Connection(Calling):
             batch = Batch(sum(1 for item in value if is_answered(item)))
             for item in value:
                 await self._take(item, batch, place)
+
+    def _overlook(self, ends: Ends, sentence: str, answer: Answer) -> None:
+        """Deal with a message that is too large to be read. A request is answered so, and an answer fails its request. What may be the
+        answer to any request that waits ends the connection: no other answer to it will come.
+        """
+        known = ends.members()
+        if self._pending.is_late(known):
+            return
+        number = known.get("request_seq", known.get("id"))
+        method = known.get("method", "")
+        if is_call(known) or not self._pending.methods:
+            self._refuse(
+                id_of(known.get("id")),
+                method if isinstance(method, str) else "",
+                answer,
+            )
+            return
+        error = DecodeError(
+            INVALID_REQUEST, (Problem("", "", sentence),), id=id_of(number)
+        )
+        if not self._pending.settle(number, error):
+            self._refuse(None, "", answer)
+            if number is None:
+                raise ConnectionEnded(
+                    f"what may be an answer cannot be read: {sentence}"
+                )
 
     async def _take(self, value: Any, batch: Batch | None, place: Reading) -> None:
         """Handle one message; notifications to their end."""

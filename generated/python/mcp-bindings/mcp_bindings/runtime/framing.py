@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final, Literal, Protocol, TypeAlias
 
+from .ends import Ends
+
 LIMIT: Final = 64 << 20
 """How many bytes one message may have, where nothing else is asked for: prompts hold images."""
 
@@ -14,15 +16,21 @@ _LENGTH: Final = re.compile(rb"content-length:[ \t]*([0-9]{1,15})[ \t]*", re.IGN
 
 class Unreadable(ValueError):
     """What stands in the stream is no message. What follows it may be; after `is_last` no further message can be found. It is answered
-    with an error where `is_answered`, or else passed over.
+    with an error where `is_answered`, or else passed over. `ends` are those of a message that is too long.
     """
 
     def __init__(
-        self, sentence: str, *, is_last: bool = False, is_answered: bool = True
+        self,
+        sentence: str,
+        *,
+        is_last: bool = False,
+        is_answered: bool = True,
+        ends: Ends | None = None,
     ) -> None:
         super().__init__(sentence)
         self.is_last = is_last
         self.is_answered = is_answered
+        self.ends = ends
 
 
 Frame: TypeAlias = "bytes | Unreadable"
@@ -51,12 +59,13 @@ def framing(kind: Kind, limit: int = LIMIT) -> Framing:
 
 
 class Lines:
-    """One message a line. Lines of spaces are passed over; of one that is too long, nothing is kept."""
+    """One message a line. Lines of spaces are passed over; of one that is too long, its ends are kept."""
 
     def __init__(self, limit: int = LIMIT) -> None:
         self._limit = limit
         self._parts: list[bytes] = []
         self._size = 0
+        self._ends = Ends()
 
     def feed(self, data: bytes) -> list[Frame]:
         """See `Framing`."""
@@ -67,7 +76,7 @@ class Lines:
         found = self._line(first)
         for line in lines[:-1]:
             if len(line) > self._limit:
-                found.append(self._too_long())
+                found.append(self._too_long(Ends.of(line)))
             elif line and not line.isspace():
                 found.append(line)
         self._keep(lines[-1])
@@ -84,6 +93,8 @@ class Lines:
     def _keep(self, part: bytes) -> None:
         self._size += len(part)
         if self._size > self._limit:
+            for each in (*self._parts, part):
+                self._ends.add(each)
             self._parts.clear()
         elif part:
             self._parts.append(part)
@@ -93,12 +104,13 @@ class Lines:
         parts, size = self._parts, self._size
         self._parts, self._size = [], 0
         if size > self._limit:
-            return [self._too_long()]
+            ends, self._ends = self._ends, Ends()
+            return [self._too_long(ends)]
         line = b"".join(parts)
         return [line] if line and not line.isspace() else []
 
-    def _too_long(self) -> Unreadable:
-        return Unreadable(f"a line is longer than {self._limit} bytes")
+    def _too_long(self, ends: Ends) -> Unreadable:
+        return Unreadable(f"a line is longer than {self._limit} bytes", ends=ends)
 
 
 class Headers:
@@ -109,6 +121,7 @@ class Headers:
         self._buffer = bytearray()
         self._length: int | None = None
         self._skip = 0
+        self._ends = Ends()
         self._is_lost = False
 
     def feed(self, data: bytes) -> list[Frame]:
@@ -116,9 +129,9 @@ class Headers:
         if self._is_lost:
             return []
         found: list[Frame] = []
-        skipped = min(self._skip, len(data))
-        self._skip -= skipped
-        self._buffer += data[skipped:] if skipped else data
+        if self._skip:
+            data = self._skipped(data, found)
+        self._buffer += data
         while True:
             if self._length is None and not self._header(found):
                 return found
@@ -156,12 +169,23 @@ class Headers:
             if length <= self._limit:
                 self._length = length
                 return True
-            found.append(Unreadable(f"a message is longer than {self._limit} bytes"))
-            self._skip = max(0, length - len(self._buffer))
-            del self._buffer[:length]
+            self._skip, begun = length, bytes(self._buffer)
+            self._buffer[:] = self._skipped(begun, found)
         if len(self._buffer) >= _LONGEST_HEADER:
             return self._lose(found, "this is no header")
         return False
+
+    def _skipped(self, data: bytes, found: list[Frame]) -> bytes:
+        """What follows in these bytes on a message that is too long."""
+        part, rest = data[: self._skip], data[self._skip :]
+        self._ends.add(part)
+        self._skip -= len(part)
+        if not self._skip:
+            ends, self._ends = self._ends, Ends()
+            found.append(
+                Unreadable(f"a message is longer than {self._limit} bytes", ends=ends)
+            )
+        return rest
 
     def _lose(self, found: list[Frame], sentence: str) -> bool:
         found.append(Unreadable(sentence, is_last=True))
