@@ -147,6 +147,11 @@ def test_the_records_of_a_python_package_are_counted_though_another_tool_emits_t
     assert steps(lambda: TARGETS["python"](meaning, bundled, Settings(package="p.q"))) > 100 * 100
 
 
+def test_the_pages_of_the_docs_are_counted_though_templates_make_them() -> None:
+    meaning, bundled = understand(parse(source("many methods", 100)))
+    assert steps(lambda: TARGETS["docs"](meaning, bundled, Settings())) > 100 * 60
+
+
 def test_lint_looks_at_a_union_once_and_not_once_for_each_branch() -> None:
     few, many = (steps(partial(lint.lint, source("wide oneOf by tag", size))) for size in (200, 400))
     assert many < 2.2 * few

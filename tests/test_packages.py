@@ -36,7 +36,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     },
     "alone": {"json_types", "model"},
     "assertions": {"contract", "explain", "json_types", "pieces", "pointers"},
-    "checks": {"assertions", "contract", "errors", "explain", "json_types", "model", "pointers", "trace"},
+    "checks": {"assertions", "contract", "errors", "explain", "homes", "json_types", "model", "pointers", "trace"},
     "child": {"framing", "pipes"},
     "codec": {
         "contract",
@@ -85,9 +85,10 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "pipes": {"failures", "framing"},
     "places": set(),
     "pointers": set(),
-    "kinds": {"constructing"},
+    "homes": set(),
+    "kinds": {"constructing", "homes"},
     "quick": {"judging", "markers", "model"},
-    "published": {"described", "json_types", "kinds", "pointers"},
+    "published": {"described", "homes", "json_types", "kinds", "pointers"},
     "sending": {
         *("constructing", "contract", "errors", "json_types", "judging", "markers", "model", "pointers"),
         "published",

@@ -9,6 +9,7 @@ import os
 import posixpath
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -368,8 +369,12 @@ def test_a_project_without_docs_is_a_fault() -> None:
 def test_the_site_is_served_on_the_loopback_interface_alone(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("<p>x")
     with serving.served(tmp_path) as address:
+        port = urlsplit(address).port or 0
         assert urlsplit(address).hostname == "127.0.0.1"
-        with pytest.raises(Faults, match="--port N"), serving.served(tmp_path, urlsplit(address).port or 0):
+        with socket.socket() as elsewhere:
+            elsewhere.settimeout(5)
+            assert elsewhere.connect_ex(("127.0.0.2", port)) != 0, "a server on all interfaces answers here too"
+        with pytest.raises(Faults, match="--port N"), serving.served(tmp_path, port):
             pass
 
 

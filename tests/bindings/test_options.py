@@ -37,6 +37,7 @@ class Base(BaseModel):
         return type(self).__name__
 """
 DIALS: Final[Mapping[str, tuple[Any, ...]]] = {
+    "layout": ("package", "file"),
     "omitted": ("missing", "none"),
     "unknown-fields": ("keep", "ignore", "refuse"),
     "enums": ("literal", "str-enum"),
@@ -142,7 +143,8 @@ def is_between(least: Any, value: Any, most: Any) -> bool:
 
 
 def refusal(package: Any) -> type[Exception]:
-    error: type[Exception] = importlib.import_module(f"{package.__name__}.runtime").DecodeError
+    offers = package if hasattr(package, "DecodeError") else importlib.import_module(f"{package.__name__}.runtime")
+    error: type[Exception] = offers.DecodeError
     return error
 
 
@@ -208,14 +210,16 @@ def test_each_combination_judges_and_writes_as_it_promises(subjects: tuple[Path,
 def test_each_combination_is_typed_strictly_and_formatted(subjects: tuple[Path, list[Subject]]) -> None:
     folder, found = subjects
     for subject in found:
-        for index in range(2, len(COMBINATIONS) + 1):  # one run-time package is like another
-            (folder / f"{subject.top}_{index}" / "runtime" / "peers.py").stat()
+        for index, chosen in enumerate(COMBINATIONS, 1):
+            is_file = chosen["layout"] == "file"
+            (folder / f"{subject.top}_{index}{'.py' if is_file else '/runtime/peers.py'}").stat()
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(folder / ".cache"), str(folder)]
     run = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
     assert run.returncode == 0, run.stdout
     for length in DIALS["line-length"]:
         those = [n for n, one in enumerate([{"line-length": 88}, *COMBINATIONS]) if one["line-length"] == length]
-        paths = [f"{subject.top}_{n}" for subject in found for n in those]
+        names = [f"{subject.top}_{n}" for subject in found for n in those]
+        paths = [name if (folder / name).is_dir() else f"{name}.py" for name in names]
         for check in (["format", "--check"], ["check"]):
             options = ["--isolated", "--no-cache", "--config", f"line-length = {length}"]
             command = [sys.executable, "-m", "ruff", *check, *options, *paths]
@@ -318,6 +322,7 @@ def test_what_is_dropped_or_refused_is_not_taken_by_a_constructor(subjects: tupl
         ({"base-class": "Base"}, "a class with its module"),
         ({"base-class": "a.class.Base"}, "a class with its module"),
         ({"line-length": 7}, "from 20 to 320"),
+        ({"layout": "module"}, "one of 'package', 'file'"),
         ({"minimum-pydantic": "2.1"}, "from 2.14 on"),
         ({"minimum-pydantic": "2.15"}, "no distribution"),
         ({"keep-unknown-in": ["NewSessionRequst"]}, "Did you mean 'NewSessionRequest'?"),

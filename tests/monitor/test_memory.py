@@ -150,6 +150,9 @@ def test_what_a_line_breaks_beyond_the_limit_is_counted_with_its_level() -> None
     *first, last = monitor.observe("agent", [{"jsonrpc": "2.0", "method": 5}] * 10)
     assert [breach.rule for breach in first] == ["envelope-malformed"] * 3
     assert (last.rule, last.level, last.count) == ("more", "must", 7)
+    monitor = Monitor((V2,), fixed=True)
+    *first, last = monitor.observe("agent", [{"jsonrpc": "2.0", "method": 5}] * 2000)
+    assert (len(first), last.count) == (1000, 1000)
 
 
 def test_what_was_not_looked_at_in_a_message_is_said() -> None:

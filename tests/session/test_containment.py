@@ -39,6 +39,7 @@ from acp_session.containment import (
 from acp_session.errors import RequestError
 from acp_session.filesystem import FilePolicy, FileSystem
 from acp_session.handles import MOST_PARTS
+from acp_session.mechanism import open_from_top
 from acp_session.workspace import ClientWorkspace, RootSet, scope
 from session.conftest import PATHS, descriptors
 
@@ -207,10 +208,10 @@ def test_a_path_that_leads_elsewhere_once_it_was_opened_is_not_granted(
         (tmp_path / name).mkdir()
     link = tmp_path / "link"
     link.symlink_to("one")
-    before, opened = descriptors(), handles.open_from_top
+    before = descriptors()
 
     def exchanged(parts: Sequence[str]) -> int:
-        folder = opened(parts)
+        folder = open_from_top(parts)
         link.unlink()
         link.symlink_to("other")
         return folder
@@ -322,6 +323,7 @@ def test_a_pipe_put_in_the_place_of_a_file_after_the_look_is_not_waited_for(
     from acp_session import containment
 
     root = bind(str(tree / "app"))
+    before = descriptors()
     os.mkfifo(tree / "pipe")
     looked = vars(containment)["_require_regular"]
     seen: list[str] = []
@@ -346,6 +348,7 @@ def test_a_pipe_put_in_the_place_of_a_file_after_the_look_is_not_waited_for(
     thread.join(20)
     assert not thread.is_alive(), "it waits for somebody to write into the pipe"
     assert [getattr(error, "errno", None) for error in found] == [errno.EINVAL]
+    assert descriptors() == before
 
 
 @pytest.mark.parametrize("number", [errno.EAGAIN, errno.EINTR])
@@ -389,10 +392,17 @@ def test_only_regular_files_are_opened(tree: Path, mechanism: str) -> None:
 
 def test_folders_are_made_without_following_links(tree: Path, mechanism: str) -> None:
     root = bind(str(tree / "app"))
+    before = descriptors()
     folder = make_folder(root, ("new", "deeper"))
     assert folder.made == ("new", "deeper")
+    folder.sync_made(os.fsync)
+    mask = os.umask(0o022)
+    os.umask(mask)
+    for made in ("new", "new/deeper"):
+        assert (tree / "app" / made).stat().st_mode & 0o7777 == 0o777 & ~mask
     folder.remove_made()
     folder.close()
+    assert descriptors() == before
     assert not (tree / "app" / "new").exists()
     with pytest.raises(OSError, match="symbolic links"):
         make_folder(root, ("to-outside", "new"))
@@ -400,6 +410,7 @@ def test_folders_are_made_without_following_links(tree: Path, mechanism: str) ->
         make_folder(root, ("other", "x" * 300))
     assert not (tree / "app" / "other").exists()
     assert not (tree / "outside" / "new").exists()
+    assert descriptors() == before
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a\0b"])
@@ -555,3 +566,18 @@ def test_a_root_that_is_spelt_otherwise_is_known_by_its_identity_at_every_depth(
         root = replace(bind("/" + "/".join(names[:depth])), real="/ANOTHER/SPELLING", path="/ANOTHER/SPELLING")
         (found,) = places([root], inside)
         assert found.parts == tuple(names[depth:])
+
+
+def test_a_place_is_tried_from_the_next_root_behind_a_mount_point_alone(tree: Path, mechanism: str) -> None:
+    """Any other error says something of the file, which the next root would only open by another way."""
+    roots = [bind(str(tree / "app")), bind(str(tree / "app" / "src"))]
+    for number, tries in ((errno.EXDEV, 2), (errno.EACCES, 1), (errno.ENOENT, 1)):
+        tried: list[Place] = []
+
+        def use(place: Place, number: int = number, tried: list[Place] = tried) -> None:
+            tried.append(place)
+            raise OSError(number, os.strerror(number))
+
+        with pytest.raises((OSError, Refused)):
+            reach(roots, str(tree / "app" / "src" / "a.txt"), use)
+        assert len(tried) == tries, number

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,11 @@ from acp_bindings import ErrorResponse, Request, Response, v1
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acp_session import terminals
 from acp_session.approval import CommandWish
-from acp_session.containment import guarantees
+from acp_session.containment import Place, guarantees, reach
 from acp_session.errors import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND, REFUSED, RequestError
+from acp_session.handles import Root
 from acp_session.tail import Tail
 from acp_session.terminals import Shown, TerminalEvent, TerminalPolicy, Terminals
 from acp_session.workspace import ClientWorkspace
@@ -397,6 +399,28 @@ def test_a_folder_that_becomes_a_link_while_the_user_decides_is_not_entered(tmp_
         await client.shell("touch ran", cwd=f"{tmp_path}/app/sub")
 
     assert refusal(tmp_path, work, approve=approve).code == REFUSED
+    assert not list(tmp_path.glob("**/ran"))
+
+
+def test_a_folder_that_becomes_a_link_after_it_was_looked_up_is_not_entered(
+    tmp_path: Path, mechanism: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def swapped(roots: Sequence[Root], path: str, use: Callable[[Place], int]) -> int:
+        def late(place: Place) -> int:
+            folder = tmp_path / "app" / "sub"
+            if not folder.is_symlink():
+                folder.rmdir()
+                folder.symlink_to("../outside")
+            return use(place)
+
+        return reach(roots, path, late)
+
+    async def work(client: Client) -> None:
+        (tmp_path / "app" / "sub").mkdir()
+        await client.shell("touch ran", cwd=f"{tmp_path}/app/sub")
+
+    monkeypatch.setattr(terminals, "reach", swapped)
+    assert refusal(tmp_path, work).code == REFUSED
     assert not list(tmp_path.glob("**/ran"))
 
 

@@ -5,19 +5,20 @@ It is the schema that is published, and the same for validation and serializatio
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping
 from contextvars import ContextVar
 from functools import cache
 from importlib import import_module
 from inspect import cleandoc
+from types import MappingProxyType
 from typing import Any, Final
 
 from pydantic import BaseModel, GetJsonSchemaHandler, TypeAdapter
 from pydantic_core import core_schema
 
 from .described import description, texts
+from .homes import definitions_of, home_of, schema_of
 from .json_types import is_array, is_object
 from .kinds import union_of
 from .pointers import referred
@@ -33,7 +34,10 @@ _NAMED: Final = frozenset({"properties", "patternProperties", "dependentSchemas"
 
 
 class Published:
-    """The schema of one package by definition. `definitions` are its names by those of the types that are called otherwise."""
+    """The schema of one package, or of one module that has all types, by definition.
+
+    `definitions` are its names by those of the types that are called otherwise.
+    """
 
     def __init__(self, package: str, schema: Mapping[str, Any], definitions: Mapping[str, str]) -> None:
         self.package: Final = package
@@ -109,7 +113,7 @@ class Published:
         return getattr(import_module(self.package), self._types.get(name, name), None)
 
 
-_WRITING: ContextVar[Mapping[tuple[str, str], str]] = ContextVar("_WRITING", default={})  # noqa: B039 - it is never changed
+_WRITING: ContextVar[Mapping[tuple[str, str], str]] = ContextVar("_WRITING", default=MappingProxyType({}))
 """The definitions whose schemas are being written, with what core schemas call them."""
 
 
@@ -130,21 +134,17 @@ def _core_schema(type_: Any) -> core_schema.CoreSchema:
 
 @cache
 def published(module: str) -> Published | None:
-    """The schema of the package that a module is in; `None` if it has none."""
-    package = getattr(sys.modules.get(module), "__package__", None)
-    return _of_package(package) if package else None
+    """The schema of the package that a module is in, or of the module; `None` if there is none."""
+    home = home_of(module)
+    return _of_home(home) if home else None
 
 
 @cache
-def _of_package(package: str) -> Published | None:
-    from importlib.resources import files  # only where somebody asks
-
+def _of_home(home: str) -> Published | None:
     try:
-        text = files(package).joinpath("_schema.json").read_bytes()
-        names: Mapping[str, str] = import_module(f"{package}._contract").DEFINITIONS
+        return Published(home, schema_of(home), definitions_of(home))
     except (OSError, ImportError, AttributeError):
         return None
-    return Published(package, json.loads(text), names)
 
 
 def type_of(module: str, type_: Any) -> Any:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import posixpath
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from acpgen import markup
 from acpgen.markup import Markdown, prose
 from acpgen.resources import templates
+from acpgen.schema.effort import spend
 from acpgen.targets.docs import pictures
 from acpgen.targets.docs.phrases import in_words
 from acpgen.targets.docs.places import capability_anchor, joined
@@ -25,9 +26,13 @@ from acpgen.targets.docs.views import (
     variant_views,
 )
 
+_STEPS_A_PAGE: Final = 60
+"""What a page counts for, which takes as long as about so many looks at a schema."""
+
 
 def lay_out(template: str, **values: Any) -> str:
     """A page as a template makes it from these values."""
+    spend(_STEPS_A_PAGE)
     name = template if "." in template else f"{template}.md"
     return _tidy(environment().get_template(f"{name}.jinja2").render(**values))
 

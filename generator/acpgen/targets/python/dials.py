@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, cast
 
 from acpgen.errors import BadSetting, Fault, Faults
-from acpgen.schema.names import is_attribute, is_class_name
+from acpgen.schema.names import BUILTINS, is_attribute, is_class_name
 from acpgen.targets.interface import Settings
 from acpgen.targets.options import Option
 
@@ -20,6 +20,7 @@ LINE: Final = 88
 _LINES: Final = range(20, 321)
 
 OPTIONS: Final = (
+    Option("layout", "A package of modules, or one file that needs nothing beside it.", "package", ("package", "file")),
     Option("omitted", "What an omitted field holds: MISSING, or None.", "missing", ("missing", "none")),
     Option(
         "unknown-fields",
@@ -53,6 +54,7 @@ class Dials:
     `kept` are patterns of records that keep unknown fields whatever `unknown` says.
     """
 
+    layout: Literal["package", "file"] = "package"
     omitted: Literal["missing", "none"] = "missing"
     unknown: Literal["keep", "ignore", "refuse"] = "keep"
     kept: tuple[str, ...] = ()
@@ -101,6 +103,8 @@ def dials(settings: Settings) -> Dials:
         wrong(
             "minimum-pydantic", f"{PYDANTIC!r} where the output has no distribution, since nothing else names a version"
         )
+    if given["layout"] == "file" and settings.distribution is not None and "." not in settings.package:
+        wrong("layout", "'package', or a package such as 'acme.v1': a module alone cannot say that it is typed")
     own: dict[str, str] = {}
     for entry in cast("tuple[str, ...]", given["own-names"]):
         place, _, name = entry.rpartition("=")
@@ -116,6 +120,7 @@ def dials(settings: Settings) -> Dials:
     if faults:
         raise Faults(faults)
     return Dials(
+        layout=given["layout"],
         omitted=given["omitted"],
         unknown=given["unknown-fields"],
         kept=given["keep-unknown-in"],
@@ -138,7 +143,14 @@ def expected_name(place: str) -> tuple[str, Any]:
             "an attribute that records can have: a Python name without '_' in front, which pydantic does not use",
             is_attribute,
         )
-    return "the name of a Python class: letters, digits and '_', a capital first", is_class_name
+    return (
+        "the name of a Python class: letters, digits and '_', a capital first, and none of Python's own",
+        _is_own_class,
+    )
+
+
+def _is_own_class(name: str) -> bool:
+    return is_class_name(name) and name not in BUILTINS
 
 
 def _dotted(text: str) -> tuple[str, str] | None:

@@ -6,10 +6,8 @@ only that is taken which decoders keep: unknown variants of unions that tolerate
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import cached_property
-from importlib.resources import files
 from itertools import islice
 from typing import Any, Final, cast, get_args
 
@@ -25,6 +23,7 @@ from .assertions import Document, Node, TooManySteps, Trial
 from .contract import Path
 from .errors import LIMIT
 from .explain import Said
+from .homes import home_of, schema_of
 from .json_types import is_array, is_object
 from .model import Reading
 from .pointers import schema_pointer
@@ -39,11 +38,11 @@ class Checks:
 
     def __init__(
         self,
-        package: str,
+        module: str,
         patterns: Mapping[str, str | None],
         openings: Mapping[str, Any],
     ) -> None:
-        self._package: Final = package
+        self._module: Final = module
         self._patterns: Final = patterns
         self._openings: Final = openings
 
@@ -53,8 +52,7 @@ class Checks:
     @cached_property
     def exact(self) -> Document:
         """The schema as it is."""
-        schema = json.loads(files(self._package).joinpath("_schema.json").read_bytes())
-        return Document(schema, self._patterns)
+        return Document(schema_of(home_of(self._module)), self._patterns)
 
     @cached_property
     def opened(self) -> Document | None:

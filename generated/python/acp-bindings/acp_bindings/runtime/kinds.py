@@ -11,6 +11,7 @@ from pydantic import GetCoreSchemaHandler, ValidationError
 from pydantic_core import MISSING, InitErrorDetails, PydanticCustomError, core_schema
 
 from .constructing import DOOR
+from .homes import home_of
 
 __all__ = ["Kinds", "Table", "union_of"]
 
@@ -127,4 +128,4 @@ def _no_such_kind(table: Table, said: Any) -> PydanticCustomError:
 
 
 def _package(front: type) -> Any:
-    return sys.modules[front.__module__.rpartition(".")[0]]
+    return sys.modules[home_of(front.__module__)]

@@ -7,19 +7,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ..runtime.homes import home_of, schema_of
 from ..runtime.strict import Strict, Violation
 from ._contract import CONTRACT, DEFINITIONS
 from .methods import Sender
 
-
-def _read_schema() -> Any:
-    import json
-    from importlib.resources import files
-
-    return json.loads(files(__package__ or "").joinpath("_schema.json").read_bytes())
-
-
-STRICT: Final = Strict(CONTRACT, _read_schema, extra="acp-bindings[strict]")
+STRICT: Final = Strict(
+    CONTRACT, lambda: schema_of(home_of(__name__)), extra="acp-bindings[strict]"
+)
 """The judge of this protocol version; `acp_session.monitor` takes it too."""
 
 

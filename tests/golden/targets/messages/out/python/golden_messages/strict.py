@@ -9,17 +9,12 @@ from typing import Any, Final
 
 from ._contract import CONTRACT, DEFINITIONS
 from .methods import Sender
+from .runtime.homes import home_of, schema_of
 from .runtime.strict import Strict, Violation
 
-
-def _read_schema() -> Any:
-    import json
-    from importlib.resources import files
-
-    return json.loads(files(__package__ or "").joinpath("_schema.json").read_bytes())
-
-
-STRICT: Final = Strict(CONTRACT, _read_schema, extra="golden_messages[strict]")
+STRICT: Final = Strict(
+    CONTRACT, lambda: schema_of(home_of(__name__)), extra="golden_messages[strict]"
+)
 """The judge of this protocol version; `acp_session.monitor` takes it too."""
 
 

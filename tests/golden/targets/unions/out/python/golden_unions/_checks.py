@@ -10,7 +10,7 @@ from typing import Final
 from .runtime.checks import Checks
 
 CHECKS: Final = Checks(
-    __package__ or "",
+    __name__,
     patterns={},
     openings={},
 )

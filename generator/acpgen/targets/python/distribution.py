@@ -1,0 +1,40 @@
+"""The distribution around packages or modules: its `pyproject.toml`, its README, and what marks it as typed."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from acpgen import ir
+from acpgen.targets import Settings
+from acpgen.targets.python.dials import Dials
+from acpgen.targets.python.laid_out import lay_out
+from acpgen.targets.python.literals import literal
+
+VERSION: Final = "0.1.0"
+"""The version of generated distributions that are given none."""
+
+STRICT: Final = "jsonschema-rs==0.60.3"
+"""What the strict validators need."""
+
+
+def distribution(protocol: ir.Protocol, settings: Settings, top: str, chosen: Dials) -> dict[str, str]:
+    """The files of a distribution beside those of its packages. `top` is the package that all others are in."""
+    about = f"Typed Python bindings of the protocol {protocol.name.split('/')[0]}, generated from JSON Schema"
+    files = {
+        "pyproject.toml": lay_out(
+            "pyproject.toml",
+            distribution=literal(settings.distribution),
+            version=literal(settings.version or VERSION),
+            license=literal(settings.license) if settings.license is not None else "",
+            description=literal(about),
+            top=literal(top),
+            python=literal(f">={chosen.python}"),
+            pydantic=literal(f"pydantic>={chosen.pydantic},<3"),
+            strict=literal(STRICT),
+            has_peers=chosen.layout == "package",
+        ),
+        "README.md": lay_out("README.md", distribution=settings.distribution, about=about, top=top, dials=chosen),
+    }
+    if chosen.layout == "file":
+        files |= {f"{top}/__init__.py": lay_out("folder"), f"{top}/py.typed": ""}
+    return files

@@ -1,0 +1,301 @@
+"""The layout `file` of the Python target: one module that reads, writes and judges what a package does, and needs nothing beside it."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import import_module, invalidate_caches
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+import evidence
+from acpgen.errors import Faults
+from acpgen.meaning.lower import lower
+from acpgen.schema.bundle import Bundle, bundle
+from acpgen.schema.load import load
+from acpgen.targets import TARGETS, Settings, with_options
+
+ROOT: Final = Path(__file__).parents[2]
+SOURCES: Final[dict[str, tuple[str | Path, str]]] = {
+    "own_v1": (ROOT / "schema" / "acp" / "v1", "acp/v1"),
+    "own_v2": (ROOT / "schema" / "acp" / "v2", "acp/v2"),
+    "mcp": ("upstream/mcp-2025-11-25/schema.json", "mcp"),
+    "a2a": ("wild/a2a-0.3.0.json", "a2a"),
+    "dap": ("wild/dap.json", "dap"),
+}
+TAKEN: Final = (
+    *(
+        "Message",
+        "Model",
+        "Any",
+        "Field",
+        "MISSING",
+        "Method",
+        "Unknown",
+        "DecodeError",
+        "ValueError",
+        "Exception",
+        "T",
+    ),
+    *(
+        "Home",
+        "Codec",
+        "TYPE_CHECKING",
+        "DEFINITIONS",
+        "Literal",
+        "Annotated",
+        "Request",
+        "Response",
+        "Mapping",
+        "Path",
+    ),
+    *("BaseModel", "NamedTuple", "Defined", "Tagged", "KeyError", "Iterator", "Problem", "Final", "METHODS", "CODEC"),
+    *("Sent", "Generic", "Self", "TypeAlias", "TypeAliasType", "AnyMessage", "AnyMethod", "StrEnum", "Violation"),
+)
+"""Names of what the module itself has, and of what it imports."""
+
+
+class Pair:
+    """One protocol as a package and as a file, in one folder."""
+
+    def __init__(self, folder: Path, name: str, bundled: Bundle, **options: Any) -> None:
+        self.bundle, self.protocol = bundled, lower(bundled)
+        for layout in ("package", "file"):
+            make(folder, f"{name}_{layout}", bundled, layout=layout, **options)
+        self.package, self.runtime = import_module(f"{name}_package"), import_module(f"{name}_package.runtime")
+        self.file = import_module(f"{name}_file")
+        self.path = folder / f"{name}_file.py"
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        for text in TARGETS["vectors"](self.protocol, self.bundle, Settings()).values():
+            yield from (row for row in map(json.loads, text.splitlines() if text.startswith('{"id"') else ()))
+
+
+def make(folder: Path, package: str, bundled: Bundle, distribution: str | None = None, **options: Any) -> list[str]:
+    """Write what the target makes; the paths of it."""
+    settings = with_options("python", Settings(package, distribution), options, "here", "options")
+    files = TARGETS["python"](lower(bundled), bundled, settings)
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, "utf-8")
+    invalidate_caches()
+    return [*files]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    found = tmp_path_factory.mktemp("single")
+    sys.path.insert(0, str(found))
+    yield found
+    sys.path.remove(str(found))
+
+
+_PAIRS: Final[dict[str, Pair]] = {}
+
+
+def pair(folder: Path, name: str) -> Pair:
+    if name not in _PAIRS:
+        where, protocol = SOURCES[name]
+        if isinstance(where, str):
+            evidence.need(where)
+            where = evidence.path(where)
+        _PAIRS[name] = Pair(folder, f"single_{name}", bundle(load(where, name=protocol)))
+    return _PAIRS[name]
+
+
+def _names(schema_names: tuple[str, ...]) -> dict[str, Any]:
+    """A schema with these definitions, each a field of the one before."""
+    following = [*schema_names[1:], schema_names[0]]
+    return {
+        **{
+            name: {
+                "type": "object",
+                "properties": {"a": {"type": "integer"}, "next": {"$ref": f"#/$defs/{other}"}},
+                "required": ["a"],
+            }
+            for name, other in zip(schema_names, following, strict=True)
+        },
+        "Kind": {"enum": ["x", "y"], "type": "string"},
+        "Shape": {
+            "description": "''' \"\"\" \\ \u2028 end '''",
+            "oneOf": [
+                {"type": "object", "properties": {"kind": {"const": "x"}, "TypeError": {}}, "required": ["kind"]},
+                {"type": "object", "properties": {"kind": {"const": "y"}}, "required": ["kind"]},
+            ],
+        },
+        "AddRequest": {
+            "x-method": "note/add",
+            "x-side": "server",
+            "type": "object",
+            "properties": {"text": {"type": "string", "pattern": "^'''a\"\"\"\u2028$"}},
+            "required": ["text"],
+        },
+        "AddResponse": {"x-method": "note/add", "x-side": "server", "type": "object"},
+    }
+
+
+def drawn(folder: Path, definitions: dict[str, Any]) -> Bundle:
+    file = folder / "schema.json"
+    file.write_text(json.dumps({"$defs": definitions}), "utf-8")
+    return bundle(load(file, name="drawn"))
+
+
+def outcome(module: Any, refused: type[Exception], row: dict[str, Any]) -> Any:
+    """What a module makes of a row: what it writes again and what was dropped, or what it says is wrong."""
+    dropped: list[Any] = []
+    try:
+        if "type" in row:
+            read = module.decode_as(row["type"], row["message"], on_drop=dropped.append)
+        else:
+            sent = row["text"] if "text" in row else json.dumps(row["message"])
+            read = module.decode(sent, sender=row["sender"], method=row["method"], on_drop=dropped.append)
+    except refused as error:
+        return [str(problem) for problem in error.problems]  # type: ignore[attr-defined]
+    return module.encode(read), [str(one) for one in dropped]
+
+
+@pytest.mark.parametrize("name", ["own_v1", "own_v2", "mcp", "a2a"])
+def test_a_file_reads_writes_and_judges_every_vector_as_the_package_does(folder: Path, name: str) -> None:
+    subject = pair(folder, name)
+    counts = {"read": 0, "refused": 0}
+    for row in subject.rows():
+        expected = outcome(subject.package, subject.runtime.DecodeError, row)
+        assert outcome(subject.file, subject.file.DecodeError, row) == expected, row["id"]
+        counts["refused" if isinstance(expected, list) else "read"] += 1
+        if "type" in row:
+            told = subject.package.validate_as(row["type"], row["message"])
+            assert [*map(str, subject.file.validate_as(row["type"], row["message"]))] == [*map(str, told)], row["id"]
+    assert min(counts.values()) > 100, counts
+
+
+@pytest.mark.parametrize("name", ["own_v1", "own_v2", "mcp", "a2a", "dap"])
+def test_a_file_publishes_the_same_schemas_and_offers_the_same_names(folder: Path, name: str) -> None:
+    subject = pair(folder, name)
+    assert {*subject.package.__all__} <= {*subject.file.__all__}
+    for one in subject.package.__all__:
+        type_, other = getattr(subject.package, one), getattr(subject.file, one)
+        if isinstance(type_, type) and hasattr(type_, "model_json_schema"):
+            published: Any = type_
+            assert other.model_json_schema() == published.model_json_schema(), one
+
+
+def test_a_file_decodes_the_frames_of_the_debug_adapter_protocol(folder: Path) -> None:
+    subject = pair(folder, "dap")
+    line = b'{"seq":1,"type":"request","command":"next","arguments":{"threadId":1}}'
+    message = subject.file.decode(line, sender="client")
+    assert isinstance(message, subject.file.AnyRequest) and subject.file.encode(message) == line
+
+
+def test_values_of_a_file_are_copied_and_pickled(folder: Path) -> None:
+    v2 = pair(folder, "own_v2").file
+    update = v2.decode_as("SessionUpdate", {"sessionUpdate": "tide", "metres": 2.5})
+    for other in (copy.deepcopy(update), pickle.loads(pickle.dumps(update)), update.model_copy(deep=True)):
+        assert v2.encode(other) == v2.encode(update) == b'{"sessionUpdate":"tide","metres":2.5}'
+    assert isinstance(v2.IdleStateUpdate(stop_reason="end_turn"), v2.EndTurnStopReason)
+
+
+def test_names_of_the_schema_come_before_all_others_of_a_file(folder: Path, tmp_path: Path) -> None:
+    subject = Pair(folder, "single_names", drawn(tmp_path, _names(TAKEN)))
+    file: Any = subject.file
+    for name in TAKEN:
+        read = file.decode_as(name, {"a": 1, "next": {"a": 2, "z": 3}})
+        assert file.encode(read) == b'{"a":1,"next":{"a":2,"z":3}}', name
+        with pytest.raises(file.DecodeError_, match="/next/a"):
+            file.decode_as(name, {"a": 1, "next": {"a": "x"}})
+    assert "`AnyMessage_` is the module's own `Message`" in file.__doc__
+    call = {"jsonrpc": "2.0", "id": 1, "method": "note/add", "params": {"text": "'''a\"\"\"\u2028"}}
+    assert json.loads(file.encode(file.decode(json.dumps(call), sender="client"))) == call
+    assert [*file.validate(call, sender="client")] == []
+    call["params"] = {"text": "b"}
+    assert [one.rule for one in file.validate(call, sender="client")] == ["pattern"]
+
+
+def test_files_are_typed_strictly_and_formatted(folder: Path, tmp_path: Path) -> None:
+    (folder / "house_of_one.py").write_text("from pydantic import BaseModel\n\n\nclass Base(BaseModel): ...\n", "utf-8")
+    Pair(
+        folder,
+        "single_names_of_base",
+        drawn(tmp_path, _names(TAKEN)),
+        **{"base-class": "house_of_one.Base", "omitted": "none"},
+    )
+    paths = [str(pair(folder, name).path) for name in ("own_v2", "mcp", "dap")]
+    paths.append(str(folder / "single_names_of_base_file.py"))
+    runs = (
+        ["-m", "ruff", "format", "--check", "--isolated", "--no-cache"],
+        ["-m", "ruff", "check", "--isolated", "--no-cache"],
+        ["-m", "mypy", "--strict", "--cache-dir", str(folder / ".cache")],
+    )
+    for run in runs:
+        done = subprocess.run([sys.executable, *run, *paths], capture_output=True, text=True, cwd=folder, check=False)
+        assert done.returncode == 0, done.stdout
+
+
+def test_one_file_lies_among_those_of_others_and_needs_nothing_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "schema" / "acme").mkdir(parents=True)
+    (tmp_path / "schema" / "acme" / "schema.json").write_text(json.dumps({"$defs": _names(("Thing",))}), "utf-8")
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.acpgen]\n[tool.acpgen.outputs."src/acme"]\ntarget = "python"\nshared = true\n'
+        'packages = { acme = "wire" }\noptions = { layout = "file", omitted = "none" }\n',
+        "utf-8",
+    )
+    own = tmp_path / "src" / "acme" / "__init__.py"
+    own.parent.mkdir(parents=True)
+    own.write_text("from .wire import Thing as Thing, encode as encode\n", "utf-8")
+    command = [sys.executable, "-m", "acpgen", "generate"]
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=False, env=_path(ROOT / "generator")
+    )
+    assert done.returncode == 0, done.stderr
+    assert own.read_text("utf-8").startswith("from .wire")
+    assert {path.name for path in own.parent.iterdir()} == {"__init__.py", "wire.py", ".acpgen.json"}
+    code = "import acme; print(acme.encode(acme.Thing(a=1)).decode(), acme.Thing(a=1).next)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=own.parents[1], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == '{"a":1} None', done.stderr
+    checked = subprocess.run(
+        [*command, "--check"], cwd=tmp_path, capture_output=True, check=False, env=_path(ROOT / "generator")
+    )
+    assert checked.returncode == 0
+
+
+def _path(folder: Path) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(folder)}
+
+
+def test_a_distribution_of_files_says_that_they_are_typed(tmp_path: Path) -> None:
+    schema = drawn(tmp_path, _names(("Thing",)))
+    paths = make(tmp_path, "acme.v1", schema, "acme-bindings", layout="file", **{"minimum-pydantic": "2.15"})
+    assert sorted(paths) == ["README.md", "acme/__init__.py", "acme/py.typed", "acme/v1.py", "pyproject.toml"]
+    assert "websocket" not in (tmp_path / "pyproject.toml").read_text("utf-8") + (tmp_path / "README.md").read_text(
+        "utf-8"
+    )
+    with pytest.raises(Faults, match="cannot say that it is typed"):
+        make(tmp_path, "acme", schema, "acme-bindings", layout="file")
+
+
+def test_validation_without_its_library_says_what_to_install(folder: Path) -> None:
+    path = pair(folder, "own_v1").path
+    code = (
+        "import sys; sys.modules['jsonschema_rs'] = None\n"
+        f"sys.path.insert(0, {str(path.parent)!r})\nimport {path.stem} as v1\n"
+        "try:\n    v1.validate_as('Role', 'x')\nexcept v1.MissingExtra as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "pip install 'jsonschema-rs==" in done.stdout, done.stderr
+
+
+def test_a_union_of_thousands_is_one_file(folder: Path, tmp_path: Path) -> None:
+    tags = [f"k{index}" for index in range(2_000)]
+    branches = {
+        tag.upper(): {"type": "object", "properties": {"kind": {"const": tag}}, "required": ["kind"]} for tag in tags
+    }
+    union = {"oneOf": [{"$ref": f"#/$defs/{name}"} for name in branches]}
+    make(folder, "single_large", drawn(tmp_path, {**branches, "Any": union}), layout="file")
+    large = import_module("single_large")
+    assert type(large.decode_as("Any", {"kind": "k1999"})).__name__ == "K1999"
