@@ -71,8 +71,8 @@ app = typer.Typer(
 )
 
 
-_UNASKED = ("rfc3987_syntax",)
-"""What `jsonschema` loads where it is installed, a second for a grammar, to judge formats: here `jsonschema-rs` does that."""
+_UNASKED = ("isoduration", "rfc3986_validator", "rfc3987", "rfc3987_syntax", "uri_template", "webcolors")
+"""What `jsonschema` loads where it is installed, one a second for a grammar, to judge formats: here `jsonschema-rs` does that."""
 
 
 def main() -> None:
