@@ -488,6 +488,9 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset(
             f"protocol.{name}"
             for name in (
+                "alternatives",
+                "comparing",
+                "comparison",
                 "covered",
                 "declared",
                 "envelopes",
@@ -498,8 +501,12 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "leaves",
                 "matching",
                 "pairing",
+                "placed",
+                "record_fields",
                 "revision",
+                "scalars",
                 "shapes",
+                "tagged_unions",
             )
         ),
         frozenset({"findings"}),
