@@ -13,7 +13,7 @@ ROOMS = frozenset({"schema", "meaning"})
 """What every other room builds on."""
 
 LEAVES = frozenset(
-    {"among", "built_in", "errors", "ir", "schema.keywords", "meaning.patterns", "pointers", "resources"}
+    {"among", "built_in", "errors", "ir", "memory", "schema.keywords", "meaning.patterns", "pointers", "resources"}
 )
 """Import nothing of ours."""
 
@@ -294,14 +294,25 @@ ARROWS: dict[str, frozenset[str]] = {
     "probe": frozenset({"borrowed", "compat", "errors", "judge", "orphans", "schema.load", "resources", "schema.walk"}),
     "publish": frozenset(
         {
-            *("borrowed", "schema.bundle", "compat", "errors", "ir", "kept", "material", "provenance", "targets"),
+            *(
+                "borrowed",
+                "schema.bundle",
+                "compat",
+                "errors",
+                "ir",
+                "kept",
+                "material",
+                "memory",
+                "provenance",
+                "targets",
+            ),
             *("lint", "schema.walk", "schema.load", "meaning.contract", "meaning.framing", "resources"),
         }
     ),
     "site": frozenset(
         {
             *("config", "errors", "generate", "kept", "schema.load", "material", "publish", "resources", "stamp"),
-            *("targets", "watch", "write"),
+            *("memory", "targets", "watch", "write"),
         }
     ),
     "terminal": frozenset(
@@ -477,6 +488,9 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset(
             f"protocol.{name}"
             for name in (
+                "alternatives",
+                "comparing",
+                "comparison",
                 "covered",
                 "declared",
                 "envelopes",
@@ -487,8 +501,12 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "leaves",
                 "matching",
                 "pairing",
+                "placed",
+                "record_fields",
                 "revision",
+                "scalars",
                 "shapes",
+                "tagged_unions",
             )
         ),
         frozenset({"findings"}),

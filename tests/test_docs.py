@@ -76,7 +76,7 @@ def whole() -> dict[str, str]:
     """Each version as one file, as the site has it, by path."""
     found: dict[str, str] = {}
     for version in versions():
-        made = docs.compose(version.protocol, version.bundle, version.settings, {}, for_site=True)
+        made = docs.single_file(docs.book(version.protocol, version.bundle), version.settings)
         found[version.path("single-file.md")] = made[version.path("single-file.md")]
     return found
 

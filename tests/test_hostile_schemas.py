@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -145,6 +146,13 @@ def test_targets_count_the_values_that_they_make_and_judge(target: str) -> None:
 def test_the_records_of_a_python_package_are_counted_though_another_tool_emits_them() -> None:
     meaning, bundled = understand(parse(source("wide oneOf by tag", 100)))
     assert steps(lambda: TARGETS["python"](meaning, bundled, Settings(package="p.q"))) > 100 * 100
+
+
+def test_spaces_in_a_file_allow_for_no_more_steps() -> None:
+    given = source("many methods", 10)
+    ((name, content),) = given.files
+    padded = replace(given, files=((name, b" " * (3 << 20) + content.replace(b",", b" , ")),))
+    assert parse(padded).size == parse(given).size > 0
 
 
 def test_the_pages_of_the_docs_are_counted_though_templates_make_them() -> None:

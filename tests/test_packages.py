@@ -212,11 +212,12 @@ ARROWS: Final[dict[Path, dict[str, set[str]]]] = {
         **MONITOR_LEAVES,
         **{subject: set(MONITOR_LEAVES) for subject in SUBJECTS},
         "rules": {"rule", *SUBJECTS},
+        "alike": {"events", "rule", "work"},
         "intake": set(MONITOR_LEAVES) - {"rule"},
         "beyond": {"events", "json_types"},
         "folding": {"kept"},
         "requirements": set(),
-        "observe": set(MONITOR_LEAVES) | {"beyond", "intake", "requirements", "rules"},
+        "observe": set(MONITOR_LEAVES) | {"alike", "beyond", "intake", "requirements", "rules"},
         "__init__": {"folding", "observe", "requirements", "rules"},
     },
 }
@@ -224,7 +225,7 @@ ARROWS: Final[dict[Path, dict[str, set[str]]]] = {
 BINDINGS: Final = {"acp_bindings", "mcp_bindings"}
 OUTSIDE: Final = {
     RUNTIME: {"jsonschema_rs", "pydantic", "pydantic_core", "websockets"},
-    SESSION: {*BINDINGS, "acp_session", "pydantic"},
+    SESSION: {*BINDINGS, "acp_session", "pydantic", "pydantic_core"},
 }
 """What the modules of a package may need besides the standard library."""
 

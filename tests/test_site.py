@@ -10,6 +10,9 @@ import posixpath
 import re
 import shutil
 import socket
+import subprocess
+import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -32,7 +35,7 @@ from acpgen.errors import Faults, SiteNotBuilt
 from acpgen.kept import Kept, user_cache
 from acpgen.publish import feed
 from acpgen.publish.history import histories
-from acpgen.site import serving
+from acpgen.site import generator, laying, live, serving
 
 ROOT = Path(__file__).parents[1]
 PROTOCOLS = ("acp/v1", "acp/v2", "mcp/2025-06-18")
@@ -68,21 +71,29 @@ def project() -> config.Config:
 
 
 @pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built once for all workers: the first builds it while the others wait. The folder stays for all tests."""
+def installed() -> None:
+    """The site generator."""
     try:
         found = version("zensical")
     except PackageNotFoundError:
         found = "none"
-    if found != site.ZENSICAL:
-        pytest.skip(f"the site is built with zensical {site.ZENSICAL} (extra docs); installed: {found}")
+    if found != generator.ZENSICAL:
+        pytest.skip(f"the site is built with zensical {generator.ZENSICAL} (extra docs); installed: {found}")
+
+
+@pytest.fixture(scope="session")
+def built(installed: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built once for all workers: the first builds it while the others wait. The folder stays for all tests.
+
+    What follows from releases alone is taken from the cache of the user; the test of a second build makes it.
+    """
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     out = shared / "built-site"
     with (shared / "built-site.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not out.exists():
-            site.build(project(), out)
+            site.build(project(), out, user_cache())
     return out
 
 
@@ -219,9 +230,9 @@ def head_of(page: str) -> dict[str, str]:
     return {name: html.unescape(value) for name, value in (*metas, *links)}
 
 
-def test_a_site_with_an_address_says_on_each_page_where_it_stands_and_lists_all_pages(built: Path) -> None:
+def test_a_site_with_an_address_says_on_each_page_where_it_stands_and_lists_all_pages(installed: None) -> None:
     address = config.Published("https://example.com/docs/", "https://example.com/edit/main/")
-    files = site.made(SMALL, NAVIGATION, address, {"other.md": "schema/a b.json"})
+    files = site.made(site.Docs(SMALL, NAVIGATION, {"other.md": "schema/a b.json"}), address)
     head = head_of(files["other.html"])
     assert head["canonical"] == head["og:url"] == "https://example.com/docs/other.html"
     assert head["description"] == head["og:description"]
@@ -279,7 +290,7 @@ def test_the_head_of_each_page_leads_to_the_feed(built: Path) -> None:
 
 
 def test_a_site_without_dated_releases_has_no_feed_and_no_page_names_one() -> None:
-    files = site.made(SMALL, NAVIGATION)
+    files = site.made(site.Docs(SMALL, NAVIGATION))
     assert "feed.xml" not in files and not any("application/atom+xml" in text for text in files.values())
 
 
@@ -306,9 +317,9 @@ def test_every_page_has_a_description_of_its_own(built: Path) -> None:
 def test_a_build_without_a_change_makes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
 
-    def files(documents: dict[str, str], *_: Any) -> dict[str, str]:
+    def files(docs: site.Docs, *_: Any) -> dict[str, str]:
         made.append("")
-        return {"index.html": documents["index.md"]}
+        return {"index.html": docs.documents["index.md"]}
 
     monkeypatch.setattr(site, "made", files)
     shutil.copytree(ROOT / "schema" / "mcp", tmp_path / "schema" / "mcp")
@@ -329,25 +340,25 @@ def test_a_build_without_a_change_makes_nothing(tmp_path: Path, monkeypatch: pyt
     assert [build(), build()] == [3, 3]
 
 
-def test_a_page_that_leads_nowhere_stops_the_build(built: Path) -> None:
+def test_a_page_that_leads_nowhere_stops_the_build(installed: None) -> None:
     with pytest.raises(Faults) as caught:
-        site.made({"index.md": "# Home\n\n[gone](gone.md)\n"}, [("Home", "index.md")])
+        site.made(site.Docs({"index.md": "# Home\n\n[gone](gone.md)\n"}, [("Home", "index.md")]))
     (fault,) = caught.value.faults
     assert isinstance(fault, SiteNotBuilt) and "gone.md" in str(fault)
 
 
 def test_a_page_that_is_too_large_stops_the_build(built: Path) -> None:
     with pytest.raises(Faults, match="bytes, and the limit is 1000000"):
-        site.made({"index.md": "# Home\n\n" + "word " * 250_000}, [("Home", "index.md")])
+        site.made(site.Docs({"index.md": "# Home\n\n" + "word " * 250_000}, [("Home", "index.md")]))
 
 
 def test_another_version_of_the_site_generator_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     def other(name: str) -> str:
         return "99.0"
 
-    monkeypatch.setattr(site, "version", other)
+    monkeypatch.setattr(generator, "version", other)
     with pytest.raises(Faults, match=r"and 99\.0 is installed.*pip install 'acpgen\[docs\]'"):
-        site.made({}, [])
+        site.made(site.Docs({}, []))
 
 
 def test_a_project_without_docs_is_a_fault() -> None:
@@ -377,25 +388,116 @@ def fetched(address: str, method: str = "GET") -> tuple[int, str, str]:
             return error.code, error.headers["Content-Type"], error.read().decode()
 
 
-def test_a_page_that_is_served_follows_the_builds(tmp_path: Path) -> None:
-    """A page says which build it is of, and loads again when the server says another; without builds it stays as it is."""
-    text, builds = "<body><p>x</body>", 1
+def test_a_page_that_is_served_follows_its_changes(tmp_path: Path) -> None:
+    """A page says what it is, and loads again when the server says otherwise; in a folder that does not change it stays as it is."""
+    text = "<body><p>x</body>"
     (tmp_path / "index.html").write_text(text)
     (tmp_path / "page.html").write_text("<p>without a body")
     (tmp_path / "data.txt").write_text("x")
     with serving.served(tmp_path) as address:
         assert fetched(address)[2] == text
         assert fetched(address + "index.html")[2] == text
-        assert fetched(address + serving.ROUND[1:])[0] == 404
-    with serving.served(tmp_path, built=lambda: builds) as address:
-        assert fetched(address + serving.ROUND[1:]) == (200, "text/plain", "1")
-        for name in ("", "index.html", "page.html", "index.html?a#b"):
-            assert '!== "1") location.reload()' in fetched(address + name)[2]
+        assert fetched(f"{address}.acpgen/state/")[0] == 404
+    with serving.served(tmp_path, beside={"page.md": "# Page", "a b.md": "x"}.get) as address:
+        states = {name: fetched(f"{address}.acpgen/state/{name}") for name in ("", "index.html", "page.html")}
+        assert states[""] == states["index.html"] != states["page.html"]
+        assert {(status, kind) for status, kind, _ in states.values()} == {(200, "text/plain")}
+        for name, (_, _, state) in states.items():
+            assert f'!== "{state}") location.reload()' in fetched(address + name)[2]
         assert fetched(address + "data.txt")[2] == "x"
+        assert fetched(address + "page.md") == (200, "text/markdown; charset=utf-8", "# Page")
+        assert fetched(address + "a%20b.md")[2] == "x"
         assert fetched(address + "index.html", "HEAD") == (200, "text/html; charset=utf-8", "")
-        builds = 2
-        assert fetched(address + serving.ROUND[1:])[2] == "2"
-        assert '!== "2") location.reload()' in fetched(address)[2]
+        (tmp_path / "index.html").write_text("<body>y</body>")
+        assert fetched(f"{address}.acpgen/state/")[2] not in ("", states[""][2])
+        assert fetched(f"{address}.acpgen/state/page.html") == states["page.html"]
+        (tmp_path / "index.html").write_text("")
+        assert fetched(f"{address}.acpgen/state/")[0] == 503  # it is being written, and the page waits
+
+
+def waited_for(text: str, path: Path) -> None:
+    """Wait until a file holds a text."""
+    end = time.monotonic() + 120
+    while not (path.is_file() and text in path.read_text("utf-8")):
+        assert time.monotonic() < end, f"{path} never held {text}"
+        time.sleep(0.05)
+
+
+def test_the_site_generator_keeps_running_and_makes_only_what_differs(installed: None, tmp_path: Path) -> None:
+    """What the pages have in common makes all of them again."""
+    told: list[Faults] = []
+    with live.Live(tmp_path, told.append) as shown:
+
+        def show(documents: dict[str, str], *names: str) -> int:
+            entries: list[publish.Entry] = [(name, name) for name in names]
+            return shown.show(site.Docs(documents, entries).laid_out(config.Published()), documents)
+
+        two = {"a.md": "# A\n\nfirst\n", "index.md": "# Home\n\nhome { data-search-exclude }\n"}
+        show(two, *two)
+        waited_for("first", shown.pages / "a.html")
+        assert shown.beside("a.md") == two["a.md"] and shown.beside("b.md") is None
+        assert shown.beside("index.md") == "# Home\n\nhome\n"
+        assert "synonyms" in json.loads(shown.beside("search.json") or "")["config"]
+        before = (shown.pages / "index.html").stat().st_mtime_ns
+        assert show({**two, "a.md": "# A\n\nsecond\n"}, *two) == 1
+        waited_for("second", shown.pages / "a.html")
+        assert (shown.pages / "index.html").stat().st_mtime_ns == before
+        assert show({**two, "b.md": "# B\n\nthird\n"}, *two, "b.md") == 3  # and the navigation
+        waited_for("third", shown.pages / "b.html")
+        waited_for("b.html", shown.pages / "index.html")
+        assert not told
+        show({**two, "b.md": "# B\n\n[gone](gone.md)\n"}, *two, "b.md")
+        waited_for("gone", shown.pages / "b.html")
+        show(two, *two)
+        assert not (shown.pages / "b.html").exists()
+    assert told and all("b.md" in str(each) for faults in told for each in faults.faults)
+
+
+def small_project(folder: Path) -> Path:
+    """A project with one protocol, a page by hand and a module; the schema file that holds the type Root."""
+    shutil.copytree(ROOT / "schema" / "mcp", folder / "schema" / "mcp")
+    (folder / "schema" / "pages").mkdir()
+    (folder / "schema" / "pages" / "more.md").write_text("# More\n\nBy hand.\n")
+    (folder / "module.py").write_text('"""A module."""\n\n__all__ = ["add"]\n\n\ndef add() -> None:\n    """Add."""\n')
+    (folder / "pyproject.toml").write_text(
+        '[tool.acpgen.outputs.docs]\ntarget = "docs"\nprotocols = ["mcp/2025-06-18"]\n[tool.acpgen.site]\npython = ["module.py"]\n'
+    )
+    (schema,) = (path for path in folder.rglob("*.json") if '"Root": {' in path.read_text("utf-8"))
+    return schema
+
+
+def test_serve_shows_each_change_and_leaves_nothing_behind(installed: None, tmp_path: Path) -> None:
+    schema = small_project(tmp_path)
+    (tmp_path / "tmp").mkdir()
+    environment = {**os.environ, "TMPDIR": str(tmp_path / "tmp"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    command = [sys.executable, "-m", "acpgen", "docs", "serve", "--port", "0"]
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            (home,) = re.findall(r"^(http://127\.0\.0\.1:\d+/) shows the site", process.stderr.readline())
+            for path, old, new, page in (
+                (tmp_path / "schema" / "pages" / "more.md", "By hand.", "Edited.", "more.html"),
+                (schema, "One place in the file system", "Edited.", "mcp/2025-06-18/types/Root.html"),
+                (tmp_path / "module.py", "A module.", "Edited.", "api/module.html"),
+                (tmp_path / "schema" / "pages" / "more.md", "Edited.", "[gone](gone.md)", ""),
+                (tmp_path / "schema" / "pages" / "more.md", "[gone](gone.md)", "Mended.", "more.html"),
+            ):
+                text = path.read_text("utf-8")
+                assert old in text
+                path.write_text(text.replace(old, new), "utf-8")
+                end = time.monotonic() + 120
+                while page and new not in fetched(home + page)[2]:
+                    assert time.monotonic() < end, page
+                    time.sleep(0.1)
+                while not page and "gone.md" not in process.stderr.readline():
+                    assert process.poll() is None
+        finally:
+            process.terminate()
+        said = process.stderr.read()
+    assert process.returncode == 0, said
+    assert "Made again: " in said
+    assert not list((tmp_path / "tmp").iterdir())
 
 
 def test_what_is_missing_is_answered_with_the_page_of_the_site_that_says_so(tmp_path: Path) -> None:
@@ -411,11 +513,11 @@ def test_a_site_with_an_address_is_served_at_the_root(tmp_path: Path, monkeypatc
     """Its page for what is missing holds addresses from the root: with the path of the published site they would lead nowhere."""
     asked: list[config.Published] = []
 
-    def build(found: config.Config, out: Path, kept: Kept) -> None:
+    def docs(found: config.Config, *_: Any) -> site.Docs:
         asked.append(found.site)
         raise Faults([SiteNotBuilt(at="here", reason="it is enough", remedy="none")])
 
-    monkeypatch.setattr(site, "build", build)
+    monkeypatch.setattr(site, "docs", docs)
     address = config.Published("https://example.com/docs/", "https://example.com/edit/")
     with pytest.raises(Faults):
         site.serve(lambda: replace(project(), site=address), 0, print, print)
@@ -457,7 +559,7 @@ def test_every_page_is_in_the_navigation() -> None:
     beside = material.parsed(material.read(ROOT / "schema", PROTOCOLS))
     reached = list(paths(publish.navigation(versions, beside)))
     made = publish.documents(versions, beside, for_site=True, kept=user_cache())
-    pages = {path for path in made if path.endswith(".md") and not path.endswith(site.WHOLE)}
+    pages = {path for path in made if path.endswith(".md") and not path.endswith(laying.WHOLE)}
     assert set(reached) == pages
     assert len(reached) == len(set(reached))
 
@@ -543,14 +645,12 @@ def window(built: Path, browser: Any) -> Iterator[Window]:
 
 
 def test_a_page_in_the_browser_loads_again_after_a_build(tmp_path: Path, browser: Any) -> None:
-    builds = 1
     (tmp_path / "index.html").write_text("<body><p>old</p></body>")
-    with serving.served(tmp_path, built=lambda: builds) as home:
+    with serving.served(tmp_path, beside=lambda _: None) as home:
         context = browser.new_context()
         page = context.new_page()
         page.goto(home)
         (tmp_path / "index.html").write_text("<body><p>new</p></body>")
-        builds = 2
         page.wait_for_selector("text=new")
         context.close()
 

@@ -71,8 +71,8 @@ app = typer.Typer(
 )
 
 
-_UNASKED = ("rfc3987_syntax",)
-"""What `jsonschema` loads where it is installed, a second for a grammar, to judge formats: here `jsonschema-rs` does that."""
+_UNASKED = ("isoduration", "rfc3986_validator", "rfc3987", "rfc3987_syntax", "uri_template", "webcolors")
+"""What `jsonschema` loads where it is installed, one a second for a grammar, to judge formats: here `jsonschema-rs` does that."""
 
 
 def main() -> None:
@@ -1203,11 +1203,14 @@ def docs_build(
 
 @docs_app.command("serve")
 def docs_serve(
-    port: Annotated[int, typer.Option(metavar="N", help="On this port of the loopback interface.")] = 8000,
+    port: Annotated[
+        int, typer.Option(metavar="N", help="On this port of the loopback interface; 0: any that is free.")
+    ] = 8000,
 ) -> None:
-    """Show the site on http://127.0.0.1 and build it again after every change, until Ctrl-C. Needs the extra docs.
+    """Show the site on http://127.0.0.1, and again what each change concerns, until Ctrl-C. Needs the extra docs.
 
-    Pages in the browser load again after each build.
+    A page in the browser loads again when it differs. After a change of a schema, changelogs, migration guides, the single-file pages and
+    versions that extend the one that changed follow some seconds later.
     """
     from acpgen import site
 

@@ -18,12 +18,14 @@ from acpgen import ir
 from acpgen.errors import visible
 
 _SPAN: Final = re.compile(r"`([^`\n]+)`")
-_SPECIAL: Final = frozenset("\\`*_{}[]<>&|~$@#")
+_SPECIAL: Final = re.compile(r"[\\`*_{}\[\]<>&|~$@#:.]")
+"""What may have to be escaped: some of these only beside certain others."""
+
 _LINE_START: Final = re.compile(r"[-+:=]|\d+[.)]")
 _PLAIN_CODE: Final = re.compile(r"[A-Za-z0-9_.,:;/$()#@%?!+*=\"'\[\]{} -]+")
 _NOT_IN_CODE: Final = re.compile(r"://|\]:")
 """Addresses, and what would make a definition of a link out of a line that begins with a bracket."""
-_PLAIN_ID: Final = re.compile(r"[A-Za-z0-9_.-]")
+_OUTSIDE_ID: Final = re.compile(r"[^A-Za-z0-9_.-]")
 LONGEST_ID: Final = 96
 
 
@@ -128,17 +130,23 @@ def _digest(text: str) -> str:
 
 def identifier(text: str) -> str:
     """An anchor or file name for a name: letters, digits, `_`, `.` and `-` stay, all else is spelled, what is long ends in a hash."""
-    plain = "".join(c if _PLAIN_ID.fullmatch(c) else f"+{ord(c):x}+" for c in text) or "empty"
+    plain = _OUTSIDE_ID.sub(lambda found: f"+{ord(found[0]):x}+", text) or "empty"
     if len(plain) <= LONGEST_ID:
         return plain
     return f"{plain[: LONGEST_ID - 17]}+{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:16]}"
 
 
 def _escaped(text: str, *, at_start: bool) -> str:
-    made = [_reference(c) if _is_special(text, index) else c for index, c in enumerate(text)]
+    made: list[str] = []
+    done = 0
     if at_start and (marker := _LINE_START.match(text)):
-        made[marker.end() - 1] = _reference(text[marker.end() - 1])
-    return "".join(made)
+        done = marker.end()
+        made += [text[: done - 1], _reference(text[done - 1])]
+    for found in _SPECIAL.finditer(text, done):
+        if _is_special(text, found.start()):
+            made += [text[done : found.start()], _reference(found[0])]
+            done = found.end()
+    return "".join((*made, text[done:]))
 
 
 def _is_special(text: str, index: int) -> bool:
@@ -149,7 +157,7 @@ def _is_special(text: str, index: int) -> bool:
         return bool(after) and not after.isspace()
     if character == ".":  # www.
         return text[max(index - 3, 0) : index].lower() == "www"
-    return character in _SPECIAL
+    return True
 
 
 def _reference(character: str) -> str:

@@ -21,7 +21,7 @@ def rounds(paths: Callable[[], Sequence[Path]]) -> Iterator[None]:
             *(path for path in wanted if path not in missing),
             debounce=400,
             step=50,
-            rust_timeout=250,
+            rust_timeout=100,
             yield_on_timeout=True,
             raise_interrupt=False,
         )

@@ -16,8 +16,8 @@ from typing import Any
 import jsonschema_rs
 from acp import schema as sdk
 from acp_bindings import v1
-from acp_bindings.v1.methods import CODEC
 from acp_bindings.v1.strict import STRICT
+from pydantic_core import from_json
 
 from acp_session.monitor import Monitor
 from bench.recordings import conversation
@@ -84,9 +84,8 @@ def rows() -> Iterator[Row]:
 
     def both() -> Iterator[None]:
         for sender, method, line in lines:
-            value, _ = STRICT.read(line)
-            CODEC.read(value, sender=sender, pending={value.get("id"): method})
-            STRICT.judge(value, sender=sender, method=method)
+            v1.decode(line, sender=sender, method=method)  # type: ignore[arg-type]
+            STRICT.judge(from_json(line), sender=sender, method=method)  # decoded, so that no key stands twice
             yield
 
     yield _each("decode and strict verdict of one line", "decode", both, decode, 1.3)

@@ -391,6 +391,15 @@ def test_what_frames_messages_and_lets_the_same_through_is_named(old: Schema, ne
     assert (report.verdict, rule, name) == ("editorial", "schema-restructured", next(iter({**old, **new})))
 
 
+def test_what_frames_messages_and_lists_others_of_both_revisions_is_no_doubt() -> None:
+    both: Schema = {"anyOf": [{"$ref": "#/$defs/GoRequest"}, {"allOf": [{"$ref": "#/$defs/TellNotification"}]}]}
+    more = {**FRAME, "properties": {**FRAME["properties"], "params": {"anyOf": [both, {"type": "null"}]}}}
+    less = {**FRAME, "properties": {**FRAME["properties"], "params": {"anyOf": [*both["anyOf"][1:], {"type": "null"}]}}}
+    for old, new in ((more, less), (less, more)):
+        report = compared(protocol({"Call": old}), protocol({"Call": new}))
+        assert [each.rule for each in report.findings] == ["schema-restructured"]
+
+
 def test_what_frames_messages_and_grows_by_a_method_alone_is_not_named() -> None:
     more: Schema = {"type": "object", "x-method": "s/more", "x-side": "agent"}
     params: Schema = {"anyOf": [*FRAME["properties"]["params"]["anyOf"], {"$ref": "#/$defs/MoreRequest"}]}
@@ -406,6 +415,20 @@ def test_what_frames_messages_of_one_revision_and_demands_more_is_undecided(dema
         report = compared(old, new)
         assert [(each.rule, each.declaration) for each in report.findings] == [("not-compared", "Call")]
         assert getattr(report.wire, direction) == "undecided" == report.verdict
+
+
+@pytest.mark.parametrize("doc", [{}, {"description": "A call."}])
+def test_what_an_envelope_says_in_place_of_what_it_carries_is_not_passed_over(doc: Schema) -> None:
+    """It was editorial: what envelopes carry is compared method by method, and no method reaches this."""
+
+    def call(params: Schema, **more: Any) -> Schema:
+        return {**FRAME, "properties": {"method": {"const": "m"}, "params": params}, **more}
+
+    for narrower in ({**THING, "maxProperties": 1}, STRING, go({"a": STRING, "b": STRING}, ("a", "b"))):
+        for old, new in ((THING, narrower), (narrower, THING)):
+            report = compared(protocol({"Call": call(old)}), protocol({"Call": call(new, **doc)}))
+            assert ("not-compared", "Call") in {(each.rule, each.declaration) for each in report.findings}
+            assert report.verdict == "undecided" == report.wire.backward == report.wire.forward
 
 
 def test_what_is_marked_like_an_envelope_is_none_and_comes_or_goes_is_told() -> None:

@@ -157,3 +157,32 @@ def test_the_command_asserts_what_the_policy_does(tmp_path: Path) -> None:
     assert "The format is now uuid (previously unspecified)." in done.stdout
     steps = run(tmp_path, "history", "old.json", "new.json", "--format", "json")
     assert json.loads(steps.stdout)["steps"][0]["verdict"] == "breaking"
+
+
+# --- what texts hold ---
+
+
+@pytest.mark.parametrize("formats", [False, True])
+@pytest.mark.parametrize(
+    ("old", "new", "rule", "told"),
+    [
+        ({}, {"contentEncoding": "base64"}, "format-changed", "a peer that decodes reads the texts differently"),
+        ({"contentEncoding": "base64"}, {"contentEncoding": "base16"}, "format-changed", "now base16"),
+        ({}, {"contentMediaType": "application/json"}, "schema-restructured", "'contentMediaType'"),
+        (
+            {"contentMediaType": "application/json", "contentSchema": {"type": "object"}},
+            {"contentMediaType": "application/json", "contentSchema": {"type": "array"}},
+            "schema-restructured",
+            "a peer that reads the content reads it differently",
+        ),
+    ],
+)
+def test_what_a_text_holds_refuses_nothing_and_its_change_is_named(
+    old: Schema, new: Schema, rule: str, told: str, formats: bool
+) -> None:
+    """JSON Schema 2020-12, validation, section 8: implementations that validate leave the content to applications."""
+    report = compared(message(text(**old)), message(text(**new)), formats=formats)
+    (finding,) = report.findings
+    assert (report.verdict, finding.rule) == ("editorial", rule)
+    assert told in finding.message
+    assert (report.wire.backward, report.wire.forward) == ("yes", "yes")

@@ -170,6 +170,11 @@ def test_a_protocol_of_the_project_is_read_from_its_folder_at_each_commit(reposi
     kept = asked_for(Asked(("acme/v1",)))
     assert [each.name for each in kept.milestones] == ["1.0.0", "1.1.0"]
     assert kept.strides[0].bump.is_enough
+    index = '{"about": "", "versions": ["1.0.0", "1.1.0"], "titles": {"1.1.0": "Public preview"}}'
+    (releases / "index.json").write_text(index)
+    titled = asked_for(Asked(("acme/v1",)))
+    assert [each.label for each in titled.milestones] == ["1.0.0", "Public preview"]
+    assert [each.name for each in titled.milestones] == ["1.0.0", "1.1.0"] and titled.strides[0].bump.is_enough
 
 
 def test_files_are_compared_in_the_order_given_and_waivers_hold(

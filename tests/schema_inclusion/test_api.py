@@ -96,3 +96,17 @@ def test_numbers_that_are_left_out_meet_no_list_of_them() -> None:
     positive: dict[str, Any] = {"type": "number", "not": {"enum": [1]}, "minimum": 0}
     assert include({**left, "anyOf": [{"enum": [1]}, others]}, {"type": "string"}).verdict is Verdict.YES
     assert include({**left, "anyOf": [positive, others]}, {"type": "string"}).verdict is Verdict.NO
+
+
+@pytest.mark.parametrize(
+    ("listed", "either"),
+    [
+        ([1, 5], [{"type": "number", "minimum": 3}, {"type": "string"}]),
+        ([1, 5], [{"minimum": 3}, {"maximum": 0}]),
+        (["a", "bb"], [{"minLength": 2}, {"pattern": "^z"}]),
+        (["a", "bbb", 1, 7], [{"minLength": 3, "minimum": 5}, {"minLength": 2, "maximum": -1}]),
+    ],
+)
+def test_what_one_of_several_values_fulfils_is_not_refuted(listed: list[Any], either: list[Any]) -> None:
+    assert include({"enum": listed, "anyOf": either}, False).verdict is Verdict.NO
+    assert include({"enum": listed[:1], "anyOf": either}, False).verdict is Verdict.YES

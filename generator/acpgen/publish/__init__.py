@@ -5,6 +5,7 @@ This is the only stage that calls targets and the compatibility check.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,6 +15,7 @@ from acpgen.errors import Fault, Faults
 from acpgen.kept import NOTHING, Kept
 from acpgen.material import NONE, Material
 from acpgen.material import title as title_of
+from acpgen.memory import FORGETFUL, Memory
 from acpgen.publish import (
     changelog,
     changes,
@@ -31,9 +33,10 @@ from acpgen.publish.counterparts import beside
 from acpgen.publish.demands import demands
 from acpgen.publish.in_browser import scripts
 from acpgen.publish.pages import Entry
+from acpgen.publish.table import Table
 from acpgen.publish.versions import INDEX, Version, successions
 from acpgen.targets import docs
-from acpgen.targets.docs.rule_notes import NO_RULES
+from acpgen.targets.docs.rule_notes import NO_RULES, RuleNotes
 from acpgen.targets.python import construct
 from acpgen.targets.python.construct import Constructor
 
@@ -52,13 +55,15 @@ def documents(
     kept: Kept = NOTHING,
     url: str = "",
     python: reference.Library = reference.NOTHING,
+    memory: Memory = FORGETFUL,
 ) -> Mapping[str, str]:
     """The docs of all versions, and what is about several of them: home page, changelogs, what differs between versions, the rules of
     the compatibility check and of the monitor, the requirements, and the pages that the project adds.
 
     `for_site` adds marks for its search to headings, each version as one file, the page that judges messages in the browser,
     those that compare two releases, the API of `python`, and the feed of the changelogs, whose links are relative to `url`, where the site
-    will stand. What follows from releases alone is taken from what is `kept`. Raises `Faults`.
+    will stand. What follows from releases alone is taken from what is `kept`, and what has the inputs of the last time from `memory`.
+    Raises `Faults`.
     """
     from acpgen.compat import catalogue, rule_pages
     from acpgen.compat.guide import guide
@@ -66,8 +71,10 @@ def documents(
     from acpgen.publish.ages import ages
     from acpgen.publish.history import histories
 
-    table = requirements.parse(material.requirements, _table(material)) if material.requirements is not None else None
-    past = histories(versions, material, kept)
+    written = (json.dumps(material.requirements), _table(material))
+    table = memory.once("table", written, lambda: _requirements(material))
+    named = tuple((version.protocol.name, version.family) for version in versions)
+    past = memory.once("past", (named, material.releases), lambda: histories(versions, material, kept))
     files: dict[str, str] = {}
     faults: list[Fault] = []
     for version in versions:
@@ -76,24 +83,22 @@ def documents(
         try:
             counterparts, known = beside(version, others), ages(version, past.get(name))
             rules = demands(table, version) if table is not None else NO_RULES
-            made = docs.compose(
-                version.protocol,
-                version.bundle,
-                version.settings,
-                counterparts,
-                known,
-                rules,
-                _snippets(version),
-                for_site=for_site,
-            )
-            files.update(made)
+            book = memory.once(f"book {name}", (version, known, rules), partial(_book, version, known, rules))
+            pages_made = partial(docs.laid_out, book, version.settings, counterparts, for_site=for_site)
+            files |= memory.once(f"pages {name}", (book, counterparts, for_site), pages_made)
+            if for_site:
+                whole = partial(docs.single_file, book, version.settings)
+                files |= memory.once(f"single file {name}", (book,), whole, may_lag=True)
         except Faults as caught:
             faults.extend(replace(fault, at=version.at(fault.at)) for fault in caught.faults)
     if faults:
         raise Faults(faults)
     for version in versions:
-        if version.protocol.name in past:
-            files[version.path(changelog.PAGE)] = changelog.page(version, past[version.protocol.name], RULES)
+        name = version.protocol.name
+        if name in past:
+            changes_told = partial(changelog.page, version, past[name], RULES)
+            inputs = (version, past[name])
+            files[version.path(changelog.PAGE)] = memory.once(f"changelog {name}", inputs, changes_told, may_lag=True)
     for name, history in past.items():
         told = next((v.path(changelog.PAGE) for v in versions if v.protocol.name == name), None)
         path = _history(name, versions)
@@ -106,8 +111,9 @@ def documents(
     for old, new in successions(versions):
         path = changes.name(old, new)
         files[path] = changes.page(old, new, path)
+        guided = partial(guide, Revised(old.protocol, old.bundle), Revised(new.protocol, new.bundle))
         try:
-            files[_guide(old, new)] = guide(Revised(old.protocol, old.bundle), Revised(new.protocol, new.bundle))
+            files[_guide(old, new)] = memory.once(f"guide {path}", (old, new), guided, may_lag=True)
         except Faults as caught:
             raise Faults([replace(fault, at=new.at(fault.at)) for fault in caught.faults]) from None
     files[RULES] = catalogue.as_markdown(linked=True)
@@ -117,7 +123,8 @@ def documents(
         files[monitoring.PAGE] = monitoring.page(versions, requirements.PAGE if table is not None else None)
     if table is not None:
         checked = monitoring.rules() if monitoring.PAGE in files else ()
-        files.update(requirements.pages(table, versions, checked))
+        required = partial(requirements.pages, table, versions, checked)
+        files |= memory.once("requirements", (table, *versions, checked), required, may_lag=True)
     if for_site and in_browser.judged(versions):
         files[in_browser.PAGE] = in_browser.page(versions, len(monitoring.rules()) if monitoring.PAGE in files else 0)
     files.update(pages.added(material, files))
@@ -125,7 +132,7 @@ def documents(
         for path in material.pages:
             used = reference.used(python, files[path], path) if path in files else None
             files |= {path: f"{files[path]}\n{used}"} if used is not None else {}
-        files.update(reference.pages(python))
+        files |= memory.once("reference", (python,), partial(reference.pages, python))
     shown = {"versions": _listed(versions, files), "pages": _above(versions, material, files)}
     files[HOME] = docs.lay_out("home", path=HOME, head=pages.head(material), **shown)
     files[MACHINES] = docs.lay_out("llms.txt", path=MACHINES, **shown)
@@ -187,8 +194,8 @@ def navigation(
     if between:
         found.append(("Between versions", between))
     rules: list[Entry] = []
-    if material.requirements is not None:
-        table = requirements.parse(material.requirements, _table(material))
+    table = _requirements(material)
+    if table is not None:
         each: list[Entry] = [(document.title, requirements.path(document.id)) for document in table.documents]
         rules = [("Requirements", [("All requirements", requirements.PAGE), *each])]
     rules += [("Monitor rules", monitoring.PAGE)] if any(map(monitoring.is_known, versions)) else []
@@ -211,6 +218,17 @@ def sources(
         files |= {where.methods[method.name]: method.at for method in version.protocol.methods}
         found |= {version.path(path): version.at(at).partition("#")[0] for path, at in files.items() if at}
     return found
+
+
+def _book(version: Version, known: docs.Ages, rules: RuleNotes) -> docs.Book:
+    return docs.book(version.protocol, version.bundle, known, rules, _snippets(version))
+
+
+def _requirements(material: Material) -> Table | None:
+    """The requirements of the project, as far as it has a table of them. Raises `Faults`."""
+    if material.requirements is None:
+        return None
+    return requirements.parse(material.requirements, _table(material))
 
 
 def _snippets(version: Version) -> docs.Snippets | None:

@@ -13,9 +13,12 @@ from acpgen.targets import Settings
 INDEX: Final = "index.md"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Version:
-    """One protocol version whose docs are to be made. `at` turns a place in its files into one that users can open."""
+    """One protocol version whose docs are to be made. `at` turns a place in its files into one that users can open.
+
+    It equals itself alone: to Python, schemas are equal in which one says 1 and the other `true`.
+    """
 
     protocol: ir.Protocol
     bundle: Bundle

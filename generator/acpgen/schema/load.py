@@ -95,9 +95,9 @@ class Documents:
 
     @property
     def size(self) -> int:
-        """The characters of all of its files."""
+        """The characters of all of its files, spaces aside: however a file is laid out, there is as much to do."""
         beside = {each.path: each for each in self.references.values()}
-        return sum(len(document.text) for document in (*self.documents, *beside.values()))
+        return sum(sum(map(len, document.text.split())) for document in (*self.documents, *beside.values()))
 
     def find(self, path: str) -> Document | None:
         """The document with a path: one of the protocol, one that was given beside it, or a published meta-schema."""

@@ -1,109 +1,107 @@
 """The site: the docs of the project, put into the form that the site generator reads, and built by it into one folder.
 
-The generator is Zensical, run as a program of its own. It reads plain Markdown and a `mkdocs.yml`, so another one can take its place.
-What it makes is text but for one picture that is not used, and is written as every output is: as a whole or not at all.
+`build` writes it whole: what the site generator makes is text but for one picture that is not used, and is written as every
+output is: as a whole or not at all. `serve` shows it while people write it, and makes only what differs.
 """
 
 from __future__ import annotations
 
 import contextlib
-import html
-import json
-import os
-import re
-import subprocess
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
+import signal
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from acpgen import material, resources, stamp
 from acpgen.config import Config, Published
-from acpgen.errors import Faults, SiteNotBuilt, Unwritable, visible
+from acpgen.errors import Faults, SiteNotBuilt, Unwritable
 from acpgen.kept import NOTHING, Kept, user_cache
+from acpgen.memory import FORGETFUL, Memory
 from acpgen.schema.load import Source, parse, place, read
-from acpgen.site import heads, modules, searching
+from acpgen.site import generator, laying, modules, searching
+from acpgen.site.live import Live
 from acpgen.site.serving import served
 from acpgen.write import Change, Files, Tree, write
 
 if TYPE_CHECKING:
     from acpgen.publish import Entry, Version, reference
 
-ZENSICAL: Final = "0.0.73"
-"""The version that the site is built and tested with; the extra `docs` pins it."""
-
 LARGEST_PAGE: Final = 1_000_000
-LONGEST_BUILD: Final = 600
-INDEX: Final = "index.md"
-WHOLE: Final = "single-file.md"
-FEED: Final = "feed.xml"
-
-_SITE: Final = {
-    "acpgen.css": "docs/assets/acpgen.css",
-    "comparing.js": "docs/assets/comparing.js",
-    "actions.html": "theme/partials/actions.html",
-    "acpgen.js": "docs/assets/acpgen.js",
-    "favicon.svg": "docs/assets/favicon.svg",
-    "judge.js": "docs/assets/judge.js",
-    "judging.js": "docs/assets/judging.js",
-    "iframe-worker.js": "docs/assets/iframe-worker.js",
-    "main.html": "theme/main.html",
-    "mkdocs.yml": "base.yml",
-}
-"""The files of `templates/docs/site`, and where the site generator finds them."""
-
-_COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
-
-_MARKS: Final = re.compile(r"(?<=\S) \{ (?:data-search-exclude|#[\w.+-]+) \}$", re.MULTILINE)
-"""The mark at the end of a heading, for the search or with its anchor. No text of a schema makes one: a brace in it is a character
-reference.
-"""
 
 _NOWHERE: Final = Published()
 
 _UNUSED: Final = frozenset({"assets/images/favicon.png"})
 
 
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """The files that a site is made from, as they were read."""
+
+    sources: Mapping[str, Source]
+    beside: material.Files
+    python: tuple[reference.PythonSource, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Docs:
+    """What a site shows, before it is laid out: pages and other files, and what holds them together.
+
+    `edited` has the file of the project that each page is made from, `scripts` what its pages load.
+    """
+
+    documents: Files
+    navigation: Sequence[Entry]
+    edited: Mapping[str, str] = field(default_factory=dict[str, str])
+    scripts: Files = field(default_factory=dict[str, str])
+
+    def laid_out(self, address: Published) -> Files:
+        """The files that the site generator reads."""
+        return laying.laid_out(self.documents, self.navigation, address, self.edited, self.scripts)
+
+
 def build(config: Config, out: Path, kept: Kept = NOTHING) -> Change:
     """Build the site of a project into a folder, with results that are `kept`; a folder that is as it was built of the same inputs
     stays. Raises `Faults`; then nothing was changed.
     """
-    require_generator()
-    sources = _sources(config)
-    beside = material.read(config.root / config.schema, list(sources))
-    python = modules.read(config.root, config.site.python)
-    inputs, stamps = _inputs(config, sources, beside, python), stamp.Stamps(kept)
-    if kept is not NOTHING and stamps.is_fresh(out, inputs):
+    generator.require()
+    found = inputs(config)
+    known, stamps = _digest(config, found), stamp.Stamps(kept)
+    if kept is not NOTHING and stamps.is_fresh(out, known):
         return Change(out, written=(), unchanged=_paths(out), removed=(), strays=())
-    tree = Tree(out, _files(config, sources, material.parsed(beside), python, kept))
+    tree = Tree(out, made(docs(config, found, kept), config.site))
     (change,) = write([tree])
-    stamps.record(tree, inputs, {})
+    stamps.record(tree, known, {})
     return change
-
-
-def _files(
-    config: Config,
-    sources: Mapping[str, Source],
-    beside: material.Material,
-    python: Sequence[reference.PythonSource],
-    kept: Kept,
-) -> Files:
-    """The files of the site of a project. Raises `Faults`."""
-    from acpgen import publish
-
-    found, library = _versions(config, sources), publish.reference.read(python)
-    documents = publish.documents(found, beside, for_site=True, kept=kept, url=config.site.url, python=library)
-    edited = publish.sources(found, beside, library)
-    return made(documents, publish.navigation(found, beside, library), config.site, edited, publish.scripts(found))
 
 
 def versions(config: Config) -> list[Version]:
     """Every protocol of which an output of the project has the docs. Raises `Faults`."""
     return _versions(config, _sources(config))
+
+
+def inputs(config: Config) -> Inputs:
+    """What is read of a project. Raises `Faults`."""
+    sources = _sources(config)
+    beside = material.read(config.root / config.schema, list(sources))
+    return Inputs(sources, beside, tuple(modules.read(config.root, config.site.python)))
+
+
+def docs(config: Config, given: Inputs, kept: Kept = NOTHING, memory: Memory = FORGETFUL) -> Docs:
+    """The docs of a project. Raises `Faults`."""
+    from acpgen import publish
+
+    found = _versions(config, given.sources, memory)
+    library = memory.once("library", (given.python,), partial(publish.reference.read, given.python))
+    beside = memory.once("material", (given.beside,), partial(material.parsed, given.beside))
+    return Docs(
+        publish.documents(found, beside, for_site=True, kept=kept, url=config.site.url, python=library, memory=memory),
+        publish.navigation(found, beside, library),
+        publish.sources(found, beside, library),
+        memory.once("scripts", tuple(found), partial(publish.scripts, found)),
+    )
 
 
 def _sources(config: Config) -> Mapping[str, Source]:
@@ -116,62 +114,63 @@ def _sources(config: Config) -> Mapping[str, Source]:
     return {name: read(folder / name, name=name, references=config.references) for name in chosen}
 
 
-def _versions(config: Config, sources: Mapping[str, Source]) -> list[Version]:
+def _versions(config: Config, sources: Mapping[str, Source], memory: Memory = FORGETFUL) -> list[Version]:
+    """The versions of these sources. In a hurry, the first that differs is read again: others may differ only because they extend it."""
+    found: list[Version] = []
+    has_changed = False
+    for name, source in sources.items():
+        names = {**config.names, **config.names_of.get(name, {})}
+        profile = config.profile(name) if config.methods else None
+        read_of = (source, names, profile, config.package(name))
+        before = memory.last(f"version {name}")
+        made = memory.once(f"version {name}", read_of, partial(_version, config, name, source), may_lag=has_changed)
+        has_changed = has_changed or made is not before
+        found.append(made)
+    return found
+
+
+def _version(config: Config, name: str, source: Source) -> Version:
     from acpgen.generate import understand
     from acpgen.publish import Version
     from acpgen.targets import Settings
 
-    return [
-        Version(
-            *understand(
-                parse(source),
-                names={**config.names, **config.names_of.get(name, {})},
-                shared=frozenset(config.names),
-                methods=config.profile(name) if config.methods else None,
-            ),
-            Settings(package=config.package(name), prefix=name),
-            source.at,
-        )
-        for name, source in sources.items()
-    ]
+    understood = understand(
+        parse(source),
+        names={**config.names, **config.names_of.get(name, {})},
+        shared=frozenset(config.names),
+        methods=config.profile(name) if config.methods else None,
+    )
+    return Version(*understood, Settings(package=config.package(name), prefix=name), source.at)
 
 
-def _inputs(
-    config: Config, sources: Mapping[str, Source], beside: material.Files, python: Sequence[reference.PythonSource]
-) -> str:
+def _digest(config: Config, given: Inputs) -> str:
     """A hash of all that goes into the site."""
-    files = [(f"{name}/{path}", content) for name, source in sources.items() for path, content in source.files]
+    files = [(f"{name}/{path}", content) for name, source in given.sources.items() for path, content in source.files]
     files += [
         (f"references/{name} {known} {path}", content)
-        for name, source in sources.items()
+        for name, source in given.sources.items()
         for known, path, content in source.references
     ]
-    files += [(f"material/{path}", content) for path, content in beside.files]
-    files += [(f"python/{each.name} {each.at}", each.text.encode()) for each in python]
-    return stamp.inputs(stamp.generator(), files, {"config": repr(replace(config, root=Path())), "zensical": ZENSICAL})
+    files += [(f"material/{path}", content) for path, content in given.beside.files]
+    files += [(f"python/{each.name} {each.at}", each.text.encode()) for each in given.python]
+    options = {"config": repr(replace(config, root=Path())), "zensical": generator.ZENSICAL}
+    return stamp.inputs(stamp.generator(), files, options)
 
 
-def made(
-    documents: Files,
-    navigation: Sequence[Entry],
-    address: Published = _NOWHERE,
-    edited: Mapping[str, str] = MappingProxyType({}),
-    scripts: Files = MappingProxyType({}),
-) -> Files:
-    """The files of the site. `edited` has the file of the project that each page is made from, `scripts` what its pages load.
-
-    Raises `Faults` where the generator fails, warns, or makes a page that is too large.
-    """
-    require_generator()
+def made(shown: Docs, address: Published = _NOWHERE) -> Files:
+    """The files of the site. Raises `Faults` where the generator fails, warns, or makes a page that is too large."""
+    generator.require()
     with TemporaryDirectory(prefix="acpgen-site-") as temporary:
         folder = Path(temporary)
         try:
-            _lay_out(folder, documents, navigation, address, edited, scripts)
-            _run(folder)
-            files = dict(_read(folder / "site"))
+            for path, text in shown.laid_out(address).items():
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                (folder / path).write_text(text, "utf-8")
+            generator.run(folder)
+            files = dict(_read(folder / generator.BUILT))
         except OSError as error:
             raise Faults([Unwritable(at=place(folder), reason=str(error.strerror))]) from None
-    files.update({path: _as_text(text) for path, text in documents.items()})
+    files.update({path: laying.as_text(text) for path, text in shown.documents.items()})
     files |= searching.improved(files)
     if not address.url:
         files.pop("sitemap.xml", None)  # it holds absolute addresses, and none is known
@@ -182,130 +181,74 @@ def made(
     return files
 
 
-def require_generator() -> None:
-    """Raise `Faults` where the site generator is missing or not the one that this was made for."""
-    try:
-        found = version("zensical")
-    except PackageNotFoundError:
-        found = "none"
-    if found != ZENSICAL:
-        reason = f"it is built with zensical {ZENSICAL}, and {found} is installed"
-        raise Faults(
-            [SiteNotBuilt(at="zensical", reason=reason, remedy="Install the extra: pip install 'acpgen[docs]'")]
-        )
-
-
 def serve(
     config: Callable[[], Config],
     port: int,
     say: Callable[[str], None],
     complain: Callable[[Faults], None],
 ) -> None:
-    """Build the site into a passing folder, serve it, and build it again after every change, until Ctrl-C. Raises `Faults`.
+    """Show the site of a project, and what differs after every change, until Ctrl-C. Raises `Faults`.
 
-    The pages in the browser load again after each build. Whatever address the site has elsewhere, here it stands at the root.
+    Pages in the browser that differ load again. Whatever address the site has elsewhere, here it stands at the root.
     """
     from acpgen.watch import rounds
 
-    def inputs() -> list[Path]:
+    def watched() -> list[Path]:
         found = config()
         python = [found.root / each for each in found.site.python]
         return [found.file, found.root / found.schema, resources.templates(), resources.session(), *python]
 
-    def local() -> Config:
-        found = config()
-        return replace(found, site=replace(found.site, url=""))
+    generator.require()
+    memory, templates = Memory(), stamp.generator()
+    with (
+        TemporaryDirectory(prefix="acpgen-site-") as temporary,
+        _ended_by_signals(),
+        Live(Path(temporary), complain) as live,
+    ):
 
-    builds = 1
-    with TemporaryDirectory(prefix="acpgen-site-") as temporary, contextlib.ExitStack() as stack:
-        out = Path(temporary) / "site"
-        build(local(), out, user_cache())
-        say(f"{stack.enter_context(served(out, port, lambda: builds))} shows the site. Ctrl-C ends this.")
-        changes = rounds(inputs)
-        with contextlib.suppress(KeyboardInterrupt):
-            next(changes, None)
+        def show(*, in_hurry: bool) -> int:
+            memory.begin(in_hurry=in_hurry)
+            found = config()
+            local = replace(found, site=replace(found.site, url=""))
+            made = docs(local, inputs(local), user_cache(), memory)
+            return live.show(made.laid_out(local.site), made.documents)
+
+        changes = rounds(watched)
+        next(changes, None)
+        show(in_hurry=False)
+        with served(live.pages, port, live.beside) as address:
+            say(f"{address} shows the site. Ctrl-C ends this.")
             for _ in changes:
+                if templates != (templates := stamp.generator()):
+                    memory = Memory()
                 try:
-                    change = build(local(), out, user_cache())
+                    count = show(in_hurry=True)
+                    while memory.is_behind:
+                        say(_told(count, "; the rest follows"))
+                        count = show(in_hurry=False)
                 except Faults as faults:
                     complain(faults)
                 else:
-                    builds += 1
-                    say(f"Built again: {len(change.written)} files differ.")
+                    say(_told(count))
 
 
-def _is_for_machines(path: str) -> bool:
-    return path.endswith(".js") or path.rpartition("/")[2] in (WHOLE, "llms.txt", FEED)
+def _told(count: int, more: str = "") -> str:
+    return f"Made again: {count} {'file' if count == 1 else 'files'}{more}."
 
 
-def _as_text(page: str) -> str:
-    """A page beside its HTML, as Markdown for machines: without the marks for the site."""
-    return _MARKS.sub("", page)
+@contextlib.contextmanager
+def _ended_by_signals() -> Generator[None]:
+    """Ctrl-C ends the block, and so does a request to end the process: what it started must not outlive it."""
 
+    def end(*_: object) -> None:
+        raise KeyboardInterrupt
 
-def _lay_out(
-    folder: Path,
-    documents: Files,
-    navigation: Sequence[Entry],
-    address: Published,
-    edited: Mapping[str, str],
-    scripts: Files,
-) -> None:
-    """Write what the site generator reads."""
-    source = resources.templates() / "docs" / "site"
-    shown = {path: text for path, text in documents.items() if not _is_for_machines(path)}
-    above = heads.heads(shown, address, edited, has_feed=FEED in documents)
-    laid = {f"docs/{path}": head + documents[path] for path, head in above.items()}
-    given = {to: (source / name).read_text("utf-8") for name, to in _SITE.items()}
-    given |= {f"docs/assets/{path}": text for path, text in scripts.items()}
-    told = {"INHERIT": "base.yml", "site_name": _name(documents), "nav": _nested(navigation)}
-    told |= {"site_url": address.url} if address.url else {}
-    for path, text in {**laid, **given, "mkdocs.yml": json.dumps(told, indent=1)}.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text, "utf-8")
-
-
-def _name(documents: Files) -> str:
-    """What the site calls itself: the title of its home page."""
-    return _text(material.title(documents.get(INDEX, "")) or "Protocols")
-
-
-def _nested(entries: Sequence[Entry]) -> list[Mapping[str, Any]]:
-    """Navigation as the site generator reads it."""
-    return [{_text(title): below if isinstance(below, str) else _nested(below)} for title, below in entries]
-
-
-def _text(title: str) -> str:
-    """A title as it stands in the site generator's file: text to it, which it puts into HTML unescaped."""
-    return html.escape(visible(title))
-
-
-def _run(folder: Path) -> None:
-    """Run the site generator. A warning, such as a link that leads nowhere, is a failure."""
-    command = [sys.executable, "-m", "zensical", "build", "--strict", "-f", str(folder / "mkdocs.yml")]
+    before = signal.signal(signal.SIGTERM, end)
     try:
-        done = subprocess.run(  # noqa: S603 - this interpreter, with a module and a path of our own
-            command,
-            cwd=folder,
-            env={**os.environ, "NO_COLOR": "1"},
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=LONGEST_BUILD,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        reason = f"it took more than {LONGEST_BUILD} seconds"
-        raise Faults(
-            [SiteNotBuilt(at="zensical", reason=reason, remedy="Try again when the machine has time")]
-        ) from None
-    if done.returncode != 0 or not (folder / "site" / "index.html").is_file():
-        said, _, trace = (
-            _COLOUR.sub("", done.stdout + done.stderr).replace(f"{folder}{os.sep}", "").partition("Traceback")
-        )
-        last = trace.strip().rpartition("\n")[2]
-        reason = " ".join(f"{said} {last}".split()) or f"exit code {done.returncode}"
-        raise Faults([SiteNotBuilt(at="zensical", reason=reason, remedy="Correct the page that it names")])
+        with contextlib.suppress(KeyboardInterrupt):
+            yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _too_large(path: str, size: int) -> SiteNotBuilt:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Final
 
 from acpgen import resources
@@ -16,7 +17,19 @@ from acpgen.write import Files
 
 _INDEX: Final = "search.json"
 _SCRIPT: Final = "search.js"
-_WORKER: Final = re.compile(r"assets/javascripts/workers/search\.[0-9a-f]+\.min\.js")
+_WORKERS: Final = "assets/javascripts/workers"
+_WORKER: Final = re.compile(_WORKERS + r"/search\.[0-9a-f]+\.min\.js")
+
+
+def is_part(path: str) -> bool:
+    """Whether a file of the site belongs to its search."""
+    return path in (_INDEX, _SCRIPT) or _WORKER.fullmatch(path) is not None
+
+
+def files(site: Path) -> Iterator[Path]:
+    """The files of the search in the folder of a site, but for those that hold the same."""
+    yield site / _INDEX
+    yield from (site / _WORKERS).glob("search.*.js")
 
 
 def improved(files: Files) -> Mapping[str, str]:

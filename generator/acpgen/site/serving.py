@@ -1,43 +1,54 @@
-"""The site on the loopback interface: as it was built, and again after every change, which the pages in the browser follow."""
+"""The site on the loopback interface. A page in the browser loads again when it differs, and only then."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import threading
 from collections.abc import Callable, Generator
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, Final
-from urllib.parse import urlsplit
+from typing import Any, Final, TypeAlias
+from urllib.parse import unquote, urlsplit
 
 from acpgen.errors import Faults, SiteNotBuilt
 
-ROUND: Final = "/.acpgen/round"
-"""Where a page asks which build is served. No file of a site has this path."""
+STATE: Final = "/.acpgen/state"
+"""Where a page asks what it is now: the hash of the page whose path follows. No file of a site has such a path."""
 
 NOT_FOUND: Final = "404.html"
 
 _FOLLOWING: Final = """<script>
 setInterval(async () => {{
   try {{
-    const answer = await fetch("{path}", {{cache: "no-store"}});
+    const answer = await fetch("{path}" + location.pathname, {{cache: "no-store"}});
     if (answer.ok && await answer.text() !== "{now}") location.reload();
   }} catch {{ /* the server has ended */ }}
-}}, 500);
+}}, 200);
 </script>
 """
-"""What a page that follows the builds does: it asks twice a second."""
+"""What a page that follows its changes does: it asks five times a second."""
+
+_KINDS: Final = {
+    "js": "text/javascript",
+    "json": "application/json",
+    "md": "text/markdown",
+    "xml": "application/atom+xml",
+}
+
+Beside: TypeAlias = Callable[[str], "str | None"]
+"""The text at a path of a site, as it stands in place of a file; `None` where the file is right."""
 
 
 @contextlib.contextmanager
-def served(folder: Path, port: int = 0, built: Callable[[], int] | None = None) -> Generator[str]:
+def served(folder: Path, port: int = 0, beside: Beside | None = None) -> Generator[str]:
     """Serve a folder on the loopback interface alone, on any free port or a given one. What is missing is answered with its `404.html`.
 
-    With `built`, the number of builds so far, pages load again when it has changed. Raises `Faults`.
+    With `beside`, the folder is one that changes: pages load again when they differ. Raises `Faults`.
     """
-    handler = functools.partial(_Handler, directory=str(folder), built=built)
+    handler = functools.partial(_Handler, directory=str(folder), beside=beside)
     try:
         server = ThreadingHTTPServer(("127.0.0.1", port), handler)
     except OSError as error:
@@ -56,8 +67,8 @@ def served(folder: Path, port: int = 0, built: Callable[[], int] | None = None) 
 class _Handler(SimpleHTTPRequestHandler):
     """Serves files without a word on standard error."""
 
-    def __init__(self, *args: Any, built: Callable[[], int] | None, **named: Any) -> None:
-        self._built = built
+    def __init__(self, *args: Any, beside: Beside | None, **named: Any) -> None:
+        self._beside = beside
         super().__init__(*args, **named)
 
     def do_GET(self) -> None:
@@ -81,27 +92,47 @@ class _Handler(SimpleHTTPRequestHandler):
 
     def _answer(self, *, with_body: bool) -> None:
         path = urlsplit(self.path).path
-        if path == ROUND and self._built is not None:
-            self._send(str(self._built()).encode(), "text/plain", HTTPStatus.OK, with_body=with_body)
+        if self._beside is not None and path.startswith(f"{STATE}/"):
+            self._send_state(path.removeprefix(STATE), with_body=with_body)
             return
-        page = Path(self.translate_path(self.path))
-        if path.endswith("/"):
-            page /= "index.html"
-        if page.suffix == ".html" and page.is_file():
+        page = self._page(path)
+        text = self._beside(unquote(path).lstrip("/")) if self._beside is not None else None
+        if text is not None:
+            self._send(text.encode(), _kind(path), HTTPStatus.OK, with_body=with_body)
+        elif page is not None:
             self._send_page(page, HTTPStatus.OK, with_body=with_body)
         elif with_body:
             super().do_GET()
         else:
             super().do_HEAD()
 
+    def _page(self, path: str) -> Path | None:
+        """The file of the page at a path."""
+        page = Path(self.translate_path(path))
+        if path.endswith("/"):
+            page /= "index.html"
+        return page if page.suffix == ".html" and page.is_file() else None
+
+    def _send_state(self, path: str, *, with_body: bool) -> None:
+        """The hash of the page at a path, or of what is answered where there is none."""
+        page = self._page(path) or Path(self.directory, NOT_FOUND)
+        try:
+            text = page.read_bytes()
+        except OSError:
+            text = b""
+        if not text:  # it is being written
+            super().send_error(HTTPStatus.SERVICE_UNAVAILABLE)
+            return
+        self._send(_hash(text).encode(), "text/plain", HTTPStatus.OK, with_body=with_body)
+
     def _send_page(self, page: Path, code: int, *, with_body: bool) -> None:
-        """A page, which follows the builds. Their number is taken first: a build meanwhile makes the page load again."""
-        script = "" if self._built is None else _FOLLOWING.format(path=ROUND, now=self._built())
+        """A page, which follows its changes where it may change."""
         try:
             text = page.read_bytes()
         except OSError as error:
             super().send_error(HTTPStatus.NOT_FOUND, error.strerror)
             return
+        script = "" if self._beside is None else _FOLLOWING.format(path=STATE, now=_hash(text))
         head, end, tail = text.rpartition(b"</body>")
         content = head + script.encode() + end + tail if end else text + script.encode()
         self._send(content, "text/html; charset=utf-8", code, with_body=with_body)
@@ -114,3 +145,13 @@ class _Handler(SimpleHTTPRequestHandler):
         self.end_headers()
         if with_body:
             self.wfile.write(content)
+
+
+def _hash(text: bytes) -> str:
+    return hashlib.sha256(text).hexdigest()
+
+
+def _kind(path: str) -> str:
+    """The media type of a text at a path."""
+    suffix = path.rpartition(".")[2]
+    return f"{_KINDS.get(suffix, 'text/plain')}; charset=utf-8"

@@ -16,6 +16,17 @@ function reach() {
 addEventListener("load", reach);
 addEventListener("resize", reach);
 
+// On a phone the cells of a row stand below one another, without the head of the table: each says itself what its column is called.
+function label() {
+  for (const table of document.querySelectorAll(".md-typeset table:not([class])")) {
+    const heads = [...table.querySelectorAll("thead th")].map(head => head.textContent.trim());
+    for (const row of table.querySelectorAll("tbody tr"))
+      [...row.cells].forEach((cell, index) => {
+        if (index && heads[index] && cell.childNodes.length) cell.dataset.acpHead = heads[index];
+      });
+  }
+}
+
 // Each field, value and variant has an address of its own: the empty anchor in its cell becomes a link to itself.
 function point() {
   for (const anchor of document.querySelectorAll(".md-typeset td > a[id]:not([href])")) {
@@ -59,6 +70,7 @@ function formed() {
 }
 addEventListener("DOMContentLoaded", () => {
   formed();
+  label();
   point();
   offer();
 });

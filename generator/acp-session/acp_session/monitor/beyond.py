@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from .events import Event, Found, Path, shown
@@ -80,7 +81,7 @@ class Beyond:
     def _is_new(self, strict: Strict, definition: str, body: Any) -> bool:
         """Whether no message of the same fields and tags was looked at before."""
         if strict is not self._judge:
-            self._judge, self._tags, self._shapes = strict, tags(strict.schema), set()
+            self._judge, self._tags, self._shapes = strict, _tags_of(strict), set()
         shape = hash((definition, _shape(body, self._tags)))
         if shape in self._shapes:
             return False
@@ -94,6 +95,12 @@ class Beyond:
             return False
         self._told.add(what)
         return True
+
+
+@lru_cache(16)
+def _tags_of(strict: Strict) -> frozenset[str]:
+    """Those of the schema of a protocol, which its monitors share."""
+    return tags(strict.schema)
 
 
 def tags(schema: Any) -> frozenset[str]:

@@ -161,6 +161,21 @@ def _update(connection: Connection, event: Event) -> None:
     connection.sessions[key(event.session) or ""] = session
 
 
+def changes_nothing(connection: Connection, event: Event) -> bool:
+    """Whether to take in a message changes nothing but which notification of its sender was the last."""
+    if event.kind != "notification" or event.method != "session/update" or event.sender == connection.sides[0]:
+        return False
+    session, update = connection.session(event.session), reach(event.body, "update")
+    if session is None or not is_object(update) or event.problems or event.repeated:
+        return False
+    if connection.version == 1:
+        return update.get("sessionUpdate") != "config_option_update" and "capabilities" not in update
+    is_chunk = (
+        update.get("sessionUpdate") in work.CHUNKS and "terminalId" not in update and "capabilities" not in update
+    )
+    return is_chunk and work.part(update) in (None, session.work.newest)
+
+
 def _answer(connection: Connection, event: Event) -> None:
     asker = event.receiver
     name = key(event.id)

@@ -102,6 +102,11 @@ class Recent(Generic[K, V]):
         """The number of the entry written longest ago, which there must be."""
         return next(iter(self._entries.values()))[2]
 
+    @property
+    def newest(self) -> K | None:
+        """The key of the entry written last."""
+        return next(reversed(self._entries), None)
+
     def __setitem__(self, key: K, value: V) -> None:
         self.pop(key)
         size = ENTRY + getsizeof(key) + self._size(value)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice, starmap
 from typing import TYPE_CHECKING, Any, Final
 
+from .alike import Alike
 from .beyond import Beyond
 from .events import Event, Found, Kind, Level, Path, Requirement, json_pointer, pointer_steps, reach
-from .intake import apply
+from .intake import apply, changes_nothing
 from .json_types import is_array, is_object
 from .kept import LONGEST_POINTER, MOST_BREACHES, MOST_PARTS, MOST_READ, brief, key
 from .requirements import BEHIND, NUMBERED
@@ -98,13 +99,14 @@ class Monitor:
     ) -> None:
         known: Mapping[Any, Strict] = {strict.contract.version: strict for strict in protocols or _installed()}
         self._connection: Final = Connection(known, is_fixed=fixed)
-        self._chosen: dict[tuple[Kind, str, tuple[bool, bool, bool]], tuple[Rule, ...]] = {}
-        self._shapes: dict[str, Shapes] = {}
+        self._chosen: dict[tuple[Kind, str, str, tuple[bool, bool, bool]], tuple[Rule, ...]] = {}
         nothing: Callable[[], Iterable[Strict]] = tuple
         self._beyond: Final = Beyond(unstable or (_installed_channels if protocols is None else nothing))
         self._values: Final = values
         self._limit: Final = limit
         self._index = 0
+        self._alike: Final = Alike()
+        self._is_idle = False
         self._reasons: list[str] = []
         self._unjudged: dict[str, _Unjudged] = {}
 
@@ -134,17 +136,30 @@ class Monitor:
         index = self._index if index is None else index
         self._index = index + 1
         self._reasons = []
+        if line.__class__ is bytes and len(line) <= self._values and self._alike.has(sender, line):
+            self._connection.notified[sender] = index
+            return ()
+        self._is_idle = False
+        found, value = self._read(index, sender, line)
+        if not self._is_idle:
+            self._alike.forget()
+        elif line.__class__ is bytes and not found and not self._reasons and self._connection.strict is not None:
+            self._alike.learn(sender, line, value, (self._connection.strict, *self._connection.others))
+        return found
+
+    def _read(self, index: int, sender: str, line: Any) -> tuple[tuple[Breach, ...], Any]:
+        """What a line breaks, and the value that it holds."""
         reader = self._connection.strict or next(iter(self._connection.protocols.values()))
         value, problems = reader.read(line, values=self._values)
         if any(problem.rule == "size" for problem in problems):
-            return self._pass_over(index, sender, problems[0].sentence)
+            return self._pass_over(index, sender, problems[0].sentence), None
         if any(problem.rule == "json" for problem in problems):
             event = self._event("unreadable", index, sender, None, problems=problems)
             apply(self._connection, event)
-            return self._first(self._judge(event))
+            return self._first(self._judge(event)), None
         if is_array(value) and (reader.contract.batch or self._connection.strict is None):
-            return self._first(self._batch(index, sender, value, problems))
-        return self._first(self._message(index, sender, value, (), problems))
+            return self._first(self._batch(index, sender, value, problems)), None
+        return self._first(self._message(index, sender, value, (), problems)), value
 
     def _first(self, found: Iterator[Breach]) -> tuple[Breach, ...]:
         """As many breaches as are told, and one for all others. What the line changes is taken in to its end."""
@@ -166,6 +181,7 @@ class Monitor:
     def lose(self, sentence: str = "messages went by unseen") -> tuple[Breach, ...]:
         """Say that messages were missed: what is known of open requests and sessions is given up. Returns a note of it."""
         self._connection.lose()
+        self._alike.forget()
         self._reasons = [sentence]
         return (Breach("messages-missed", "note", (), self._index, self._connection.sides[0], "", "", None, sentence),)
 
@@ -191,6 +207,7 @@ class Monitor:
         news = [_unstable(event, found) for found in self._beyond.look(event, event.strict)]
         yield from (breach for breach in self._judge(event) if not self._is_told(event, breach))
         yield from news
+        self._is_idle = not at and changes_nothing(self._connection, event)
         self._apply(event)
         for place, item in enumerate(value if is_array(value) and not at else ()):
             # A batch where there are none: what it holds is not judged, but may be answered all the same.
@@ -270,16 +287,10 @@ class Monitor:
             for other in self._connection.protocols.values():
                 route = other.route(event.method, is_request=True)
                 if other is not strict and route is not None and route.params is not None:
-                    others.append({one.path for one in self._shapes_of(other).unknown(route.params, event.body)})
-        for found in self._shapes_of(strict).unknown(event.definition, event.body, stopped):
+                    others.append({one.path for one in _shapes_of(other).unknown(route.params, event.body)})
+        for found in _shapes_of(strict).unknown(event.definition, event.body, stopped):
             if all(found.path in each for each in others):
                 yield found
-
-    def _shapes_of(self, strict: Strict) -> Shapes:
-        name = strict.contract.name
-        if name not in self._shapes:
-            self._shapes[name] = Shapes(strict.schema)
-        return self._shapes[name]
 
     def _note(self, event: Event) -> None:
         """Count what is not judged. An answer whose request was not seen is either a breach, or lost with what was missed before."""
@@ -305,16 +316,26 @@ class Monitor:
     def _rules(self, kind: Kind, method: str, sees: tuple[bool, bool, bool]) -> tuple[Rule, ...]:
         if method not in _NAMED:
             method = ""  # names that peers make up do not fill the table
-        chosen = self._chosen.get((kind, method, sees))
+        strict = self._connection.strict
+        protocol = strict.contract.name if kind == "notification" and strict is not None else ""
+        chosen = self._chosen.get((kind, method, protocol, sees))
         if chosen is None:
+            is_acp = protocol in ACP
             seen = dict(zip(("problems", "unknown", "uses"), sees, strict=True)) | {"all": True}
             chosen = tuple(
                 rule
                 for rule in RULES.values()
                 if kind in rule.kinds and (not rule.methods or method in rule.methods) and seen[rule.sees]
+                if not is_acp or not rule.protocols or protocol in rule.protocols
             )
-            self._chosen[kind, method, sees] = chosen
+            self._chosen[kind, method, protocol, sees] = chosen
         return chosen
+
+
+@lru_cache(16)
+def _shapes_of(strict: Strict) -> Shapes:
+    """The types of a protocol, which its monitors share: to read them takes as long as to judge a hundred messages."""
+    return Shapes(strict.schema)
 
 
 PARTLY: Final = "a message holds more than is looked at for fields and values that its types do not have"

@@ -77,7 +77,10 @@ def from_releases(protocol: str, how: How, most: int = MOST) -> Gathered | None:
         return None
     profile = how.methods or sources.configured(protocol)
     releases = kept.releases[-most:]
-    read = (how.read(Milestone(each.version), _input(each.documents, profile)) for each in releases)
+    named = [Milestone(each.version, tags=(each.title,) if each.title else ()) for each in releases]
+    read = (
+        how.read(milestone, _input(each.documents, profile)) for milestone, each in zip(named, releases, strict=True)
+    )
     return Gathered(protocol, tuple(read), _left_out(len(kept.releases) - most, "older"))
 
 

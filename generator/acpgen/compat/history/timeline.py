@@ -22,7 +22,8 @@ OUTCOMES: Final[tuple[Outcome, ...]] = ("no", "undecided", "risky", "yes")
 class Milestone:
     """One revision: a release, a commit or a file.
 
-    `subject`, `day` (an ISO date) and `tags` are those of a commit. `unread` says why the schema cannot be read, a line each.
+    `subject`, `day` (an ISO date) and `tags` are those of a commit; a release has its title as a tag.
+    `unread` says why the schema cannot be read, a line each.
     """
 
     name: str

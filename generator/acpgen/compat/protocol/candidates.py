@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from acpgen import ir
 from acpgen.compat.protocol.declared import META
 from acpgen.compat.protocol.leaves import number_for, text_for
-from acpgen.compat.protocol.pairing import EXTENSION, Step
+from acpgen.compat.protocol.placed import EXTENSION, Step
 from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.protocol.shapes import Alternative, Constants, Objects, Shape, shape_of, type_of_object
 from acpgen.meaning import texts

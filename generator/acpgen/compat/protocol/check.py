@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -24,7 +25,7 @@ from acpgen.compat.protocol.covered import (
     unread,
 )
 from acpgen.compat.protocol.declared import declares_nothing, schema_of
-from acpgen.compat.protocol.envelopes import as_declared, carries, envelopes, plain_messages
+from acpgen.compat.protocol.envelopes import as_declared, carried, carries, envelopes, in_place, plain_messages
 from acpgen.compat.protocol.facts import (
     OTHER,
     AlternativeChanged,
@@ -55,7 +56,8 @@ from acpgen.compat.protocol.facts import joined as joined_limits
 from acpgen.compat.protocol.frames import Framed, framed
 from acpgen.compat.protocol.messages import Court, Part, Route, message
 from acpgen.compat.protocol.misread import misread, moved
-from acpgen.compat.protocol.pairing import EXTENSION, Home, Pair, PlacedFact, Step, Walk
+from acpgen.compat.protocol.pairing import Walk
+from acpgen.compat.protocol.placed import EXTENSION, Home, Pair, PlacedFact, Step
 from acpgen.compat.protocol.proof import Doubts
 from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.protocol.revision import rewritten as rewritten_names
@@ -275,7 +277,8 @@ class _Check:
             at: FactPlaces = {"old_at": self.old.definitions[name].at, "new_at": self.new.definitions[other].at}
             pair = Pair(ir.Ref(name), ir.Ref(other))
             if self._is_included(pair, declared=False):
-                yield self.on_paper(Restructured(other, **at))
+                contents = self.old.contents(name) != self.new.contents(other)
+                yield self.on_paper(Restructured(other, but="content" if contents else "", **at))
             elif self._is_included(pair, declared=True):
                 self.is_explained = True
                 yield self.on_paper(Restructured(other, but="undeclared", **at))
@@ -292,18 +295,30 @@ class _Check:
         """What frames messages, or is a union of them, is written differently or in one revision alone, and is named by no finding."""
         renamed = {fact.old: fact.new for fact in self.walk.paper_facts() if isinstance(fact, DefinitionRenamed)}
         alone = self.old.bundle.definitions.keys() ^ self.new.bundle.definitions.keys()
-        known = {place for each in told for place in (each.old_at, each.new_at)}
+        changes = [each for each in told if each.rule != "text-reworded"]
+        known = {place for each in changes for place in (each.old_at, each.new_at)}
         found = [framing(side) for side in (self.old, self.new)]
         for name in dict.fromkeys((*found[0], *found[1])):
             sides = [side.bundle.origins.get(name, "") for side in (self.old, self.new)]
-            is_told = any(at in known for at in sides if at) or name in {*renamed, *renamed.values()}
-            if is_told or {name} & {*self.cover.gone, *self.cover.added}:
-                continue
             at: FactPlaces = {"old_at": sides[0], "new_at": sides[1]}
-            if not all(sides):
+            is_told = any(place in known for place in sides if place) or name in {*renamed, *renamed.values()}
+            if all(sides):
+                old = in_place(json.loads(self.old.frame_text(name, renamed, alone)))
+                new = in_place(json.loads(self.new.frame_text(name, {}, alone)))
+                yield from self._frame_of_both(name, old, new, at, is_told=is_told)
+            elif not is_told and name not in {*self.cover.gone, *self.cover.added}:
                 yield self._frame_of_one(name, "old" if sides[0] else "new", at)
-            elif self.old.frame_text(name, renamed, alone) != self.new.frame_text(name, {}, alone):
-                yield self.on_paper(Restructured(name, but="carried", **at))
+
+    def _frame_of_both(self, name: str, old: Schema, new: Schema, at: FactPlaces, *, is_told: bool) -> Iterator[Judged]:
+        """What frames messages in both revisions, as it says in place: what it refers to is compared method by method."""
+        if old == new:
+            return
+        inside = carried(old), carried(new)
+        if all(inside) and not self._is_alike(*inside):
+            fact = NotCompared(name, "what frames messages says in place of what they carry", **at)
+            yield replace(self._of_definition(fact, name), doubtful=("old", "new"))
+        elif not is_told:
+            yield self.on_paper(Restructured(name, but="carried", **at))
 
     def _frame_of_one(self, name: str, revision: Revision, at: FactPlaces) -> Judged:
         """What frames messages of one revision alone, and whether that refuses any message which is well formed."""

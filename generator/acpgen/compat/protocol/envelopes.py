@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from acpgen.compat.protocol.covered import branch_names
 from acpgen.compat.protocol.revision import Revised, wordless
-from acpgen.schema.walk import Schema, is_object
+from acpgen.schema.walk import Schema, is_array, is_object
 
 _CARRIED: Final = ("id", "params", "result", "error")
 _TELLING: Final = ("method", "result", "error")
@@ -40,6 +40,41 @@ def as_declared(envelope: Schema) -> Schema:
 def carries(schema: Schema) -> bool:
     """Whether a schema is that of requests, notifications or responses."""
     return any(key in form.get("properties", {}) for form in _forms(schema) for key in _TELLING)
+
+
+def in_place(node: Any, *, is_listed: bool = False) -> Any:
+    """A schema with a constant of its own in place of each reference, and one constant for all that a union lists: what is left is what
+    it says in place, whichever messages there are.
+    """
+    if is_array(node):
+        return [in_place(each, is_listed=is_listed) for each in node]
+    if not is_object(node):
+        return node
+    kept: Schema = {
+        key: in_place(inner, is_listed=key in _UNIONS or (is_listed and key == "allOf"))
+        for key, inner in node.items()
+        if key != "$ref" and (inner != [] or key not in _UNIONS)
+    }
+    if isinstance(node.get("$ref"), str):
+        kept["const"] = _MESSAGE if is_listed else node["$ref"]
+    if [] in (node.get("anyOf"), node.get("oneOf")):
+        kept["not"] = {}
+    return kept
+
+
+_UNIONS: Final = ("anyOf", "oneOf")
+_MESSAGE: Final = "any message"
+
+
+def carried(envelope: Schema) -> Schema:
+    """What an envelope says of what it carries, form by form. What is none carries nothing."""
+    if not carries(envelope):
+        return {}
+    forms = [
+        {name: each for name, each in form.get("properties", {}).items() if name in _CARRIED}
+        for form in _forms(envelope)
+    ]
+    return {"properties": {str(number): {"properties": form} for number, form in enumerate(forms)}}
 
 
 def plain_messages(envelope: Schema, methods: Sequence[str]) -> Schema:

@@ -455,13 +455,14 @@ class Restructured(Placed):
     """Something in the files differs that no message can notice and no other fact names; `name` is the definition, empty for the files,
     `classes` those of generated code that differ. `but` is what would notice: what its sender does not declare, or messages of which
     other findings tell. With `copied` one revision alone has the definition, and a variant in messages says the same; with `carried`
-    the definition frames messages, and what it carries is told elsewhere; with `unstable` the `classes` are what is marked so,
+    the definition frames messages, and what it carries is told elsewhere; with `content` what texts hold is said differently, which no
+    validator asserts; with `unstable` the `classes` are what is marked so,
     differs, and takes no part.
     """
 
     name: str = ""
     classes: tuple[str, ...] = ()
-    but: Literal["", "undeclared", "told", "framed", "copied", "carried", "unstable"] = ""
+    but: Literal["", "undeclared", "told", "framed", "copied", "carried", "content", "unstable"] = ""
 
 
 Fact: TypeAlias = (

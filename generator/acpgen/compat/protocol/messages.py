@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from acpgen import ir
 from acpgen.compat.findings import Revision, Witness, opposite
 from acpgen.compat.protocol.candidates import Examples, Leaf, NoExample
-from acpgen.compat.protocol.pairing import Step
+from acpgen.compat.protocol.placed import Step
 from acpgen.compat.protocol.revision import Revised
 from acpgen.meaning import framing, texts
 from acpgen.pointers import reference_to

@@ -10,7 +10,7 @@ from acpgen import ir
 from acpgen.compat.findings import Answer, Revision, opposite
 from acpgen.compat.protocol.declared import SENT, as_sent, schema_of
 from acpgen.compat.protocol.formats import unjudged, unknown
-from acpgen.compat.protocol.pairing import Pair
+from acpgen.compat.protocol.placed import Pair
 from acpgen.compat.protocol.revision import Revised
 from acpgen.schema.walk import references
 

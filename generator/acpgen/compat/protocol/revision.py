@@ -235,6 +235,19 @@ class Revised:
         kept = _without(json.loads(self.texts[name]), alone)
         return REFERENCE.sub(renamed, json.dumps(kept, sort_keys=True))
 
+    def contents(self, name: str) -> list[str]:
+        """What a definition and all inside of it say of the content of texts, which no validator asserts: as texts, in order."""
+        found: list[str] = []
+        pending: list[Any] = [json.loads(self.texts[each]) for each in self._parts[self.bundle.origins[name]]]
+        while pending:
+            node = pending.pop()
+            if is_object(node):
+                found += [json.dumps([key, node[key]], sort_keys=True) for key in _OF_CONTENT if key in node]
+                pending.extend(inner for key, inner in node.items() if key not in _OF_CONTENT)
+            elif is_array(node):
+                pending.extend(node)
+        return sorted(found)
+
     @cached_property
     def references(self) -> Mapping[str, frozenset[str]]:
         """The definitions that each definition refers to, as the source has it and as the bundle has it."""
@@ -273,6 +286,9 @@ class Revised:
                     if each.name == path[0] and self._leads(each.type, path[1:]):
                         return True
         return False
+
+
+_OF_CONTENT: Final = ("contentMediaType", "contentSchema")
 
 
 def _stable(node: Any) -> Any:

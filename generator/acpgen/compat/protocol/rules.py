@@ -33,7 +33,7 @@ from acpgen.compat.protocol.candidates import (
     without,
 )
 from acpgen.compat.protocol.declared import META
-from acpgen.compat.protocol.pairing import EXTENSION
+from acpgen.compat.protocol.placed import EXTENSION
 from acpgen.compat.protocol.policy import Weight
 from acpgen.compat.protocol.shapes import Alternative, kind_of
 from acpgen.meaning import texts
@@ -717,9 +717,14 @@ def limit_loosened(fact: f.LimitChanged) -> Judgement | None:
 
 def format_changed(fact: f.FormatChanged) -> Judgement:
     """`format` or `contentEncoding` has changed. They annotate and refuse nothing, unless the project's policy asserts formats: then what
-    texts the other revision refuses is proven.
+    texts the other revision refuses is proven. An encoding is never asserted: a peer that decodes reads the texts differently.
     """
     message = f"The format is now {fact.new or 'unspecified'} (previously {fact.old or 'unspecified'})."
+    if fact.keyword != "format":
+        message = (
+            f"The encoding of the content is now {fact.new or 'unspecified'} (previously {fact.old or 'unspecified'}). "
+            "It refuses nothing; a peer that decodes reads the texts differently."
+        )
     told = Judgement("reworded", message, NO_ACTION, subject=f"{fact.old} {fact.new}")
     if fact.refused:
         (sender, text), *others = fact.refused
@@ -1108,6 +1113,11 @@ def schema_restructured(fact: f.Restructured) -> Judgement:
     elif fact.but == "carried":
         written = "is written differently" if fact.old_at and fact.new_at else "is in one revision alone"
         message = f"{fact.name!r} frames messages and {written}; the messages themselves are compared method by method."
+    elif fact.but == "content":
+        message = (
+            f"{fact.name!r} says differently what its texts hold ('contentMediaType', 'contentSchema'). "
+            "It refuses nothing; a peer that reads the content reads it differently."
+        )
     elif fact.name:
         message = (
             f"The definition {fact.name!r} is written differently, in a way that no message can show{_BUT[fact.but]}."

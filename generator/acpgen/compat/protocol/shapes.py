@@ -172,6 +172,16 @@ def kind_of_value(value: object) -> Kind:
     return "string" if isinstance(value, str) else "number"
 
 
+def key_of_value(value: object) -> tuple[str, object]:
+    """A key under which `1` and `true` are different, and `1` and `1.0` are equal."""
+    return kind_of_value(value), value
+
+
+def at_of(alternative: Alternative) -> str:
+    """Where an alternative stands; empty for what has no place of its own."""
+    return alternative.at if isinstance(alternative, Objects | ir.TaggedUnion | Constants) else ""
+
+
 class _Resolving:
     def __init__(self, definitions: Mapping[str, ir.Definition], empty: Collection[str]) -> None:
         self.definitions = definitions

@@ -38,6 +38,7 @@ __all__ = [
     "WHOLE",
     "Ages",
     "Beside",
+    "Book",
     "Counterpart",
     "Markdown",
     "Member",
@@ -45,9 +46,11 @@ __all__ = [
     "Snippets",
     "VersionDifference",
     "area_title",
+    "book",
     "code",
     "compose",
     "joined",
+    "laid_out",
     "lay_out",
     "pages",
     "places_of",
@@ -56,6 +59,7 @@ __all__ = [
     "prose",
     "relative",
     "render",
+    "single_file",
 ]
 
 FIXED: Final = (INDEX, METHODS, TYPES, CAPABILITIES, ERRORS, MESSAGES)
@@ -75,30 +79,54 @@ def compose(
     ages: Ages = NO_AGES,
     rules: RuleNotes = NO_RULES,
     snippets: Snippets | None = None,
-    *,
-    for_site: bool = False,
 ) -> Mapping[str, str]:
     """All pages below the prefix, each with its counterparts in other versions, what is known of ages, the requirements of what it
     is about, and its examples in Python. Raises `Faults`.
-
-    For a site, headings of sections that only repeat what stands elsewhere carry the mark by which search leaves them out, and one file
-    holds all pages. Nobody keeps that one beside the pages: it repeats them, and each change of one would be made twice.
     """
+    return laid_out(book(protocol, bundle, ages, rules, snippets), settings, beside)
+
+
+def book(
+    protocol: ir.Protocol,
+    bundle: Bundle,
+    ages: Ages = NO_AGES,
+    rules: RuleNotes = NO_RULES,
+    snippets: Snippets | None = None,
+) -> Book:
+    """What the pages of a version hold, before it is laid out. Raises `Faults`."""
     examples.check(bundle)
     found = examples.collect(protocol, bundle)
     made = examples.made(protocol, bundle, found)
-    book = Book(
+    return Book(
         protocol, bundle, places(protocol, bundle.origins), {**found, **made}, frozenset(made), ages, rules, snippets
     )
-    folder = f"{settings.prefix}/" if settings.prefix else ""
-    files: dict[str, str] = {}
-    whole: list[str] = []
-    for path, template, view in book.pages():
-        linker = Linker(book.places, path)
-        files[folder + path] = book.page(template, linker, view, folder, beside.get(path, ()), for_site=for_site)
-        if for_site:
-            whole.append(book.page(template, Linker(book.places, path, whole=True), view, folder, ()))
-    return {**files, folder + WHOLE: "\n".join(whole)} if for_site else files
+
+
+def laid_out(told: Book, settings: Settings, beside: Beside, *, for_site: bool = False) -> Mapping[str, str]:
+    """The pages of a book below the prefix. For a site, headings of sections that only repeat what stands elsewhere carry the mark by
+    which search leaves them out.
+    """
+    folder = _folder(settings)
+    return {
+        folder + path: told.page(
+            template, Linker(told.places, path), view, folder, beside.get(path, ()), for_site=for_site
+        )
+        for path, template, view in told.pages()
+    }
+
+
+def single_file(told: Book, settings: Settings) -> Mapping[str, str]:
+    """All pages of a book in one file. Nobody keeps it beside the pages: it repeats them, and each change of one would be made twice."""
+    folder = _folder(settings)
+    pages = (
+        told.page(template, Linker(told.places, path, whole=True), view, folder, (), for_site=True)
+        for path, template, view in told.pages()
+    )
+    return {folder + WHOLE: "\n".join(pages)}
+
+
+def _folder(settings: Settings) -> str:
+    return f"{settings.prefix}/" if settings.prefix else ""
 
 
 def pages(protocol: ir.Protocol, bundle: Bundle) -> tuple[str, ...]:

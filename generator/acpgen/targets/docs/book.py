@@ -58,9 +58,12 @@ Snippets: TypeAlias = Callable[[ir.Method, Mapping[str, ir.JSON], ir.JSON], str 
 """From a method, its example message and the example of its result to source that builds both; `None` where there is none."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Book:
-    """One protocol version and all that is computed for its pages once. `made` are definitions whose example is not the schema's own."""
+    """One protocol version and all that is computed for its pages once. `made` are definitions whose example is not the schema's own.
+
+    It equals itself alone.
+    """
 
     protocol: ir.Protocol
     bundle: Bundle

@@ -28,9 +28,11 @@ def formatted(files: Mapping[str, str], line_length: int = LINE, python: str = P
 def relative(source: str, path: str) -> str:
     """The source of a module with its imports from its own top-level package made relative: every tool then sorts them alike."""
     folders = path.split("/")[:-1]
+    if not folders or f"from {folders[0]}" not in source:
+        return source
     lines = source.splitlines(keepends=True)
     for node in ast.walk(ast.parse(source)):
-        if not isinstance(node, ast.ImportFrom) or node.level or not node.module or not folders:
+        if not isinstance(node, ast.ImportFrom) or node.level or not node.module:
             continue
         parts = node.module.split(".")
         if parts[0] != folders[0]:

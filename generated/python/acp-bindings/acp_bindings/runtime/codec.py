@@ -73,6 +73,7 @@ class Codec:
     _heads: dict[bytes, Head | None] = field(
         default_factory=dict[bytes, "Head | None"], repr=False
     )
+    _beginnings: dict[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
     _written: dict[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
 
     def __post_init__(self) -> None:
@@ -165,6 +166,29 @@ class Codec:
     ) -> Message:
         if not is_object(value):
             raise _invalid(f"a JSON-RPC message is an object, not {told(value)}", at)
+        if (
+            value.keys() == _NOTIFICATION
+            and self.versioned
+            and value["jsonrpc"] == "2.0"
+        ):  # most are so
+            name, params = value["method"], value["params"]
+            row = self._routes.get((name, False)) if name.__class__ is str else None
+            if (
+                row is not None
+                and row.side != sender
+                and row.params is not None
+                and params is not None
+            ):
+                typed = self._typed(
+                    row.params,
+                    params,
+                    (*at, "params"),
+                    INVALID_PARAMS,
+                    value,
+                    on_drop,
+                    lenient,
+                )
+                return Notification(name, typed, {}, "value")
         if self.versioned and value.get("jsonrpc") != "2.0":
             raise _invalid("the field 'jsonrpc' must be \"2.0\"", at, value)
         name = value.get("method")
@@ -318,9 +342,11 @@ class Codec:
 
     def _quick(self, type_: Any) -> SchemaValidator | None:
         """The quick validator of a type, if it has one."""
-        if type_ not in self._quicks:
-            self._quicks[type_] = quick_validator(self.judge(type_).core_schema)
-        return self._quicks[type_]
+        try:
+            return self._quicks[type_]
+        except KeyError:
+            self._quicks[type_] = found = quick_validator(self.judge(type_).core_schema)
+            return found
 
     def judge(self, type_: Any) -> Judge:
         """What judges values of a type."""
@@ -431,7 +457,17 @@ class Codec:
 
     def encode(self, message: Any, *, strict: bool | None = None) -> bytes:
         """See the generated module's `encode`."""
-        text = self._text(message)
+        if (
+            message.__class__ is Notification
+            and message.form == "value"
+            and not message.extra
+            and self.versioned
+        ):
+            text = (
+                self._beginning(message.method) + to_json(message.params) + b"}"
+            )  # most are so
+        else:
+            text = self._text(message)
         if STRICTLY.is_on if strict is None else strict:
             refuse(self._faults(message, text))
         return text
@@ -527,6 +563,15 @@ class Codec:
         if message.extra:
             text += more(message.extra, named if self.versioned else named - _VERSION)
         return (b'{"jsonrpc":"2.0",' if self.versioned else b"{") + text + b"}"
+
+    def _beginning(self, name: str) -> bytes:
+        """What stands before the params of a notification."""
+        found = self._beginnings.get(name)
+        if found is None:
+            found = b'{"jsonrpc":"2.0",' + self._method(name) + b',"params":'
+            if name in self.methods:
+                self._beginnings[name] = found
+        return found
 
     def _method(self, name: str) -> bytes:
         written = self._written.get(name)

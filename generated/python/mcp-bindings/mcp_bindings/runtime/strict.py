@@ -151,6 +151,8 @@ class Strict:
         limit: int | None = LIMIT,
     ) -> tuple[Violation, ...]:
         """What `validate` says, of a value that `read` gave. `pending` finds the method of a response's request by its id."""
+        if value.__class__ is dict and self._is_right(value, sender, method):
+            return ()
         return _first(self._judged(value, sender, method, pending), limit)
 
     def route(self, method: object, *, is_request: bool) -> Method[Any, Any] | None:
@@ -167,6 +169,54 @@ class Strict:
         return self._schema
 
     # --- envelopes ---
+
+    def _is_right(self, value: dict[str, Any], sender: str, method: str | None) -> bool:
+        """Whether there is nothing wrong with a message of the usual form; `False` says nothing. Most take half the time by this."""
+        if (
+            value.get("jsonrpc") != "2.0"
+            or self.contract.envelope != "json-rpc"
+            or "error" in value
+        ):
+            return False
+        if "id" in value and not (
+            isinstance(value["id"], int | str) and self._takes("RequestId", value["id"])
+        ):
+            return False
+        name = value.get("method")
+        if isinstance(name, str) and "result" not in value:
+            route, part, body = (
+                self._routes.get((name, "id" in value)),
+                "params",
+                value.get("params"),
+            )
+            if route is None or route.side == sender:
+                return False
+        elif (
+            "method" not in value
+            and "result" in value
+            and "id" in value
+            and method is not None
+        ):
+            route, part, body = (
+                self._routes.get((method, True)),
+                "result",
+                value["result"],
+            )
+            if route is None or route.side not in (sender, "both", "protocol"):
+                return False
+        else:
+            return False
+        definition = route.params if part == "params" else route.result
+        return (
+            definition is not None
+            and body is not None
+            and self._takes(definition, body)
+        )
+
+    def _takes(self, definition: str, value: Any) -> bool:
+        """Whether a definition that was asked before accepts a value."""
+        validator = self._validators.get(definition)
+        return validator is not None and validator.is_valid(value)
 
     def _judged(
         self,

@@ -1,0 +1,112 @@
+"""Two types that judge the same place of messages, the steps that lead from one pair to another, and facts with their places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
+
+from acpgen import ir
+from acpgen.compat.findings import Revision
+from acpgen.compat.protocol.facts import Fact
+from acpgen.compat.protocol.shapes import Alternative
+
+EXTENSION: Final = "_example"
+"""A name that a peer may always send: extensions begin with an underscore."""
+
+StepKind: TypeAlias = Literal["field", "item", "value", "variant", "untagged", "alternative"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step from a pair to a pair inside it. `old` and `new` pick an alternative on each side.
+
+    `was` is the name on the old side, where that is another one; `tag` the member that tells a renamed variant.
+    """
+
+    kind: StepKind
+    name: str | int | float | bool = ""
+    old: Alternative | None = None
+    new: Alternative | None = None
+    was: str | int | float | bool | None = None
+    tag: str = ""
+    old_at: str = field(default="", compare=False)
+    new_at: str = field(default="", compare=False)
+
+    def on(self, side: str) -> str | int | float | bool:
+        """The name on one side."""
+        return self.name if side == "new" or self.was is None else self.was
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two types that judge the same place of messages.
+
+    `told` is a member that was compared already: the tag of a union. `free`: whatever stands there is accepted, and the types only
+    say how it is read.
+    """
+
+    old: ir.Type
+    new: ir.Type
+    told: str | None = None
+    free: bool = False
+
+    @property
+    def sides(self) -> tuple[tuple[ir.Type, Literal[0]], tuple[ir.Type, Literal[1]]]:
+        """The types with the number of their side."""
+        return (self.old, 0), (self.new, 1)
+
+    def on(self, side: Revision) -> ir.Type:
+        """The type of one side."""
+        return self.old if side == "old" else self.new
+
+    @property
+    def is_named(self) -> bool:
+        """Whether either side is a definition, so that the pair may be met again inside itself."""
+        return isinstance(self.old, ir.Ref) or isinstance(self.new, ir.Ref)
+
+
+@dataclass(slots=True)
+class Compared:
+    """What is known of a pair: its own facts, and the pairs inside it. `free` as in `Pair`."""
+
+    free: bool
+    facts: list[Fact] = field(default_factory=list[Fact])
+    children: list[tuple[Step, Pair]] = field(default_factory=list[tuple[Step, Pair]])
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The innermost pair of definitions around a fact, and how many steps lead to it from the params or result."""
+
+    pair: Pair
+    depth: int = 0
+
+    @property
+    def names(self) -> tuple[str | None, str | None]:
+        """The names of the definitions; `None` for a side that says it in place."""
+        old, new = self.pair.old, self.pair.new
+        return old.name if isinstance(old, ir.Ref) else None, new.name if isinstance(new, ir.Ref) else None
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedFact:
+    """A fact at a place: the steps that lead to it from the params or result. `free` as in `Pair`.
+
+    `old_at` and `new_at` are the places in the sources: the fact's own, or of the nearest step that has one. `home` is where the fact
+    is declared, `named` the nearest declaration around it that the sources name: both are the root where nothing nearer is.
+    """
+
+    fact: Fact
+    steps: tuple[Step, ...]
+    pair: Pair
+    free: bool = False
+    home: Home | None = None
+    named: Home | None = None
+
+    @property
+    def old_at(self) -> str:
+        return self.fact.old_at or next((step.old_at for step in reversed(self.steps) if step.old_at), "")
+
+    @property
+    def new_at(self) -> str:
+        return self.fact.new_at or next((step.new_at for step in reversed(self.steps) if step.new_at), "")

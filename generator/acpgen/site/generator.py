@@ -1,0 +1,143 @@
+"""The site generator: Zensical, a program of its own. It reads plain Markdown and a `mkdocs.yml`, so another one can take its place.
+
+It is run once for a site that is built as a whole, or kept running for one that people write: then it makes only the pages that differ.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Generator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Final
+
+from acpgen.errors import Faults, SiteNotBuilt
+
+ZENSICAL: Final = "0.0.73"
+"""The version that the site is built and tested with; the extra `docs` pins it."""
+
+LONGEST_BUILD: Final = 600
+CONFIGURATION: Final = "mkdocs.yml"
+BUILT: Final = "site"
+"""What the generator reads in its folder, and where it puts the pages."""
+
+_COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
+_END: Final = re.compile(r"(No|\d+) issues? found")
+"""With this line it ends each build while it keeps running."""
+
+_OWN: Final = re.compile(r"Serving .*|Build started|Build finished.*|")
+"""Its other lines that tell of no issue."""
+
+
+def require() -> None:
+    """Raise `Faults` where the site generator is missing or not the one that this was made for."""
+    try:
+        found = version("zensical")
+    except PackageNotFoundError:
+        found = "none"
+    if found != ZENSICAL:
+        reason = f"it is built with zensical {ZENSICAL}, and {found} is installed"
+        raise Faults(
+            [SiteNotBuilt(at="zensical", reason=reason, remedy="Install the extra: pip install 'acpgen[docs]'")]
+        )
+
+
+def run(folder: Path) -> None:
+    """Build the site once. Raises `Faults`: a warning, such as a link that leads nowhere, is a failure."""
+    try:
+        done = subprocess.run(  # noqa: S603 - this interpreter, with a module and a path of our own
+            _command(folder, "build", "--strict"),
+            cwd=folder,
+            env=_environment(),
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=LONGEST_BUILD,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise Faults([_too_slow()]) from None
+    if done.returncode != 0 or not (folder / BUILT / "index.html").is_file():
+        raise Faults([_not_built(done.stdout + done.stderr, folder, done.returncode)])
+
+
+@contextlib.contextmanager
+def kept_running(folder: Path, complain: Callable[[Faults], None]) -> Generator[Callable[[], bool]]:
+    """Build the site, and again whatever page differs, until this is closed; yields what says whether the generator still runs.
+
+    What it warns of is told as `Faults`, of later builds too. Raises `Faults` where the first build does not come to an end.
+    """
+    process = subprocess.Popen(  # noqa: S603 - this interpreter, with a module and a path of our own
+        _command(folder, "serve", "--dev-addr", "127.0.0.1:0"),
+        cwd=folder,
+        env=_environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+    )
+    built = threading.Event()
+    heard: list[str] = []
+    hearing = threading.Thread(target=_hear, args=(process, folder, heard, built, complain), daemon=True)
+    hearing.start()
+    try:
+        if not built.wait(LONGEST_BUILD):
+            raise Faults([_too_slow()])
+        if process.poll() is not None:
+            raise Faults([_not_built("".join(heard), folder, process.returncode)])
+        yield lambda: process.poll() is None
+    finally:
+        process.terminate()
+        process.wait()
+        hearing.join()
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+def _hear(
+    process: subprocess.Popen[str],
+    folder: Path,
+    heard: list[str],
+    built: threading.Event,
+    complain: Callable[[Faults], None],
+) -> None:
+    """Read what the generator says, until it ends; each build ends with a line that counts its issues."""
+    assert process.stdout is not None
+    for line in process.stdout:
+        plain = _COLOUR.sub("", line).strip()
+        if _END.fullmatch(plain):
+            if heard:
+                complain(Faults([_not_built("".join(heard), folder, 0)]))
+            heard.clear()
+            built.set()
+        elif not _OWN.fullmatch(plain):
+            heard.append(line)
+    process.wait()
+    built.set()
+
+
+def _command(folder: Path, *asked: str) -> list[str]:
+    return [sys.executable, "-m", "zensical", *asked, "-f", str(folder / CONFIGURATION)]
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "NO_COLOR": "1"}
+
+
+def _too_slow() -> SiteNotBuilt:
+    reason = f"it took more than {LONGEST_BUILD} seconds"
+    return SiteNotBuilt(at="zensical", reason=reason, remedy="Try again when the machine has time")
+
+
+def _not_built(output: str, folder: Path, code: int) -> SiteNotBuilt:
+    """What the generator said, as a fault."""
+    said, _, trace = _COLOUR.sub("", output).replace(f"{folder}{os.sep}", "").partition("Traceback")
+    last = trace.strip().rpartition("\n")[2]
+    reason = " ".join(f"{said} {last}".split()) or f"exit code {code}"
+    return SiteNotBuilt(at="zensical", reason=reason, remedy="Correct the page that it names")

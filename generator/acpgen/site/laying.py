@@ -1,0 +1,88 @@
+"""The docs of the project in the form that the site generator reads: pages with their heads, configuration, theme and scripts."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from acpgen import material, resources
+from acpgen.config import Published
+from acpgen.errors import visible
+from acpgen.site import heads
+from acpgen.site.generator import CONFIGURATION
+from acpgen.write import Files
+
+if TYPE_CHECKING:
+    from acpgen.publish import Entry
+
+INDEX: Final = "index.md"
+WHOLE: Final = "single-file.md"
+FEED: Final = "feed.xml"
+
+PAGES: Final = "docs"
+"""The folder of the pages."""
+
+_SITE: Final = {
+    "acpgen.css": f"{PAGES}/assets/acpgen.css",
+    "comparing.js": f"{PAGES}/assets/comparing.js",
+    "actions.html": "theme/partials/actions.html",
+    "acpgen.js": f"{PAGES}/assets/acpgen.js",
+    "favicon.svg": f"{PAGES}/assets/favicon.svg",
+    "judge.js": f"{PAGES}/assets/judge.js",
+    "judging.js": f"{PAGES}/assets/judging.js",
+    "iframe-worker.js": f"{PAGES}/assets/iframe-worker.js",
+    "main.html": "theme/main.html",
+    "mkdocs.yml": "base.yml",
+}
+"""The files of `templates/docs/site`, and where the site generator finds them."""
+
+_MARKS: Final = re.compile(r"(?<=\S) \{ (?:data-search-exclude|#[\w.+-]+) \}$", re.MULTILINE)
+"""The mark at the end of a heading, for the search or with its anchor. No text of a schema makes one: a brace in it is a character
+reference.
+"""
+
+
+def laid_out(
+    documents: Files,
+    navigation: Sequence[Entry],
+    address: Published,
+    edited: Mapping[str, str],
+    scripts: Files,
+) -> Files:
+    """The files that the site generator reads."""
+    source = resources.templates() / "docs" / "site"
+    shown = {path: text for path, text in documents.items() if not _is_for_machines(path)}
+    above = heads.heads(shown, address, edited, has_feed=FEED in documents)
+    laid = {f"{PAGES}/{path}": head + documents[path] for path, head in above.items()}
+    given = {to: (source / name).read_text("utf-8") for name, to in _SITE.items()}
+    given |= {f"{PAGES}/assets/{path}": text for path, text in scripts.items()}
+    told = {"INHERIT": "base.yml", "site_name": _name(documents), "nav": _nested(navigation)}
+    told |= {"site_url": address.url} if address.url else {}
+    return {**laid, **given, CONFIGURATION: json.dumps(told, indent=1)}
+
+
+def as_text(page: str) -> str:
+    """A page beside its HTML, as Markdown for machines: without the marks for the site."""
+    return _MARKS.sub("", page)
+
+
+def _is_for_machines(path: str) -> bool:
+    return path.endswith(".js") or path.rpartition("/")[2] in (WHOLE, "llms.txt", FEED)
+
+
+def _name(documents: Files) -> str:
+    """What the site calls itself: the title of its home page."""
+    return _text(material.title(documents.get(INDEX, "")) or "Protocols")
+
+
+def _nested(entries: Sequence[Entry]) -> list[Mapping[str, Any]]:
+    """Navigation as the site generator reads it."""
+    return [{_text(title): below if isinstance(below, str) else _nested(below)} for title, below in entries]
+
+
+def _text(title: str) -> str:
+    """A title as it stands in the site generator's file: text to it, which it puts into HTML unescaped."""
+    return html.escape(visible(title))
