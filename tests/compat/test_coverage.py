@@ -431,6 +431,24 @@ def test_what_an_envelope_says_in_place_of_what_it_carries_is_not_passed_over(do
             assert report.verdict == "undecided" == report.wire.backward == report.wire.forward
 
 
+def test_null_may_move_from_identifiers_to_the_envelope_that_takes_it() -> None:
+    """Both take the same; where only one of the two does, that is no doubt either, or one that is told."""
+    whole: list[Schema] = [{"type": "integer"}, {"type": "string"}]
+
+    def answers(identifiers: list[Schema], *beside: Schema) -> Schema:
+        here: Schema = {"anyOf": [{"$ref": "#/$defs/Id"}, *beside]} if beside else {"$ref": "#/$defs/Id"}
+        form = {"type": "object", "properties": {"id": here, "error": {"type": "object"}}, "required": ["id", "error"]}
+        return protocol({"Id": {"anyOf": identifiers}, "Answer": {**form, "x-docs-ignore": True}})
+
+    null: Schema = {"type": "null"}
+    moved = compared(answers([null, *whole]), answers(whole, null))
+    assert "not-compared" not in {each.rule for each in moved.findings}
+    for old, new in ((answers(whole), answers(whole, null)), (answers(whole, null), answers(whole))):
+        report = compared(old, new)
+        assert ("not-compared", "Answer") in {(each.rule, each.declaration) for each in report.findings}
+        assert report.verdict == "undecided"
+
+
 def test_what_is_marked_like_an_envelope_is_none_and_comes_or_goes_is_told() -> None:
     marked: Schema = {"properties": {"m": {}}, "x-docs-ignore": True}
     sides = protocol({}), protocol({"M": marked})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import jsonschema_rs
 import pytest
 
 from compat.protocols import Schema, compared, found, go, protocol
@@ -229,3 +230,21 @@ def test_a_union_of_results_that_grows_by_the_result_of_a_new_method_is_told_by_
     new = protocol({**results, **added, **listed("Empty", "Named", "GoResponse", "MoreResponse")})
     report = compared(old, new)
     assert [each.rule for each in report.findings if each.severity != "editorial"] == ["method-added"]
+
+
+@pytest.mark.parametrize("beside", [{"type": "object"}, {"type": "object", "properties": {"a": {"type": "integer"}}}])
+def test_a_branch_that_takes_more_may_make_the_whole_take_less(beside: Schema) -> None:
+    """What fitted one branch alone fits two, and `oneOf` refuses it: that a branch is told of elsewhere says nothing of the whole."""
+
+    def whole(more: Any) -> Schema:
+        closed = {"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": more}
+        return {"$defs": {"Doc": {"oneOf": [closed, {"type": "string"}, beside]}, "Other": {"type": "number"}}}
+
+    narrow, wide = whole(False), whole({"type": "object", "properties": {"d": {"type": "string"}}})
+    message = {"x": {}}
+    for old, new, direction in ((narrow, wide, "backward"), (wide, narrow, "forward")):
+        report = compared(old, new)
+        assert getattr(report.wire, direction) != "yes"
+        assert report.verdict in ("breaking", "undecided")
+    taken = [jsonschema_rs.Draft202012Validator(each["$defs"]["Doc"]).is_valid(message) for each in (narrow, wide)]
+    assert taken == [True, False]

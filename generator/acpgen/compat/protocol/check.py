@@ -25,7 +25,15 @@ from acpgen.compat.protocol.covered import (
     unread,
 )
 from acpgen.compat.protocol.declared import declares_nothing, schema_of
-from acpgen.compat.protocol.envelopes import as_declared, carried, carries, envelopes, in_place, plain_messages
+from acpgen.compat.protocol.envelopes import (
+    as_declared,
+    carried,
+    carries,
+    envelopes,
+    in_place,
+    plain_messages,
+    with_identifiers,
+)
 from acpgen.compat.protocol.facts import (
     OTHER,
     AlternativeChanged,
@@ -190,6 +198,8 @@ class _Check:
         self.doubts = Doubts(old, new, self.allowance, formats=formats)
         self.routes = [(joined, _pair(joined)) for joined in self._routes()]
         self.is_explained = False
+        self.answered: dict[Pair, set[Revision]] = {}
+        self.parted: list[tuple[_Joined, Pair]] = []
 
     @cached_property
     def rewritten(self) -> frozenset[str]:
@@ -314,11 +324,16 @@ class _Check:
         if old == new:
             return
         inside = carried(old), carried(new)
-        if all(inside) and not self._is_alike(*inside):
+        if all(inside) and not self._is_alike(*inside) and not self._is_alike(*self._identified(name, *inside)):
             fact = NotCompared(name, "what frames messages says in place of what they carry", **at)
             yield replace(self._of_definition(fact, name), doubtful=("old", "new"))
         elif not is_told:
             yield self.on_paper(Restructured(name, but="carried", **at))
+
+    def _identified(self, name: str, old: Schema, new: Schema) -> tuple[Schema, Schema]:
+        """What the envelopes of a name carry, with the definitions of identifiers where these are not the same."""
+        ours, theirs = (side.bundle.definitions[name] for side in (self.old, self.new))
+        return with_identifiers(old, new, ours), with_identifiers(new, old, theirs)
 
     def _frame_of_one(self, name: str, revision: Revision, at: FactPlaces) -> Judged:
         """What frames messages of one revision alone, and whether that refuses any message which is well formed."""
@@ -352,6 +367,10 @@ class _Check:
             yield from self._compared(each, pair, known)
         for each, pair in self.pairs[len(self.routes) :]:
             yield from self._compared(each, pair, elsewhere)
+        for each, pair in self.parted:
+            answered: set[Revision] = set()
+            answered.update(*(self.answered.get(inner, ()) for inner in (pair, *self._inside(pair))))
+            yield from self._unexplained(each, pair, answered)
         for fact in self.walk.paper_facts():
             yield self.on_paper(fact)
 
@@ -694,8 +713,21 @@ class _Check:
             for told in self._settled(found, joined, explained):
                 yield told
                 answered.update((*told.refuses, *told.doubtful))
-        if not any(child in elsewhere for child in self._inside(pair)):
+        self.answered[pair] = answered
+        inside = [*self._inside(pair)]
+        if not any(child in elsewhere for child in inside):
             yield from self._unexplained(joined, pair, answered)
+        elif any(map(self._asks_more, (pair, *inside))):
+            self.parted.append((joined, pair))
+
+    def _asks_more(self, pair: Pair) -> bool:
+        """Whether more is asked of a value than of its parts, such as to fit no two alternatives: what takes more may make it take less."""
+        for type_, number in pair.sides:
+            shape = self.walk.shape(type_, number)
+            side = (self.old, self.new)[number]
+            if shape.exclusive or any(side.definitions[name].unenforced for name in shape.names):
+                return True
+        return False
 
     def _tolerated(self, fact: Fact) -> tuple[Revision, ...]:
         """The revision that refuses what a fact tells, where that is no break: receivers keep what they do not know, and everything in an

@@ -76,9 +76,15 @@ def _kind(work: Comparison, kind: str, old: tuple[Alternative, ...], new: tuple[
 def _kinds(shape: Shape) -> str:
     if shape.anything:
         return "any value"
-    kinds = list(dict.fromkeys(kind_of(each) for each in shape.alternatives))
-    names: list[str] = [str(kind) for kind in kinds] + (["null"] if shape.nullable else [])
-    return " or ".join(names) or "no value"
+    kinds: dict[str, list[Alternative]] = {}
+    for each in shape.alternatives:
+        kinds.setdefault(kind_of(each), []).append(each)
+    names = ["integer" if all(map(_is_integer, group)) else kind for kind, group in kinds.items()]
+    return " or ".join([*names, *(["null"] if shape.nullable else [])]) or "no value"
+
+
+def _is_integer(alternative: Alternative) -> bool:
+    return isinstance(alternative, ir.Number) and alternative.integer
 
 
 def _may_fit_two(sender: Shape, receiver: Shape) -> bool:

@@ -77,6 +77,21 @@ def carried(envelope: Schema) -> Schema:
     return {"properties": {str(number): {"properties": form} for number, form in enumerate(forms)}}
 
 
+def with_identifiers(inside: Schema, other: Schema, written: Schema) -> Schema:
+    """What an envelope says of what it carries, with the identifiers as they are `written` where another revision has others in place.
+
+    They are compared as such, so that null may have moved from the definition of identifiers to where it is taken.
+    """
+    forms, raw = inside["properties"], carried(wordless(written))["properties"]
+    theirs = other["properties"]
+    made: Schema = {}
+    for number, form in forms.items():
+        named = form["properties"]
+        moved = "id" in named and named["id"] != theirs.get(number, {}).get("properties", {}).get("id")
+        made[number] = {"properties": {**named, **({"id": raw[number]["properties"]["id"]} if moved else {})}}
+    return {"properties": made}
+
+
 def plain_messages(envelope: Schema, methods: Sequence[str]) -> Schema:
     """The messages of JSON-RPC 2.0 of the kinds that an envelope frames, with all members that such messages have."""
     carried = {key for form in _forms(envelope) for key in _TELLING if key in form.get("properties", {})}
