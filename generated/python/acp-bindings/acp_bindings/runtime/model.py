@@ -4,9 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import InitVar
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, get_args, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Literal,
+    Self,
+    TypeAlias,
+    get_args,
+    get_origin,
+)
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    model_validator,
+)
 from pydantic_core import MISSING, core_schema
 
 from .constructing import Taken
@@ -53,7 +69,9 @@ class Model(BaseModel):
         for name, wire, value in _constants(model):
             if name not in data and wire not in data:
                 data[name] = value
-        self.__pydantic_validator__.validate_python(data, self_instance=self, by_alias=True, by_name=True)
+        self.__pydantic_validator__.validate_python(
+            data, self_instance=self, by_alias=True, by_name=True
+        )
 
     # Decoding does not go through `__init__`: what was omitted on the wire stays omitted.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # pyright: ignore[reportFunctionMemberAccess]
@@ -66,7 +84,9 @@ class Model(BaseModel):
             return super().model_validate(obj, **_noted(options))
 
         @classmethod
-        def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
+        def model_validate_json(
+            cls, json_data: str | bytes | bytearray, **options: Any
+        ) -> Self:
             """The same of JSON text."""
             return super().model_validate_json(json_data, **_noted(options))
 
@@ -90,39 +110,67 @@ class Model(BaseModel):
     ) -> dict[str, Any]:
         return record_schema(cls, wire_names(cls), schema, handler) or handler(schema)
 
-    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+    def model_copy(
+        self, *, update: Mapping[str, Any] | None = None, deep: bool = False
+    ) -> Self:
         """A copy, with other values of some fields, which are not checked. Raises `ValidationError` for names that are no fields of it."""
         if update:
             model, names = type(self), taken(type(self))
             kept = self.__pydantic_extra__ or {}
-            names.refuse(model, {name: value for name, value in update.items() if name not in kept})
-            update = {names.near.get(name, name): value for name, value in update.items()}
+            names.refuse(
+                model,
+                {name: value for name, value in update.items() if name not in kept},
+            )
+            update = {
+                names.near.get(name, name): value for name, value in update.items()
+            }
         return super().model_copy(update=update, deep=deep)
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(
+        cls, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
         schema = handler(source)
         inner: Any = handler.resolve_ref_schema(schema)
         outer = model = inner
         while inner["type"] != "model-fields":
-            outer, model, inner = inner, inner if inner["type"] == "model" else model, inner["schema"]
+            outer, model, inner = (
+                inner,
+                inner if inner["type"] == "model" else model,
+                inner["schema"],
+            )
         fields: dict[str, Any] = inner["fields"]
         if any(_is_changeable(field["schema"]) for field in fields.values()):
-            model["serialization"] = core_schema.wrap_serializer_function_ser_schema(_write_changed, info_arg=True)
-        for name, _, _ in _constants(cls):  # unset is for constructing: the wire must have them
+            model["serialization"] = core_schema.wrap_serializer_function_ser_schema(
+                _write_changed, info_arg=True
+            )
+        for name, _, _ in _constants(
+            cls
+        ):  # unset is for constructing: the wire must have them
             if fields[name]["schema"]["type"] == "default":
                 fields[name]["schema"] = fields[name]["schema"]["schema"]
         for field in fields.values() if variant_tag(cls) else ():
             if field.get("validation_alias") == variant_tag(cls):
                 field["schema"]["schema"] = _as_it_came(field["schema"]["schema"])
-        wire = {name: str(field.get("validation_alias", name)) for name, field in fields.items()}
+        wire = {
+            name: str(field.get("validation_alias", name))
+            for name, field in fields.items()
+        }
         _WIRE_NAMES[cls] = wire
         if "extras_schema" in inner:
             _OF_MORE.add(cls)
         hidden = frozenset(name for name in wire if wire[name] != name)
-        if hidden and cls.model_config.get("extra") == "allow" and "extras_keys_schema" not in inner:
-            inner["extras_keys_schema"] = core_schema.no_info_plain_validator_function(Namesakes(hidden))
-            outer["schema"] = core_schema.no_info_after_validator_function(Settled(hidden), inner)
+        if (
+            hidden
+            and cls.model_config.get("extra") == "allow"
+            and "extras_keys_schema" not in inner
+        ):
+            inner["extras_keys_schema"] = core_schema.no_info_plain_validator_function(
+                Namesakes(hidden)
+            )
+            outer["schema"] = core_schema.no_info_after_validator_function(
+                Settled(hidden), inner
+            )
         return schema
 
 
@@ -133,7 +181,10 @@ type.__setattr__(Model, "__signature__", ConstructorSignature())
 
 def _noted(options: dict[str, Any]) -> dict[str, Any]:
     """Options of a validation, with a context that says so unless there is one of somebody's own."""
-    return {**options, "context": Noted() if options.get("context") is None else options["context"]}
+    return {
+        **options,
+        "context": Noted() if options.get("context") is None else options["context"],
+    }
 
 
 def variant_tag(model: type) -> str:
@@ -145,25 +196,34 @@ def variant_tag(model: type) -> str:
 def _as_it_came(schema: core_schema.CoreSchema) -> core_schema.CoreSchema:
     """The schema of such a tag: what is decoded alone may have any value there, since the schema does not know it."""
     written = core_schema.simple_ser_schema("any")
-    return core_schema.with_info_wrap_validator_function(AsItCame(), schema, serialization=written)
+    return core_schema.with_info_wrap_validator_function(
+        AsItCame(), schema, serialization=written
+    )
 
 
 class AsItCame:
     """Reads such a tag."""
 
     def __call__(
-        self, value: Any, handler: core_schema.ValidatorFunctionWrapHandler, info: core_schema.ValidationInfo[Any]
+        self,
+        value: Any,
+        handler: core_schema.ValidatorFunctionWrapHandler,
+        info: core_schema.ValidationInfo[Any],
     ) -> Any:
         return value if isinstance(info.context, Reading) else handler(value)
 
 
 def _is_changeable(schema: Mapping[str, Any]) -> bool:
     """Whether the default of a field may be an object that can be changed in place."""
-    return schema["type"] == "default" and ("default_factory" in schema or isinstance(schema["default"], list | dict))
+    return schema["type"] == "default" and (
+        "default_factory" in schema or isinstance(schema["default"], list | dict)
+    )
 
 
 def _write_changed(
-    record: BaseModel, handler: core_schema.SerializerFunctionWrapHandler, info: core_schema.SerializationInfo[Any]
+    record: BaseModel,
+    handler: core_schema.SerializerFunctionWrapHandler,
+    info: core_schema.SerializationInfo[Any],
 ) -> Any:
     """Write a record; a default that was changed in place counts as set."""
     changed = changed_defaults(record) if info.exclude_unset else []
@@ -179,7 +239,11 @@ def changed_defaults(record: BaseModel) -> list[str]:
     if fresh is None:
         fresh = _fresh_defaults(type(record))
     known, held = record.__pydantic_fields_set__, record.__dict__
-    return [name for name, made in fresh if name not in known and not _is_untouched(held.get(name, made), made)]
+    return [
+        name
+        for name, made in fresh
+        if name not in known and not _is_untouched(held.get(name, made), made)
+    ]
 
 
 def _fresh_defaults(model: type[BaseModel]) -> tuple[tuple[str, Any], ...]:
@@ -190,7 +254,9 @@ def _fresh_defaults(model: type[BaseModel]) -> tuple[tuple[str, Any], ...]:
         if not field.is_required()
     ]
     _FRESH[model] = tuple(
-        (name, value) for name, value in made if isinstance(value, BaseModel) or is_object(value) or is_array(value)
+        (name, value)
+        for name, value in made
+        if isinstance(value, BaseModel) or is_object(value) or is_array(value)
     )
     return _FRESH[model]
 
@@ -203,12 +269,16 @@ def _is_untouched(value: Any, made: Any) -> bool:
         known = value.__pydantic_fields_set__
         return (
             known == made.__pydantic_fields_set__
-            and _is_untouched(value.__pydantic_extra__ or {}, made.__pydantic_extra__ or {})
+            and _is_untouched(
+                value.__pydantic_extra__ or {}, made.__pydantic_extra__ or {}
+            )
             and (not known or _is_untouched(value.__dict__, made.__dict__))
             and not changed_defaults(value)
         )
     if is_object(value):
-        return value.keys() == made.keys() and all(_is_untouched(item, made[key]) for key, item in value.items())
+        return value.keys() == made.keys() and all(
+            _is_untouched(item, made[key]) for key, item in value.items()
+        )
     if is_array(value):
         return len(value) == len(made) and all(map(_is_untouched, value, made))
     return bool(value == made)
@@ -254,10 +324,14 @@ class Settled:
     def __init__(self, names: frozenset[str]) -> None:
         self.names = names
 
-    def __call__(self, read: tuple[dict[str, Any], dict[str, Any] | None, set[str]]) -> Any:
+    def __call__(
+        self, read: tuple[dict[str, Any], dict[str, Any] | None, set[str]]
+    ) -> Any:
         _, extra, known = read
         if extra and not self.names.isdisjoint(extra):
-            known -= {name for name in known if type(name) is _Namesake}  # one that is given was there before
+            known -= {
+                name for name in known if type(name) is _Namesake
+            }  # one that is given was there before
             plain = {str(key): value for key, value in extra.items()}
             extra.clear()
             extra.update(plain)
@@ -291,7 +365,9 @@ def taken(model: type[BaseModel]) -> Taken:
 
 def _drops(model: type[BaseModel]) -> bool:
     """Whether a record drops fields that the schema does not name."""
-    return model.model_config.get("extra") == "ignore" or (issubclass(model, Excluding) and model.drops_unknown)
+    return model.model_config.get("extra") == "ignore" or (
+        issubclass(model, Excluding) and model.drops_unknown
+    )
 
 
 _OF_MORE: set[type[BaseModel]] = set()
@@ -358,7 +434,9 @@ class Unknown(Model):
     @model_validator(mode="after")
     def _refuse_known_tags(self) -> Unknown:
         if self.tag in self.known_tags:
-            raise ValueError(f"the tag {self.tag!r} is known and has a class of its own")
+            raise ValueError(
+                f"the tag {self.tag!r} is known and has a class of its own"
+            )
         return self
 
 
@@ -369,14 +447,21 @@ class Excluding(Model):
     """
 
     drops_unknown: ClassVar[bool] = False
-    excluded_constants: ClassVar[Mapping[str, tuple[str | int | float | bool, ...]]] = {}
+    excluded_constants: ClassVar[
+        Mapping[str, tuple[str | int | float | bool, ...]]
+    ] = {}
 
     @model_validator(mode="after")
     def _refuse_excluded(self) -> Excluding:
         for wire, constants in self.excluded_constants.items():
             value = value_of(self, wire)
-            if any(isinstance(value, bool) is isinstance(one, bool) and _is(value, one) for one in constants):
-                raise ValueError(f"the value {value!r} of {wire!r} belongs to another variant")
+            if any(
+                isinstance(value, bool) is isinstance(one, bool) and _is(value, one)
+                for one in constants
+            ):
+                raise ValueError(
+                    f"the value {value!r} of {wire!r} belongs to another variant"
+                )
         extra = self.__pydantic_extra__
         if extra and self.drops_unknown:
             self.__pydantic_fields_set__.difference_update(extra)
@@ -402,14 +487,21 @@ def value_of(record: BaseModel, wire: str) -> Any:
     if not name:
         return (record.model_extra or {}).get(wire, MISSING)
     found = record.__dict__.get(name, MISSING)
-    return MISSING if found is None and name not in record.__pydantic_fields_set__ else found
+    return (
+        MISSING
+        if found is None and name not in record.__pydantic_fields_set__
+        else found
+    )
 
 
 def _python_name(record: BaseModel, wire: str) -> str:
     """The attribute of a wire name; empty where the class declares none."""
     name = _PYTHON_NAMES.get((type(record), wire))
     if name is None:
-        name = next((name for name, alias in wire_names(type(record)).items() if alias == wire), "")
+        name = next(
+            (name for name, alias in wire_names(type(record)).items() if alias == wire),
+            "",
+        )
         _PYTHON_NAMES[type(record), wire] = name
     return name
 

@@ -132,12 +132,16 @@ class Model(BaseModel):
     ) -> core_schema.CoreSchema:
         schema = handler(source)
         inner: Any = handler.resolve_ref_schema(schema)
-        outer = inner
+        outer = model = inner
         while inner["type"] != "model-fields":
-            outer, inner = inner, inner["schema"]
+            outer, model, inner = (
+                inner,
+                inner if inner["type"] == "model" else model,
+                inner["schema"],
+            )
         fields: dict[str, Any] = inner["fields"]
         if any(_is_changeable(field["schema"]) for field in fields.values()):
-            outer["serialization"] = core_schema.wrap_serializer_function_ser_schema(
+            model["serialization"] = core_schema.wrap_serializer_function_ser_schema(
                 _write_changed, info_arg=True
             )
         for name, _, _ in _constants(
@@ -156,7 +160,11 @@ class Model(BaseModel):
         if "extras_schema" in inner:
             _OF_MORE.add(cls)
         hidden = frozenset(name for name in wire if wire[name] != name)
-        if hidden and cls.model_config.get("extra") == "allow":
+        if (
+            hidden
+            and cls.model_config.get("extra") == "allow"
+            and "extras_keys_schema" not in inner
+        ):
             inner["extras_keys_schema"] = core_schema.no_info_plain_validator_function(
                 Namesakes(hidden)
             )
