@@ -241,7 +241,7 @@ def test_a_branch_that_takes_more_may_make_the_whole_take_less(beside: Schema) -
         return {"$defs": {"Doc": {"oneOf": [closed, {"type": "string"}, beside]}, "Other": {"type": "number"}}}
 
     narrow, wide = whole(False), whole({"type": "object", "properties": {"d": {"type": "string"}}})
-    message = {"x": {}}
+    message: Schema = {"x": {}}
     for old, new, direction in ((narrow, wide, "backward"), (wide, narrow, "forward")):
         report = compared(old, new)
         assert getattr(report.wire, direction) != "yes"
