@@ -372,7 +372,7 @@ def test_a_project_says_what_addresses_mean(here: Path) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ['"common.json" = "common.json"', f'"{COMMON}" = 3', f'"{COMMON}#a" = "a.json"', f'"{COMMON}" = ""'],
+    ['"common types.json" = "common.json"', f'"{COMMON}" = 3', f'"{COMMON}#a" = "a.json"', f'"{COMMON}" = ""'],
 )
 def test_references_of_a_project_are_checked(here: Path, line: str) -> None:
     (here / "pyproject.toml").write_text(f"[tool.acpgen.references]\n{line}\n", "utf-8")

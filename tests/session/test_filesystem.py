@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 import pytest
 from acp_bindings import ErrorResponse, Request, Response, v1
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from acp_session.atomic import TEMPORARY, abandon, prepare, read_at_most, recover, replace
@@ -496,6 +496,8 @@ def test_files_that_other_programs_run_are_read_and_not_written(tmp_path: Path, 
     client.write("app/workflows/tasks.json", "new")
 
 
+@example("0:.env")
+@example("0\uff1a.env")
 @given(st.from_regex("|".join(f"(?:{pattern.removeprefix('(?i)')})" for pattern in PAGE)))
 def test_everything_that_the_page_calls_sensitive_is_off_limits(name: str) -> None:
     if all(re.search(pattern, name) is None for pattern in PAGE):

@@ -82,7 +82,7 @@ def is_denied(parts: Sequence[str], patterns: Iterable[str]) -> bool:
     """
     names = tuple(map(folded, parts))
     single, rows = _expressions(tuple(patterns))
-    if any(single.match(name) is not None for name in names):
+    if any(single.match(name) is not None for name in (*names, *map(_plain, parts))):
         return True
     return any(
         all(expression.match(name) is not None for expression, name in zip(row, names[start:], strict=False))
@@ -93,9 +93,14 @@ def is_denied(parts: Sequence[str], patterns: Iterable[str]) -> bool:
 
 def folded(name: str) -> str:
     """A name as the most forgetful file system would compare it."""
+    plain = _plain(name)
+    return plain.partition(":")[0].rstrip(" .") or plain
+
+
+def _plain(name: str) -> str:
+    """The same with the name of a stream, which is part of the file's name elsewhere."""
     visible = "".join(character for character in name if unicodedata.category(character) not in ("Cf", "Cc"))
     plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", visible).casefold())
-    plain = plain.partition(":")[0] or plain
     return plain.rstrip(" .") or plain
 
 
