@@ -131,6 +131,7 @@ def test_descriptors_and_errors_of_other_documents_are_followed(tmp_path: Path) 
             "Name": {**NAME, "schema": {"$ref": "#/components/schemas/Word"}},
             "Door": {"name": "door", "schema": {"$ref": "more/third.json#/components/schemas/Handle"}},
             "Again": {"$ref": "#/components/contentDescriptors/Name"},
+            "Mark": {"name": "mark", "schema": {"const": {"$ref": "#/is/a/value"}}},
         },
         errors={"Shut": {"code": 7, "message": "The door is shut."}},
     )
@@ -141,7 +142,8 @@ def test_descriptors_and_errors_of_other_documents_are_followed(tmp_path: Path) 
     }
     third["components"]["schemas"]["Of"] = {"enum": ["brass", "wood"]}
     here = "parts/shared.json#/components"
-    one = method("open", {"$ref": f"{here}/contentDescriptors/Again"}, errors=[{"$ref": f"{here}/errors/Shut"}])
+    names = [{"$ref": f"{here}/contentDescriptors/{each}"} for each in ("Again", "Mark")]
+    one = method("open", *names, errors=[{"$ref": f"{here}/errors/Shut"}])
     one["result"] = {"$ref": f"{here}/contentDescriptors/Door"}
     (tmp_path / "parts" / "more").mkdir(parents=True)
     for path, value in (("main", openrpc(one)), ("parts/shared", shared), ("parts/more/third", third)):
@@ -151,6 +153,8 @@ def test_descriptors_and_errors_of_other_documents_are_followed(tmp_path: Path) 
     v1 = package(given, "shared_descriptors", tmp_path / "made")
     asked = v1.decode(b'{"jsonrpc":"2.0","id":1,"method":"open","params":{"name":"abc"}}', sender="client")
     assert asked.params.name == "abc"
+    marked = b'{"jsonrpc":"2.0","id":1,"method":"open","params":{"name":"abc","mark":{"$ref":"#/is/a/value"}}}'
+    assert v1.validate(marked, sender="client") == (), "a value that looks like a reference is none"
     answered = b'{"jsonrpc":"2.0","id":1,"result":{"of":"%s"}}'
     assert v1.validate(answered % b"wood", sender="server", method="open") == ()
     assert v1.validate(answered % b"tin", sender="server", method="open")
@@ -161,7 +165,7 @@ def test_descriptors_and_errors_of_other_documents_are_followed(tmp_path: Path) 
         understand(load(tmp_path / "main.json"))
     assert {type(each) for each in caught.value.faults} == {DanglingReference}
     assert [each.at for each in caught.value.faults] == [
-        f"main.json#/methods/0/{place}" for place in ("errors/0", "params/0", "result")
+        f"main.json#/methods/0/{place}" for place in ("errors/0", "params/0", "params/1", "result")
     ]
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 from urllib.parse import unquote, urljoin
 
@@ -176,21 +177,20 @@ class _Reader:
 
 
 def _seen_from_here(value: Any, location: str) -> Any:
-    """A copy of what stands in the document at a location, with its references as they are written outside of it."""
+    """What stands in the document at a location, with its references as they are written outside of it."""
     if not location:
         return value
-    value = copy.deepcopy(value)
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
-        if is_object(one):
-            ref = one.get("$ref")
-            if isinstance(ref, str):
-                one["$ref"] = _joined(location, ref)
-            waiting.extend(one.values())
-        elif is_array(one):
-            waiting.extend(one)
-    return value
+    if is_array(value):
+        return [_seen_from_here(each, location) for each in value]
+    if not is_object(value):
+        return value
+    made = {
+        key: _with_references(inner, partial(_joined, location))
+        if key == "schema"
+        else _seen_from_here(inner, location)
+        for key, inner in value.items()
+    }
+    return made | ({"$ref": _joined(location, made["$ref"])} if isinstance(made.get("$ref"), str) else {})
 
 
 def _joined(location: str, ref: str) -> str:
@@ -214,14 +214,20 @@ def _described(descriptor: Schema) -> Any:
 
 def _local(schema: Any) -> Any:
     """A copy of a schema whose references lead to definitions in place of components."""
+    return _with_references(
+        schema, lambda ref: f"#/definitions/{ref.removeprefix(_SCHEMAS)}" if ref.startswith(_SCHEMAS) else ref
+    )
+
+
+def _with_references(schema: Any, written: Callable[[str], str]) -> Any:
+    """A copy of a schema with its references written otherwise."""
     schema = copy.deepcopy(schema)
     waiting = [schema]
     while waiting:
         one = waiting.pop()
         if is_object(one):
-            ref = one.get("$ref")
-            if isinstance(ref, str) and ref.startswith(_SCHEMAS):
-                one["$ref"] = f"#/definitions/{ref.removeprefix(_SCHEMAS)}"
+            if isinstance(one.get("$ref"), str):
+                one["$ref"] = written(one["$ref"])
             waiting.extend(child for _, child in children(one))
             if is_object(one.get("dependencies")):
                 waiting.extend(one["dependencies"].values())
