@@ -448,7 +448,7 @@ def adopt(
 
 
 def _references(given: Sequence[str] | None) -> References:
-    """What absolute addresses mean: to the project, if there is one, and as given. Raises `Faults`."""
+    """What addresses mean: to the project, if there is one, and as given. Raises `Faults`."""
     return config.references(given or (), _here())
 
 

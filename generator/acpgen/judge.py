@@ -30,7 +30,7 @@ ACP: Final = ("acp/v1", "acp/v2")
 def find(protocol: str, references: References = NO_REFERENCES) -> Documents:
     """A protocol of the project or of those that come with acpgen, by its name; or the file or folder at a path.
 
-    `references` say what absolute addresses mean in it. Raises `Faults`.
+    `references` say what addresses mean in it. Raises `Faults`.
     """
     known: dict[str, Path] = {}
     for root in _roots():

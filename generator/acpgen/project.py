@@ -92,7 +92,7 @@ class Work:
 
     `names` are chosen for all protocols, `names_of` for one of them; `protocols` are all that there are.
     `schema` is the folder beside whose protocols the material of their docs lies; `None` outside a project. `references` say what
-    absolute addresses mean. `kept` is where results of earlier runs are found and kept.
+    addresses mean. `kept` is where results of earlier runs are found and kept.
     """
 
     at: str

@@ -60,7 +60,7 @@ def start(
     """What a new project in a folder consists of.
 
     `schemas` are files or folders by the protocol that each is, such as `acme/v1`; without any, the project begins with a protocol
-    of two methods. `references` say what absolute addresses mean, `methods` names the profile that says where the protocols keep
+    of two methods. `references` say what addresses mean, `methods` names the profile that says where the protocols keep
     their methods: files of both become files of the project. Raises `Faults`: a schema cannot be used, two protocols are one package.
     """
     name = _identifier(folder.resolve().name)

@@ -61,7 +61,7 @@ def compare(
     """Who breaks between two revisions.
 
     `mode` "protocol" asks about peers that exchange messages, "language" about plain inclusion of two JSON Schemas. What is marked
-    `x-unstable` is left out unless `unstable`. `references` say what absolute addresses mean, by the address a file or the name of a
+    `x-unstable` is left out unless `unstable`. `references` say what addresses mean, by the address a file or the name of a
     draft, `methods` is the profile that says where both keep their methods. `budget` are the steps that the proofs may take together; what
     is left when they are spent is undecided. With `formats`, receivers refuse what a `format` does. Raises `Faults` where a side cannot
     be read.

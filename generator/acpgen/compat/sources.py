@@ -61,7 +61,7 @@ def opened(
 ) -> Input:
     """Read one side. `checked`: every document must be a JSON object that its meta-schema allows. `unstable` picks the edition.
 
-    `references` say what absolute addresses mean. `methods` is the profile of both sides; without, the one that the project names for
+    `references` say what addresses mean. `methods` is the profile of both sides; without, the one that the project names for
     the protocol. What it says of methods that only one side has is no fault.
 
     Raises `Faults`.

@@ -155,7 +155,7 @@ def lint_paths(
     """What `lint` finds in the protocols at `paths`: folders that hold one, folders of such folders, or single files.
 
     `projects` are the schema folders of projects. A file below one is read with the protocol that it belongs to, and only its own
-    findings are returned; what lies in one for the docs is no schema. `references` say what absolute addresses mean. Raises `Faults`.
+    findings are returned; what lies in one for the docs is no schema. `references` say what addresses mean. Raises `Faults`.
     """
     faults: list[Fault] = []
     found: set[Finding] = set()

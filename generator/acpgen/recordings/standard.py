@@ -21,7 +21,7 @@ class Standard:
     """How to judge: by which protocols (names or schema files; without any, ACP as `initialize` says), as conversations or line by line.
 
     `sender` is who sent the lines that do not say it, where they are judged one by one. `methods` is a profile and `references` are what
-    absolute addresses mean, both as the options `--methods` and `--ref` take them.
+    addresses mean, both as the options `--methods` and `--ref` take them.
     """
 
     protocols: tuple[str, ...] = ()

@@ -5,7 +5,6 @@ Only what was entered is found; nothing is ever fetched.
 
 from __future__ import annotations
 
-import posixpath
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 from acpgen.pointers import pointer, pointer_parts
 from acpgen.schema.drafts import MODERN, Draft, address, draft_of
 from acpgen.schema.positions import DEEPEST
-from acpgen.schema.siblings import address_of
+from acpgen.schema.siblings import address_of, beside
 from acpgen.schema.walk import DEFINITIONS, Schema
 
 REFERRING: Final = ("$ref", "$dynamicRef", "$recursiveRef")
@@ -137,12 +136,12 @@ class Addresses:
         """The places that a plain reference leads to: none if it dangles, several if an address or an anchor stands twice."""
         try:
             location, fragment = urldefrag(ref)
-            beside = address_of(posixpath.normpath(posixpath.join(posixpath.dirname(place.path), unquote(location))))
+            neighbour = address_of(beside(place.path, location))
         except ValueError:
             return ()
         roots: Iterable[SchemaPlace] = (self.around(place).place,)
         if location:
-            known = (address(location), self.absolute(place, ref), beside)
+            known = (address(location), self.absolute(place, ref), neighbour)
             roots = next((self._by_address[each] for each in known if each in self._by_address), ())
         name = unquote(fragment)
         if name and not name.startswith("/"):

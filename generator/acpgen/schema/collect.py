@@ -333,8 +333,7 @@ class _Collector:
             return "#"
         found = self._schema_at(*targets)
         if found is None or not self._reach(found):
-            is_file = self.addresses.targets(place, ref) or self.addresses.knows(self.addresses.absolute(place, ref))
-            missing = "" if is_file else self._address(place, ref)
+            missing = "" if targets else self._unknown_address(place, ref)
             self.faults.append(DanglingReference(at=place.at, ref=ref, keyword=keyword, address=missing))
             return "#"
         if found not in self.named:
@@ -343,9 +342,11 @@ class _Collector:
                 self.pending.append(found)
         return reference_to(self.named.get(found, ""))
 
-    def _address(self, place: SchemaPlace, ref: str) -> str:
-        """What to know the file by that a reference means: its address, as written where that is a path."""
+    def _unknown_address(self, place: SchemaPlace, ref: str) -> str:
+        """What to know the file by that a reference means: its address, as written where that is a path. Empty if it is known."""
         absolute = self.addresses.absolute(place, ref)
+        if self.addresses.knows(absolute):
+            return ""
         return ref.partition("#")[0] if absolute.startswith(FILES) or not absolute else absolute
 
     def _reach(self, place: SchemaPlace) -> bool:

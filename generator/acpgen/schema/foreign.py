@@ -6,11 +6,9 @@ of a piece to that in the file, where the two differ.
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
-from urllib.parse import unquote
 
 from acpgen.errors import Fault, Faults, NotThatDocument
 from acpgen.schema.calls import Bound
@@ -21,7 +19,7 @@ from acpgen.schema.made import Elsewhere, Made
 from acpgen.schema.openrpc import read_openrpc
 from acpgen.schema.positions import DEEPEST
 from acpgen.schema.profile import KINDS, Profile, is_document
-from acpgen.schema.siblings import address_of
+from acpgen.schema.siblings import address_of, beside
 from acpgen.schema.walk import is_object
 
 _READERS: Final[Mapping[str, Callable[[Mapping[str, Any], str, Elsewhere], Made]]] = {
@@ -92,8 +90,7 @@ def _elsewhere(documents: Documents, path: str) -> Elsewhere:
     known |= {address(written): (each.path, each.value) for written, each in documents.references.items()}
 
     def find(location: str) -> tuple[str, Any] | None:
-        beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(location)))
-        return known.get(address(location)) or known.get(address_of(beside))
+        return known.get(address(location)) or known.get(address_of(beside(path, location)))
 
     return find
 

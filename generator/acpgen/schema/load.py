@@ -52,7 +52,7 @@ LARGEST: Final = 16 << 20
 """Bytes of all files of one protocol together. The largest published schema has half of one million."""
 
 References: TypeAlias = "Mapping[str, str | os.PathLike[str]]"
-"""What absolute addresses mean: by the address, a file, or the name of a draft, whose meta-schema it is then."""
+"""What addresses mean: by the address, a file, or the name of a draft, whose meta-schema it is then."""
 
 _BYTE_ORDER_MARKS: Final = (
     (b"\xef\xbb\xbf", "the file begins with a byte order mark"),
@@ -150,7 +150,7 @@ def load(
     The folders inside a folder count; names that begin with a dot are left out.
 
     `name` is what the protocol version is called; without it, the file or folder lends its own. `references` say what a `$ref` or
-    `$schema` with an absolute address means: `{"https://example.com/common.json": "common.json"}`. Raises `Faults`.
+    `$schema` with an address, absolute or as it is written, means: `{"https://example.com/common.json": "common.json"}`. Raises `Faults`.
     """
     return parse(read(Path(source), name=name, references=references))
 

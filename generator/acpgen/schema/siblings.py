@@ -27,6 +27,11 @@ def address_of(path: str) -> str:
     return FILES + quote(path)
 
 
+def beside(path: str, location: str) -> str:
+    """The path of a file that another one names by a relative reference without its fragment."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(location)))
+
+
 def siblings(name: str, content: bytes, read: Reader) -> tuple[tuple[str, str, bytes], ...]:
     """Address, path and bytes of each file that the references of one lead to, sorted by path."""
     found = {name: content}
@@ -46,21 +51,14 @@ def siblings(name: str, content: bytes, read: Reader) -> tuple[tuple[str, str, b
 
 def _named(path: str, content: bytes) -> set[str]:
     """The paths that references of a file may mean, below the folder; as a folder is read: JSON, and nothing hidden."""
-    folder = posixpath.dirname(path)
     named: set[str] = set()
     for written in set(_REFERENCE.findall(content)):
         try:
-            location = unquote(json.loads(written)).partition("#")[0]
+            location = json.loads(written).partition("#")[0]
         except ValueError:
             continue
-        other = posixpath.normpath(posixpath.join(folder, location))
+        other = beside(path, location)
         is_hidden = any(part.startswith(".") for part in other.split("/"))
-        if (
-            location
-            and not location.startswith("/")
-            and other.endswith(".json")
-            and not is_hidden
-            and "\0" not in other
-        ):
+        if location and not other.startswith("/") and other.endswith(".json") and not is_hidden and "\0" not in other:
             named.add(other)
     return named

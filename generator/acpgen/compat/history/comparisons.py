@@ -97,8 +97,9 @@ class Comparisons:
 
     def _twin(self, number: int, groups: Sequence[int]) -> int:
         """The first revision of the group of an earlier one whose files hold the same: somebody took changes back."""
-        values = _values(self.sides[number])
-        return next((group for each, group in enumerate(groups) if _values(self.sides[each]) == values), number)
+        values = self.sides[number].input.documents.values
+        same = (group for each, group in enumerate(groups) if self.sides[each].input.documents.values == values)
+        return next(same, number)
 
     def _compared(self, old: int, new: int) -> Checked | Faults:
         try:
@@ -112,7 +113,3 @@ def _is_silent(found: Report | Faults) -> bool:
     if isinstance(found, Faults) or found.verdict not in _SILENT:
         return False
     return found.wire.backward == found.wire.forward == "yes"
-
-
-def _values(side: Side) -> tuple[object, ...]:
-    return side.input.documents.values

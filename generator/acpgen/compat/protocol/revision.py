@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -210,30 +210,20 @@ class Revised:
         """
         at = self.bundle.origins[name]
 
-        def renamed(found: re.Match[str]) -> str:
-            written = json.loads(f'"{found[1]}"')
-            if not written.startswith("#/$defs/"):
-                return found[0]  # a value that looks like a reference
-            was = target(written)
+        def told(was: str) -> str:
             place = self.bundle.origins.get(was, "")
-            told = place.removeprefix(at) if place.startswith(f"{at}/") or place == at else names.get(was, was)
-            return f'"$ref": {json.dumps(told)}'
+            return place.removeprefix(at) if place.startswith(f"{at}/") or place == at else names.get(was, was)
 
         parts: dict[str, Any] = {each: json.loads(self.texts[each]) for each in self._parts[at]}
         parts[name] = {key: value for key, value in parts[name].items() if key not in _OF_METHODS}
         kept = ((each, json.dumps(_without(schema, alone), sort_keys=True)) for each, schema in parts.items())
         inside = ((self.bundle.origins[each].removeprefix(at), text) for each, text in kept)
-        return "\n".join(f"{place} {REFERENCE.sub(renamed, text)}" for place, text in sorted(inside))
+        return "\n".join(f"{place} {_referring(text, told)}" for place, text in sorted(inside))
 
     def frame_text(self, name: str, names: Mapping[str, str], alone: AbstractSet[str]) -> str:
         """The text of a definition that frames messages; `names` and `alone` as in `whole_text`."""
-
-        def renamed(found: re.Match[str]) -> str:
-            was = target(json.loads(f'"{found[1]}"'))
-            return f'"$ref": {json.dumps(names.get(was, was))}'
-
         kept = _without(json.loads(self.texts[name]), alone)
-        return REFERENCE.sub(renamed, json.dumps(kept, sort_keys=True))
+        return _referring(json.dumps(kept, sort_keys=True), lambda was: names.get(was, was))
 
     def contents(self, name: str) -> list[str]:
         """What a definition and all inside of it say of the content of texts, which no validator asserts: as texts, in order."""
@@ -289,6 +279,18 @@ class Revised:
 
 
 _OF_CONTENT: Final = ("contentMediaType", "contentSchema")
+
+
+def _referring(text: str, told: Callable[[str], str]) -> str:
+    """The text of a schema with other names in its references."""
+
+    def renamed(found: re.Match[str]) -> str:
+        written = json.loads(f'"{found[1]}"')
+        if not written.startswith("#/$defs/"):
+            return found[0]  # a value that looks like a reference
+        return f'"$ref": {json.dumps(told(target(written)))}'
+
+    return REFERENCE.sub(renamed, text)
 
 
 def _stable(node: Any) -> Any:

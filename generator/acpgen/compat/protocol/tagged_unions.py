@@ -41,7 +41,7 @@ def _is_marked(work: Comparison, found: ir.Field, side: Literal[0, 1]) -> bool:
 
 
 def union(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None:
-    """Two unions, each told apart by one member."""
+    """Two unions, each discriminated by one member."""
     at: FactPlaces = {"old_at": old.at or work.old_at, "new_at": new.at or work.new_at}
     if old.tag != new.tag:
         work.fact(TagRenamed(old, new, **at))
