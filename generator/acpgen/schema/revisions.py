@@ -283,11 +283,13 @@ class Contents:
 
     def _below(self, folder: Location, shown: str, room: int) -> Callable[[str], bytes | None]:
         """Reads files below a folder of a commit, of so many bytes together."""
+        blobs: dict[str, _Blob] = {}
 
         def read_one(path: str) -> bytes | None:
-            nonlocal room
+            nonlocal room, blobs
             at = posixpath.join(folder.path, path)
-            blob = next((each for each in self._listed(replace(folder, path=at)) if each.path == at), None)
+            blobs = blobs or {each.path: each for each in self._listed(folder)}
+            blob = blobs.get(at)
             if blob is None:
                 return None
             if blob.mode not in ("100644", "100755"):
@@ -301,7 +303,8 @@ class Contents:
 
     def _listed(self, place: Location) -> list[_Blob]:
         """The schema files of a commit; hidden files and folders are left out."""
-        told = _git(["ls-tree", "-r", "-z", "--full-tree", place.commit, "--", place.path], self._revision)
+        below = ["--", place.path] if place.path else []
+        told = _git(["ls-tree", "-r", "-z", "--full-tree", place.commit, *below], self._revision)
         found: list[_Blob] = []
         for entry in told.split(b"\0")[:-1]:
             about, _, path = os.fsdecode(entry).partition("\t")
