@@ -237,6 +237,15 @@ def test_a_python_value_that_no_json_is_gets_the_same_code(v1: Subject, case: st
     assert caught.value.code == PARSE
 
 
+@pytest.mark.parametrize("value", [b'{"sessionId": "s"}', bytearray(b"{}")])
+def test_bytes_in_place_of_parsed_json_are_told_how_to_be_passed(v1: Subject, value: bytes | bytearray) -> None:
+    with pytest.raises(v1.runtime.DecodeError, match=r"pass json\.loads\(value\)") as caught:
+        v1.module.decode_as(v1.type("CancelNotification"), value)
+    assert "not JSON" not in str(caught.value)
+    (problem,) = v1.module.validate_as("CancelNotification", value)
+    assert problem.sentence == caught.value.problems[0].sentence
+
+
 def test_a_value_that_holds_itself_is_refused(v1: Subject) -> None:
     loop: list[Any] = []
     loop.append(loop)

@@ -89,6 +89,8 @@ def copied(
     value: Any, *, duplicates: Duplicates = "refuse", values: int = VALUES
 ) -> Any:
     """A parsed JSON value as `parse` gives it, and refused as there: Python tells the key 1 from "1", and JSON does not."""
+    if isinstance(value, bytes | bytearray):
+        raise DecodeError(PARSE_ERROR, (Problem("", "", _UNPARSED),))
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
@@ -169,6 +171,11 @@ def _envelope(value: Any, doubtful: set[str]) -> dict[str, Any]:
         if isinstance(method, str) and "/method" not in doubtful
         else None,
     }
+
+
+_UNPARSED: Final = (
+    "these are bytes, and what is read here is parsed JSON: pass json.loads(value)"
+)
 
 
 def not_json(reason: str) -> DecodeError:
