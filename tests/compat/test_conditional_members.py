@@ -101,3 +101,22 @@ def test_what_a_condition_says_of_a_member_of_a_member_is_sent(how: str) -> None
     report = compared(*sides)
     assert report.verdict == "breaking"
     assert (report.wire.backward, report.wire.forward) == ("no", "no")
+
+
+BOTH: Final = go({"b": {"type": "integer"}, "c": {"type": "string"}})
+ONE: Final = go({"b": {"type": "integer"}})
+
+
+@pytest.mark.parametrize("how", ["then", "else"])
+def test_what_follows_a_condition_is_compared_with_it_where_a_record_has_no_fields(how: str) -> None:
+    sides = [protocol({"GoRequest": {"type": "object", "if": {"required": ["a"]}, how: each}}) for each in (BOTH, ONE)]
+    assert [(each.rule, each.severity) for each in compared(*sides).findings] == [("field-removed", "breaking")]
+
+
+@pytest.mark.parametrize("how", ["then", "else", "dependentSchemas"])
+def test_what_a_condition_refers_to_is_compared_with_it(how: str) -> None:
+    said: dict[str, Any] = {"$ref": "#/$defs/Said"}
+    keywords = {how: {"a": said}} if how == "dependentSchemas" else {"if": {"required": ["a"]}, how: said}
+    sides = [protocol({"GoRequest": {"type": "object", **keywords}, "Said": each}) for each in (BOTH, ONE)]
+    lost = [each.rule for each in compared(*sides).findings if each.severity == "breaking"]
+    assert set(lost) == {"field-removed"}

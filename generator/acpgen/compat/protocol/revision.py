@@ -116,13 +116,18 @@ class Revised:
             return at
         node: Any = self.bundle.definitions[self._places[owner]]
         parts = pointer_parts(at[len(owner) :])
+        holder: Any = None
         for part in parts:
             inner = _member(node, part)
             if inner is None:
                 return at
-            (node,) = inner
-        referred = {name: self.bundle.definitions[name] for name in sorted(self._referred(node))}
-        return f"{parts[-1] if parts else ''} {json.dumps(wordless([node, referred]), sort_keys=True)}"
+            holder, (node,) = node, inner
+        keyword = parts[-1] if parts else ""
+        together = _READ_TOGETHER.get(keyword, ()) if is_object(holder) else ()
+        said: Schema = {keyword: node, **{key: holder[key] for key in together if key in holder}}
+        names = self._referred(node) | self._referred(said)  # a place may be a schema, or a keyword that holds several
+        referred = {name: self.bundle.definitions[name] for name in sorted(names)}
+        return f"{keyword} {json.dumps(wordless([said, referred]), sort_keys=True)}"
 
     @cached_property
     def texts(self) -> Mapping[str, str]:
@@ -277,6 +282,12 @@ class Revised:
                         return True
         return False
 
+
+_READ_TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {
+    "if": ("then", "else"),
+    "contains": ("minContains", "maxContains"),
+}
+"""Keywords that say nothing without the one that they stand beside, by that one."""
 
 _OF_CONTENT: Final = ("contentMediaType", "contentSchema")
 
