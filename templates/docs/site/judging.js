@@ -104,5 +104,5 @@
   }
 
   const place = document.querySelector("[data-acp-judge]");
-  if (place) loaded("judge.js").then(() => build(place));
+  if (place) loaded(base + "judge.js").then(() => build(place));
 })();
