@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
+from http.client import HTTPConnection
 from importlib.metadata import PackageNotFoundError, version
 from itertools import pairwise
 from pathlib import Path
@@ -413,6 +414,62 @@ def test_a_page_that_is_served_follows_its_changes(tmp_path: Path) -> None:
         assert fetched(f"{address}.acpgen/state/page.html") == states["page.html"]
         (tmp_path / "index.html").write_text("")
         assert fetched(f"{address}.acpgen/state/")[0] == 503  # it is being written, and the page waits
+
+
+def test_a_page_that_is_served_follows_its_style_sheets_and_scripts(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text(
+        '<head><link href="assets/a.css"><script src="assets/a.js"></script></head><body>x</body>'
+    )
+    (tmp_path / "404.html").write_text('<link href="/assets/a.css"><body>none</body>')
+    (tmp_path / "assets").mkdir()
+    seen: list[tuple[str, str]] = []
+    with serving.served(tmp_path, beside=lambda _: None) as address:
+        for name, text in (("a.css", "a {}"), ("a.css", "b {}"), ("a.js", "1"), ("other.js", "2")):
+            (tmp_path / "assets" / name).write_text(text)
+            seen.append((fetched(f"{address}.acpgen/state/")[2], fetched(f"{address}.acpgen/state/none")[2]))
+            assert f'!== "{seen[-1][0]}") location.reload()' in fetched(address)[2]
+    pages, missing = zip(*seen, strict=True)
+    assert len(set(pages)) == 3 and pages[2] == pages[3]
+    assert missing[0] != missing[1] == missing[2] == missing[3]
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "evil.example:{port}",
+        "127.0.0.1.evil.example",
+        "localhost.evil.example",
+        "127.0.0.1@evil.example",
+        "",
+        None,
+    ],
+)
+def test_a_request_by_the_name_of_another_host_is_refused(tmp_path: Path, host: str | None) -> None:
+    """So does a page elsewhere ask whose name was made to lead to this machine."""
+    (tmp_path / "index.html").write_text("<body>secret</body>")
+    with serving.served(tmp_path, beside=lambda _: "secret") as address:
+        port = urlsplit(address).port or 0
+        named = None if host is None else host.format(port=port)
+        for method in ("GET", "HEAD"):
+            for path in ("/", "/.acpgen/state/", "/index.md"):
+                assert answered(port, method, path, named) == (421, False), path
+        for own in ("localhost", f"LOCALHOST:{port}", f"127.0.0.1:{port}", f"[::1]:{port}"):
+            assert answered(port, "GET", "/", own) == (200, True), own
+
+
+def answered(port: int, method: str, path: str, host: str | None) -> tuple[int, bool]:
+    """The status of an answer, and whether it holds the secret."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=10)
+    try:
+        connection.putrequest(method, path, skip_host=True)
+        if host is not None:
+            connection.putheader("Host", host)
+        connection.endheaders()
+        answer = connection.getresponse()
+        return answer.status, b"secret" in answer.read()
+    finally:
+        connection.close()
 
 
 def waited_for(text: str, path: Path) -> None:

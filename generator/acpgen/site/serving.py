@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import re
 import threading
 from collections.abc import Callable, Generator
 from http import HTTPStatus
@@ -16,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 from acpgen.errors import Faults, SiteNotBuilt
 
 STATE: Final = "/.acpgen/state"
-"""Where a page asks what it is now: the hash of the page whose path follows. No file of a site has such a path."""
+"""Where a page asks what it is now: the hash of the page whose path follows, and of what it loads. No file of a site has such a path."""
 
 NOT_FOUND: Final = "404.html"
 
@@ -30,6 +31,12 @@ setInterval(async () => {{
 </script>
 """
 """What a page that follows its changes does: it asks five times a second."""
+
+_HOST: Final = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]+)?", re.IGNORECASE)
+"""The hosts by which the site is asked for. A page elsewhere whose name was made to lead here asks by its own name."""
+
+_LOADED: Final = re.compile(rb'(?:src|href)="([^":?#]+\.(?:css|js))"')
+"""The style sheets and scripts of a page."""
 
 _KINDS: Final = {
     "js": "text/javascript",
@@ -70,6 +77,16 @@ class _Handler(SimpleHTTPRequestHandler):
     def __init__(self, *args: Any, beside: Beside | None, **named: Any) -> None:
         self._beside = beside
         super().__init__(*args, **named)
+
+    def parse_request(self) -> bool:
+        """Read the head of a request; whether it is to be answered. One by another name than that of this machine is refused."""
+        if not super().parse_request():
+            return False
+        named = self.headers.get_all("Host", [])
+        if len(named) == 1 and _HOST.fullmatch(named[0].strip()):
+            return True
+        self.send_error(HTTPStatus.MISDIRECTED_REQUEST, explain="Ask for localhost or 127.0.0.1.")
+        return False
 
     def do_GET(self) -> None:
         """Answer with the number of builds, a page, or another file."""
@@ -114,7 +131,7 @@ class _Handler(SimpleHTTPRequestHandler):
         return page if page.suffix == ".html" and page.is_file() else None
 
     def _send_state(self, path: str, *, with_body: bool) -> None:
-        """The hash of the page at a path, or of what is answered where there is none."""
+        """The state of the page at a path, or of what is answered where there is none."""
         page = self._page(path) or Path(self.directory, NOT_FOUND)
         try:
             text = page.read_bytes()
@@ -123,7 +140,18 @@ class _Handler(SimpleHTTPRequestHandler):
         if not text:  # it is being written
             super().send_error(HTTPStatus.SERVICE_UNAVAILABLE)
             return
-        self._send(_hash(text).encode(), "text/plain", HTTPStatus.OK, with_body=with_body)
+        self._send(self._state(page, text).encode(), "text/plain", HTTPStatus.OK, with_body=with_body)
+
+    def _state(self, page: Path, text: bytes) -> str:
+        """The hash of a page and of the style sheets and scripts that it loads."""
+        digest = hashlib.sha256(text)
+        for found in _LOADED.findall(text):
+            named = unquote(found.decode())
+            with contextlib.suppress(OSError):
+                digest.update(
+                    Path(self.directory if named.startswith("/") else page.parent, named.lstrip("/")).read_bytes()
+                )
+        return digest.hexdigest()
 
     def _send_page(self, page: Path, code: int, *, with_body: bool) -> None:
         """A page, which follows its changes where it may change."""
@@ -132,7 +160,7 @@ class _Handler(SimpleHTTPRequestHandler):
         except OSError as error:
             super().send_error(HTTPStatus.NOT_FOUND, error.strerror)
             return
-        script = "" if self._beside is None else _FOLLOWING.format(path=STATE, now=_hash(text))
+        script = "" if self._beside is None else _FOLLOWING.format(path=STATE, now=self._state(page, text))
         head, end, tail = text.rpartition(b"</body>")
         content = head + script.encode() + end + tail if end else text + script.encode()
         self._send(content, "text/html; charset=utf-8", code, with_body=with_body)
@@ -145,10 +173,6 @@ class _Handler(SimpleHTTPRequestHandler):
         self.end_headers()
         if with_body:
             self.wfile.write(content)
-
-
-def _hash(text: bytes) -> str:
-    return hashlib.sha256(text).hexdigest()
 
 
 def _kind(path: str) -> str:

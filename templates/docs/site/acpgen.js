@@ -57,15 +57,31 @@ function offer() {
   }
 }
 
+// What the scripts of forms make their elements with, and load what they need with.
+globalThis.acpElements = {
+  made(name, given = {}, ...inside) {
+    const element = document.createElement(name);
+    for (const [key, value] of Object.entries(given)) element.setAttribute(key, value);
+    element.append(...inside);
+    return element;
+  },
+
+  loaded(address) {
+    return new Promise((resolve, reject) => {
+      const element = acpElements.made("script", { src: address });
+      element.onload = resolve;
+      element.onerror = () => reject(new Error(`${address} cannot be read`));
+      document.head.append(element);
+    });
+  },
+};
+
 // A page with a form loads the script of that form; no other page does.
 const assets = document.currentScript.src.replace(/[^/]*$/, "");
 const forms = { "[data-acp-judge]": "judging.js", "[data-acp-compare]": "comparing.js" };
 function formed() {
   for (const [mark, name] of Object.entries(forms)) {
-    if (!document.querySelector(mark)) continue;
-    const script = document.createElement("script");
-    script.src = `${assets}${name}`;
-    document.head.append(script);
+    if (document.querySelector(mark)) acpElements.loaded(`${assets}${name}`);
   }
 }
 addEventListener("DOMContentLoaded", () => {

@@ -1,21 +1,7 @@
 // The page on which two releases are chosen. Its data lies beside it and has the findings of every pair.
 "use strict";
 (() => {
-  function made(name, given = {}, ...inside) {
-    const element = document.createElement(name);
-    for (const [key, value] of Object.entries(given)) element.setAttribute(key, value);
-    element.append(...inside);
-    return element;
-  }
-
-  function loaded(script) {
-    return new Promise((resolve, reject) => {
-      const element = made("script", { src: script });
-      element.onload = resolve;
-      element.onerror = () => reject(new Error(`${script} cannot be read`));
-      document.head.append(element);
-    });
-  }
+  const { made, loaded } = globalThis.acpElements;
 
   const listed = (items) => items.flatMap((item, i) => (i ? [", ", item] : [item]));
 

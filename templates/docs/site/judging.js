@@ -4,24 +4,10 @@
   const MOST_ROWS = 500, AT_ONCE = 100, BY_VERSION = "";
   const base = document.currentScript.src.replace(/[^/]*$/, "");
 
-  function made(name, given = {}, ...inside) {
-    const element = document.createElement(name);
-    for (const [key, value] of Object.entries(given)) element.setAttribute(key, value);
-    element.append(...inside);
-    return element;
-  }
-
-  function loaded(script) {
-    return new Promise((resolve, reject) => {
-      const element = made("script", { src: base + script });
-      element.onload = resolve;
-      element.onerror = () => reject(new Error(`${script} cannot be read`));
-      document.head.append(element);
-    });
-  }
+  const { made, loaded } = globalThis.acpElements;
 
   async function protocol(known, name) {
-    if (!globalThis.acpProtocols || !globalThis.acpProtocols[name]) await loaded(known.find((one) => one.name === name).script);
+    if (!globalThis.acpProtocols || !globalThis.acpProtocols[name]) await loaded(base + known.find((one) => one.name === name).script);
     return globalThis.acpProtocols[name];
   }
 
@@ -118,5 +104,5 @@
   }
 
   const place = document.querySelector("[data-acp-judge]");
-  if (place) loaded("judge.js").then(() => build(place));
+  if (place) loaded(base + "judge.js").then(() => build(place));
 })();
