@@ -120,3 +120,14 @@ def test_what_a_condition_refers_to_is_compared_with_it(how: str) -> None:
     sides = [protocol({"GoRequest": {"type": "object", **keywords}, "Said": each}) for each in (BOTH, ONE)]
     lost = [each.rule for each in compared(*sides).findings if each.severity == "breaking"]
     assert set(lost) == {"field-removed"}
+
+
+def test_a_definition_without_a_type_accepts_no_more_than_its_condition_does() -> None:
+    def alone(properties: dict[str, Any]) -> dict[str, Any]:
+        return protocol({"T": {"if": {"required": ["k"]}, "then": {"properties": properties}}})
+
+    (finding,) = compared(
+        alone({"a": {"type": "string"}, "b": {"type": "integer"}}), alone({"a": {"type": "string"}})
+    ).findings
+    assert (finding.rule, finding.severity) == ("limit-loosened", "breaking")
+    assert "Any value is accepted" not in finding.message

@@ -35,7 +35,7 @@ class Walk:
             if pair in self.nodes:
                 continue
             node = self.nodes[pair] = Compared(
-                pair.free or all(self.shape(type_, side).anything for type_, side in pair.sides)
+                pair.free or all(self._is_anything(type_, side) for type_, side in pair.sides)
             )
             compare(Comparison(self._both, node, pair))
             pending.extend(child for _, child in node.children)
@@ -89,6 +89,10 @@ class Walk:
     def shape(self, type_: ir.Type, side: Literal[0, 1]) -> Shape:
         """The shape of a type of one side."""
         return self._both.shape(type_, side)
+
+    def _is_anything(self, type_: ir.Type, side: Literal[0, 1]) -> bool:
+        shape = self.shape(type_, side)
+        return shape.anything and not (self._both.old, self._both.new)[side].residue(shape.names)
 
     def _changed_pairs(self) -> set[Pair]:
         """The pairs with facts about messages at them or below them."""
