@@ -147,7 +147,7 @@ def _absorb(forms: Forms, constraints: Constraints, formula: Formula) -> None:
                 constraints.kinds = Kind.NONE
         case Opaque():
             constraints.opaque[formula] = None
-            if any(forms.contrary(formula, other) for other in constraints.opaque):
+            if any(other in constraints.opaque for other in forms.contraries(formula)):
                 constraints.kinds = Kind.NONE
         case _:
             assert_never(formula)
@@ -562,7 +562,7 @@ def _found_status(forms: Forms, constraints: Constraints, formula: Formula, know
         case Ref():
             if formula in constraints.refs:
                 return True
-            return False if any(forms.contrary(formula, other) for other in constraints.refs) else None
+            return False if any(other in constraints.refs for other in forms.contraries(formula)) else None
         case Opaque():
             return True if formula in constraints.opaque else None
         case Strings() | Length() | Matches():

@@ -86,6 +86,7 @@ class Forms:
     budget: Budget
     _kept: dict[Hashable, Formula] = field(default_factory=dict[Hashable, Formula])
     _negations: dict[Formula, Formula] = field(default_factory=dict[Formula, Formula])
+    _negated_from: dict[Formula, list[Formula]] = field(default_factory=dict["Formula", "list[Formula]"])
     _conjunctions: dict[frozenset[Formula], Formula] = field(default_factory=dict[frozenset[Formula], Formula])
     _disjunctions: dict[frozenset[Formula], Formula] = field(default_factory=dict[frozenset[Formula], Formula])
     _doubts: dict[tuple[Formula, Formula, str], Opaque] = field(
@@ -341,6 +342,11 @@ class Forms:
         """Whether one formula is known as the other's negation."""
         return self._negations.get(one) is other or self._negations.get(other) is one
 
+    def contraries(self, formula: Formula) -> list[Formula]:
+        """The formulas that are known as its negation, or whose negation it is known as."""
+        known = self._negations.get(formula)
+        return [*([] if known is None else [known]), *self._negated_from.get(formula, ())]
+
     def negate(self, formula: Formula) -> Formula:
         """What holds exactly when the formula does not."""
         known = self._negations.get(formula)
@@ -349,6 +355,9 @@ class Forms:
             known = self._negated(formula)
             self._negations[formula] = known
             self._negations.setdefault(known, formula)
+            self._negated_from.setdefault(known, []).append(formula)
+            if self._negations[known] is formula:
+                self._negated_from.setdefault(formula, []).append(known)
         return known
 
     def _negated(self, formula: Formula) -> Formula:

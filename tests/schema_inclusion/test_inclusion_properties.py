@@ -270,6 +270,8 @@ def test_formulas_mean_what_schemas_mean() -> None:
         document = opened(schema, Dialect.DRAFT_2020_12)
         formula = Normaliser(forms).whole(document.root, document.scope)
         contrary = forms.negate(formula)
+        assert contrary in forms.contraries(formula)
+        assert formula in forms.contraries(contrary)
         judge = jsonschema_rs.validator_for(schema)
         for value in (*values, *itertools.islice(POOL, 25)):
             state = holds(forms, formula, value)
