@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache, cached_property
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, Protocol, TypeAlias, cast
 from urllib.parse import unquote
 
 import referencing
@@ -17,7 +17,8 @@ import referencing.jsonschema
 
 from schema_inclusion.values import Json
 
-SPECIFICATIONS: Final = cast("referencing.Registry[Any]", importlib.import_module("jsonschema_specifications").REGISTRY)
+Registry: TypeAlias = "referencing.Registry[Any]"
+SPECIFICATIONS: Final = cast("Registry", importlib.import_module("jsonschema_specifications").REGISTRY)
 """The published meta-schemas. The module that holds them has no types."""
 
 
@@ -212,6 +213,9 @@ class Anchors:
     is_own: bool
 
 
+_NAMING: Final = frozenset(("$anchor", "$dynamicAnchor", "$id", "id"))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Scope:
     """Where references are resolved from: a resource, by the identity of its schema, of a document with the anchors."""
@@ -247,6 +251,7 @@ class SchemaDocument:
     root: Json
     dialect: Dialect
     scope: Scope
+    registry: Registry
 
     @cached_property
     def is_dynamic(self) -> bool:
@@ -267,11 +272,28 @@ def is_dynamic_schema(schema: dict[str, Json]) -> bool:
 def opened(root: Json, dialect: Dialect | None = None) -> SchemaDocument:
     """The document of a schema, in the dialect given or its own. Raises `UnknownDialect`."""
     chosen = dialect_of(root) if dialect is None else dialect
-    specification = referencing.jsonschema.specification_with(chosen.value)
-    resource: referencing.Resource[Any] = specification.create_resource(cast("Any", root))
+    registry = registry_of(root, chosen)
+    resolver = registry.resolver(_resource(root, chosen).id() or "")
+    return SchemaDocument(root, chosen, Scope(resolver, id(root), chosen, _anchors(root, chosen)), registry)
+
+
+def registry_of(root: Json, dialect: Dialect) -> Registry:
+    """The published meta-schemas and a schema, with what its anchors and identifiers name: no lookup has to walk the schema for them."""
+    resource = _resource(root, dialect)
     address = resource.id() or ""
-    registry = SPECIFICATIONS.with_resource(address, resource)
-    return SchemaDocument(root, chosen, Scope(registry.resolver(address), id(root), chosen, _anchors(root, chosen)))
+    plain: Registry = SPECIFICATIONS.with_resource(address, resource)
+    if not any(not _NAMING.isdisjoint(each) for each in every_schema(root)):
+        return plain
+    try:
+        known: Registry = plain.crawl()
+    except (referencing.exceptions.Unresolvable, AttributeError, KeyError, ValueError, TypeError):
+        return plain  # an odd identifier or keyword: the lookup that comes to it says so
+    # An identifier inside names nothing that is known by it already: the whole, or a meta-schema.
+    return known if all(known[each].contents is plain[each].contents for each in plain) else plain
+
+
+def _resource(root: Json, dialect: Dialect) -> referencing.Resource[Any]:
+    return referencing.jsonschema.specification_with(dialect.value).create_resource(cast("Any", root))
 
 
 def _anchors(root: Json, dialect: Dialect) -> Anchors:

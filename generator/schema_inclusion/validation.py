@@ -18,12 +18,13 @@ import referencing.exceptions
 from schema_inclusion.apart import OutOfTime, asked
 from schema_inclusion.budget import Allowance
 from schema_inclusion.document import (
-    SPECIFICATIONS,
     Dialect,
+    Registry,
     SchemaDocument,
     every_schema,
     is_dynamic_schema,
     patterns_of,
+    registry_of,
 )
 from schema_inclusion.ecma import LONGEST_AT_ONCE, needs_time, reading_as_ecma
 from schema_inclusion.once import TooManySteps, following_once, remembering
@@ -129,7 +130,7 @@ def reference_validator(
     formats: frozenset[str] = frozenset(),
 ) -> ReferenceValidator:
     """The validator of a schema whose references are those of the document. What it does is taken from the allowance."""
-    whole = _of_root(document.dialect, document.root, formats)
+    whole = _of_root(document.dialect, document.root, document.registry, formats)
     chosen = whole if schema is document.root else whole.evolve(schema=cast("Any", schema))
     return ReferenceValidator(document, schema, cast("_Validator", chosen), apart, allowance, formats)
 
@@ -137,7 +138,7 @@ def reference_validator(
 def serve(order: Any) -> bool | None:
     """In the subprocess: the verdict on a value."""
     dialect, root, schema, value, formats = order
-    whole = _of_root(Dialect(dialect), root, frozenset(formats))
+    whole = _of_root(Dialect(dialect), root, registry_of(root, Dialect(dialect)), frozenset(formats))
     is_dynamic = any(map(is_dynamic_schema, every_schema(root)))
     try:
         return _accepted(whole if schema == root else whole.evolve(schema=schema), value, is_dynamic=is_dynamic)
@@ -150,11 +151,11 @@ def _class_of(dialect: Dialect, formats: frozenset[str]) -> Any:
     return following_once(reading_as_ecma(_PUBLISHED[dialect], formats))
 
 
-def _of_root(dialect: Dialect, root: Any, formats: frozenset[str]) -> Any:
+def _of_root(dialect: Dialect, root: Any, registry: Registry, formats: frozenset[str]) -> Any:
     """The validator of a document, which does not name its dialect again: `jsonschema` would exchange the validator for its own."""
     if isinstance(root, dict):
         root = {keyword: value for keyword, value in cast("dict[str, Json]", root).items() if keyword != "$schema"}
-    return _class_of(dialect, formats)(root, registry=SPECIFICATIONS)
+    return _class_of(dialect, formats)(root, registry=registry)
 
 
 def longest_text(value: Json) -> int:

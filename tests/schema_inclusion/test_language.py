@@ -9,6 +9,8 @@ from typing import Any, Final, cast
 import jsonschema
 import jsonschema_rs
 import pytest
+import referencing
+import referencing.exceptions
 
 import evidence
 from inclusion_cases import CASES, DRAFT_07, INTEGER, STRING, Case, record
@@ -360,6 +362,46 @@ def test_anchors_where_no_keyword_has_a_schema_count_when_a_reference_leads_ther
         assert include(texts, document).verdict is Verdict.UNDECIDED
     alone: Json = {"$ref": "#/$defs/leaf", "$defs": {"leaf": leaf}}
     assert include({"properties": {"a": STRING}}, alone).verdict is Verdict.YES
+
+
+def test_a_document_is_walked_for_what_is_named_in_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    walks: list[None] = []
+    plain: Any = referencing.Registry.crawl
+
+    def crawl(registry: Any) -> Any:
+        walks.append(None)
+        return plain(registry)
+
+    monkeypatch.setattr(referencing.Registry, "crawl", crawl)
+    named: Json = {"a": {"$anchor": "a", "type": "string"}, "b": {"$id": "b", "type": "integer"}}
+    schema: Json = {"$id": "http://x.example/", "$defs": named, "properties": {"a": {"$ref": "#a"}, "b": {"$ref": "b"}}}
+    validator = reference_validator(opened(schema), schema)
+    values: list[Json] = [{"a": "", "b": 1}, {"a": 1}, {"b": ""}]
+    assert [validator.accepts(value) for value in values] == [True, False, False]
+    assert len(walks) == 1
+
+
+@pytest.mark.parametrize("name", ["", "#", "http://x.example/", META.format("2020-12", "schema"), "inner", 7])
+def test_an_identifier_inside_takes_the_place_of_nothing(name: Json) -> None:
+    """Validators find the whole and the meta-schemas before they look for what a document names."""
+    inner: Json = {"$id": name, "type": "string", "$anchor": "n"}
+    for reference in ("#", "http://x.example/", META.format("2020-12", "schema"), "inner", "#n"):
+        others: Json = {"$ref": reference}
+        schema: Json = {
+            "$id": "http://x.example/",
+            "type": "object",
+            "additionalProperties": others,
+            "$defs": {"a": inner},
+        }
+        judge: Any = jsonschema.Draft202012Validator(cast("Any", schema))
+        validator = reference_validator(opened(schema), schema)
+        values: list[Json] = [{}, {"a": ""}, {"a": {}}, {"a": {"type": 7}}, {"a": {"a": ""}}]
+        for value in values:
+            try:
+                expected_of_value = judge.is_valid(value)
+            except (referencing.exceptions.Unresolvable, AttributeError, KeyError, TypeError, ValueError):
+                continue
+            assert validator.accepts(value) is expected_of_value, (name, reference, value)
 
 
 def test_a_reference_that_never_ends_is_undecided() -> None:
