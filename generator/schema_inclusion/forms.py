@@ -356,8 +356,6 @@ class Forms:
             self._negations[formula] = known
             self._negations.setdefault(known, formula)
             self._negated_from.setdefault(known, []).append(formula)
-            if self._negations[known] is formula:
-                self._negated_from.setdefault(formula, []).append(known)
         return known
 
     def _negated(self, formula: Formula) -> Formula:
