@@ -106,6 +106,19 @@ def test_all_stages_of_a_command_share_the_steps_of_a_protocol() -> None:
     TARGETS["vectors"](meaning, bundled, Settings())
 
 
+def test_lint_shares_the_steps_of_a_protocol_in_whichever_folder_it_lies() -> None:
+    given = replace(source("alternatives below alternatives", 8), root="elsewhere/below")
+    with effort.account():
+        _, bundled = understand(parse(given))
+        with effort.bounded("p.json", bundled.size):
+            effort.spend(effort.STEPS - effort.spent())
+        with pytest.raises(Faults) as caught:
+            lint.lint(given)
+    (fault,) = caught.value.faults
+    assert isinstance(fault, TooMuchWork)
+    assert fault.at.startswith("elsewhere/below/p.json")
+
+
 @pytest.mark.parametrize("length", [LONGEST_CHAIN, LONGEST_CHAIN + 1])
 def test_a_chain_is_as_long_as_the_schemas_that_judge_one_value(length: int) -> None:
     definitions = levels(length - 1, lambda number: level(number + 1))["$defs"]

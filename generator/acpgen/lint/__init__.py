@@ -144,9 +144,11 @@ def lint(source: Source) -> tuple[Finding, ...]:
     subject = Subject(source, found)
     broken = tuple(dialect.schema_malformed(subject))
     rules = (dialect.schema_malformed,) if broken else RULES
-    first = source.at(found.documents[0].path)
-    with bounded(first, found.size):
-        return tuple(sorted({_finding(subject, rule, remark) for rule in rules for remark in rule(subject)}))
+    try:
+        with bounded(found.documents[0].path, found.size):
+            return tuple(sorted({_finding(subject, rule, remark) for rule in rules for remark in rule(subject)}))
+    except Faults as caught:
+        raise Faults(replace(fault, at=source.at(fault.at)) for fault in caught.faults) from None
 
 
 def lint_paths(
