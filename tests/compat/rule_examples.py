@@ -102,6 +102,8 @@ BAD: Final = {
     "schema-restructured": "limit-tightened/maximum",
     "text-reworded": "default-changed/value",
     "tolerance-added": "tolerance-withdrawn/union",
+    "undeclared-narrowed": "field-became-required/params",
+    "undeclared-widened": "object-opened/params",
     "value-added": "closed-value-added/ungated",
     "values-named": "values-unnamed/string",
     "variant-added": "closed-variant-added/ungated",

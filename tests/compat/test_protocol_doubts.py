@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -40,16 +40,66 @@ def params(finding: Finding) -> Any:
 # --- what is reachable by undeclared members alone ---
 
 
-def test_branches_that_only_undeclared_members_could_fit_at_once_are_no_change_between_peers() -> None:
+def test_branches_that_only_undeclared_members_could_fit_at_once_break_no_peers() -> None:
     report = change({"anyOf": [HTTP, STDIO]}, {"oneOf": [HTTP, STDIO]})
-    assert report.verdict == "editorial"
+    assert [(each.rule, each.severity) for each in report.findings] == [("undeclared-narrowed", "additive")]
     assert relations(report) == ("yes", "yes", "no", "yes")
 
 
-def test_a_default_that_admits_known_tags_again_is_no_change_between_peers() -> None:
+def test_a_default_that_admits_known_tags_again_breaks_no_peers() -> None:
     report = change({"anyOf": [HTTP, {**STDIO, **KNOWN}]}, {"anyOf": [HTTP, STDIO]})
-    assert report.verdict == "editorial"
+    assert [(each.rule, each.severity) for each in report.findings] == [("undeclared-widened", "additive")]
     assert relations(report) == ("yes", "yes", "yes", "no")
+
+
+UNDECLARED: dict[str, Schema] = {
+    "dependentRequired": {"dependentRequired": {"x": ["y"]}},
+    "in allOf": {"allOf": [{"dependentRequired": {"x": ["y"]}}]},
+    "dependentSchemas": {"dependentSchemas": {"x": {"required": ["y"]}}},
+    "not": {"not": {"required": ["x"]}},
+}
+
+
+@pytest.mark.parametrize("how", UNDECLARED)
+@pytest.mark.parametrize("place", ["a variant", "a definition", "the root"])
+def test_a_demand_on_members_that_nobody_declares_is_named_and_breaks_no_peers(how: str, place: str) -> None:
+    def whole(more: Schema) -> Schema:
+        if place == "the root":
+            return go({"b": STRING}, **more)
+        if place == "a variant":
+            return protocol({"GoRequest": go({"value": {"oneOf": [{**TEXT, **more}, HTTP]}})})
+        return protocol({"GoRequest": go({"value": {"$ref": "#/$defs/Part"}}), "Part": go({"b": STRING}, **more)})
+
+    sides = whole({}), whole(UNDECLARED[how])
+    for (old, new), rule, language in (
+        (sides, "undeclared-narrowed", ("no", "yes")),
+        (sides[::-1], "undeclared-widened", ("yes", "no")),
+    ):
+        report = compared(old, new)
+        (finding,) = report.findings
+        assert (finding.rule, finding.severity) == (rule, "additive")
+        assert relations(report) == ("yes", "yes", *language)
+        assert finding.location == {"the root": "", "a variant": "GoRequest", "a definition": "Part"}[place]
+
+
+def test_a_definition_that_is_explained_explains_no_other_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plain schemas say otherwise of both definitions: where one of them alone is explained, the other one is left open."""
+
+    def explained(check: Any, _: object) -> Iterator[Any]:
+        check.explained.add("One")
+        return iter(())
+
+    sides = [
+        protocol({name: go({"b": STRING}, **more) for name in ("One", "Two")})
+        for more in ({}, UNDECLARED["dependentRequired"])
+    ]
+    assert [(each.rule, each.location) for each in compared(*sides).findings] == [
+        ("undeclared-narrowed", "One"),
+        ("undeclared-narrowed", "Two"),
+    ]
+    monkeypatch.setattr("acpgen.compat.protocol.check._Check._unnamed", explained)
+    (finding,) = compared(*sides).findings
+    assert (finding.rule, finding.severity, finding.location) == ("inclusion-undecided", "undecided", "Two")
 
 
 def test_values_that_fit_two_branches_are_found() -> None:

@@ -387,3 +387,15 @@ def test_counts_name_what_occurs_worst_first() -> None:
         ("breaking", 1),
         ("risky", 2),
     ]
+
+
+def test_a_list_of_names_has_a_name_for_the_root() -> None:
+    old, new = (
+        {"type": "object", "properties": {"c": {"type": kind}}, "$defs": {"B": {"type": kind}}}
+        for kind in ("integer", "number")
+    )
+    report = compared(old, new, mode="language")
+    assert [each.location for each in report.findings] == ["", "B"]
+    assert "\n  the root, B\n" in text(report, "risky")
+    assert "`language-widened` (2): the root, `B`" in written(report, "markdown")
+    assert "<code></code>" not in written(report, "html")

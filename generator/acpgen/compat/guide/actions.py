@@ -51,6 +51,7 @@ INSTEAD: Final[Mapping[str, str]] = {
     "type-changed": "Send the new type only.",
     "type-narrowed": "Send the new type only.",
     "type-widened": "Be ready to receive the new type.",
+    "undeclared-narrowed": "Send declared members only.",
     "unknown-accepted": "Keep what you do not know instead of refusing it.",
     "unknown-refused": "Send known values only.",
     "untagged-variant-added": "Be ready to receive this form without a tag.",

@@ -56,6 +56,7 @@ from acpgen.compat.protocol.facts import (
     NotCompared,
     NullResultChanged,
     Restructured,
+    UndeclaredChanged,
     Undetermined,
     ValueAdded,
     VariantAdded,
@@ -197,7 +198,7 @@ class _Check:
         self.court = Court(old, new, self.allowance, formats=formats)
         self.doubts = Doubts(old, new, self.allowance, formats=formats)
         self.routes = [(joined, _pair(joined)) for joined in self._routes()]
-        self.is_explained = False
+        self.explained: set[str] = set()
         self.answered: dict[Pair, set[Revision]] = {}
         self.parted: list[tuple[_Joined, Pair]] = []
 
@@ -267,39 +268,66 @@ class _Check:
         owners = [{side.outermost(at) for at in places} for side, places in sides]
         paper = [fact for fact in self.walk.paper_facts() if isinstance(fact, DefinitionRenamed)]
         names = {fact.old: fact.new for fact in paper}
+        roots = self._roots_of_both()
         elsewhere = {
             name
             for (side, _), places in zip(sides, owners, strict=True)
-            for name in side.declared
-            if side.definitions[name].at in places
+            for name in (*side.declared, *roots)
+            if not places.isdisjoint({side.definitions[name].at, side.outermost(self._body(side, name)[1])})
         }
-        known = set(self.new.declared)
+        known = {*self.new.declared, *roots}
         alone = self.old.bundle.definitions.keys() ^ self.new.bundle.definitions.keys()
         gone = set(self.cover.gone) | {fact.old for fact in paper}
         held = {Pair(each.old, each.new) for each in self.walk.nodes}
         quiet = {each.names[0] for each in self.frames}
-        for name in self.old.declared:
+        for name in (*self.old.declared, *roots):
             other = names.get(name, name)
             if other not in known or name in gone - names.keys() or {name, other} & elsewhere:
                 continue
-            if self.old.whole_text(name, names, alone) == self.new.whole_text(other, {}, alone):
+            (before, old_at), (after, new_at) = self._body(self.old, name), self._body(self.new, other)
+            if self.old.whole_text(before, names, alone) == self.new.whole_text(after, {}, alone):
                 continue
-            at: FactPlaces = {"old_at": self.old.definitions[name].at, "new_at": self.new.definitions[other].at}
+            at: FactPlaces = {"old_at": old_at, "new_at": new_at}
+            called = roots.get(other, other)
             pair = Pair(ir.Ref(name), ir.Ref(other))
             if self._is_included(pair, declared=False):
-                contents = self.old.contents(name) != self.new.contents(other)
-                yield self.on_paper(Restructured(other, but="content" if contents else "", **at))
+                contents = self.old.contents(before) != self.new.contents(after)
+                yield self.on_paper(Restructured(called, but="content" if contents else "", **at))
             elif self._is_included(pair, declared=True):
-                self.is_explained = True
-                yield self.on_paper(Restructured(other, but="undeclared", **at))
+                self.explained |= {name, other}
+                claims = self._claimed(pair)
+                yield from (
+                    [self.on_paper(Restructured(called, but="told", **at))]
+                    if claims
+                    else self._of_undeclared(pair, called, at)
+                )
             elif name in quiet and not closure(self.new, [other]) & elsewhere:
-                self.is_explained = True
-                yield self.on_paper(Restructured(other, but="framed", **at))
+                self.explained |= {name, other}
+                yield self.on_paper(Restructured(called, but="framed", **at))
             elif pair not in held or (closure(self.old, [name]) | closure(self.new, [other])) & elsewhere:
-                yield self.on_paper(Restructured(other, but="told", **at))
+                yield self.on_paper(Restructured(called, but="told", **at))
             else:
                 reason = "it is written differently, and nothing tells why"
-                yield self._of_definition(NotCompared(other, reason, **at), other)
+                yield self._of_definition(NotCompared(called, reason, **at), called)
+
+    def _body(self, side: Revised, name: str) -> tuple[str, str]:
+        """The definition that holds what another one says, if that stands for a root, else itself; with its place."""
+        body = lone_reference(side.bundle.definitions[name]) if name in self._roots_of_both() else None
+        return body or name, side.definitions[body or name].at
+
+    def _claimed(self, pair: Pair) -> bool:
+        """Whether a member is declared on one side of a pair alone: that is told wherever messages hold the pair."""
+        walk = Walk(self.old, self.new, self.groups)  # what is told is of the other one
+        walk.visit(pair)
+        facts = (found.fact for found in walk.wire_facts(pair))
+        return any(isinstance(fact, FieldAdded | FieldRemoved | FieldRenamed) for fact in facts)
+
+    def _of_undeclared(self, pair: Pair, name: str, at: FactPlaces) -> Iterator[Judged]:
+        """What a definition says of members that nobody declares, where one revision refuses what the other accepts."""
+        for sender, receiver in _DIRECTIONS:
+            if self.doubts.included(pair, sender, declared=False) != "yes":
+                value = self.doubts.counterexample(pair, sender, declared=False)
+                yield self._of_definition(UndeclaredChanged(refused_by=receiver, value=value, **at), name)
 
     def _frames(self, told: Sequence[Judged]) -> Iterator[Judged]:
         """What frames messages, or is a union of them, is written differently or in one revision alone, and is named by no finding."""
@@ -390,17 +418,41 @@ class _Check:
         return Inclusion(self._included("old", judged), self._included("new", judged))
 
     def contradicted(self, judged: Sequence[Judged]) -> Iterator[Judged]:
-        """The doubt that is left where nothing but words has changed for messages, and plain schemas say otherwise of what they hold."""
-        if self.is_explained or any(each.severity != "editorial" for each in judged):
-            return
-        doubtful = tuple(receiver for sender, receiver in _DIRECTIONS if self._held(sender, judged) != {"yes"})
-        if doubtful:
-            doubt = Undetermined(
-                "schema inclusion fails, and no finding explains why",
-                old_at=self._root(self.old),
-                new_at=self._root(self.new),
+        """The doubts that are left where plain schemas say otherwise of what messages hold, and no finding is about anything in it."""
+        told = self.explained | self._concerned(judged)
+        for joined, pair in self.pairs:
+            names = _names(pair)
+            if names is None or not (self.walk.is_changed(pair) or self._is_rewritten(joined, pair)):
+                continue
+            around = {
+                side.owner(side.outermost(side.bundle.origins[name]))[0]
+                for side, name in zip((self.old, self.new), names, strict=True)
+            }
+            if not told.isdisjoint(around | closure(self.old, names[:1]) | closure(self.new, names[1:])):
+                continue
+            doubtful = tuple(
+                receiver
+                for sender, receiver in _DIRECTIONS
+                if self.doubts.included(pair, sender, declared=False) != "yes"
             )
-            yield replace(self._of_definition(doubt, ""), doubtful=doubtful)
+            if doubtful:
+                doubt = self._doubt("schema inclusion fails, and no finding explains why", joined)
+                rule, judgement = judge(doubt)
+                location = _location(joined.new[0], ())
+                yield replace(
+                    self._judged(rule, judgement, joined, doubt, joined.method, location, None, proven=True),
+                    doubtful=doubtful,
+                )
+
+    def _concerned(self, judged: Iterable[Judged]) -> set[str]:
+        """The definitions in which a finding that is no editorial one has a place."""
+        places = [
+            (side, at)
+            for each in judged
+            if each.severity != "editorial"
+            for side, at in ((self.old, each.old_at), (self.new, each.new_at))
+        ]
+        return {name for side, at in places for name in (side.owner(at)[0], side.owner(side.outermost(at))[0]) if name}
 
     def _included(self, sender: Revision, judged: Sequence[Judged]) -> Answer:
         answers = self._held(sender, judged)

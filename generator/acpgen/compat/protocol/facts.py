@@ -204,6 +204,14 @@ class ObjectOpennessChanged(Placed):
     is_open: bool
 
 
+@dataclass(frozen=True, slots=True)
+class UndeclaredChanged(Placed):
+    """One revision refuses values for members that neither declares. `value` is one that the other accepts, where one was found."""
+
+    refused_by: Revision
+    value: tuple[ir.JSON] | None
+
+
 # --- types -----------------------------------------------------------------------------------------------------------
 
 
@@ -453,16 +461,15 @@ class Reworded(Placed):
 @dataclass(frozen=True, slots=True)
 class Restructured(Placed):
     """Something in the files differs that no message can notice and no other fact names; `name` is the definition, empty for the files,
-    `classes` those of generated code that differ. `but` is what would notice: what its sender does not declare, or messages of which
-    other findings tell. With `copied` one revision alone has the definition, and a variant in messages says the same; with `carried`
-    the definition frames messages, and what it carries is told elsewhere; with `content` what texts hold is said differently, which no
-    validator asserts; with `unstable` the `classes` are what is marked so,
-    differs, and takes no part.
+    `classes` those of generated code that differ. `but` is what would notice: messages of which other findings tell. With `copied` one
+    revision alone has the definition, and a variant in messages says the same; with `carried` the definition frames messages, and what it
+    carries is told elsewhere; with `content` what texts hold is said differently, which no validator asserts; with `unstable` the
+    `classes` are what is marked so, differs, and takes no part.
     """
 
     name: str = ""
     classes: tuple[str, ...] = ()
-    but: Literal["", "undeclared", "told", "framed", "copied", "carried", "content", "unstable"] = ""
+    but: Literal["", "told", "framed", "copied", "carried", "content", "unstable"] = ""
 
 
 Fact: TypeAlias = (
@@ -482,6 +489,7 @@ Fact: TypeAlias = (
     | GateChanged
     | DemandChanged
     | ObjectOpennessChanged
+    | UndeclaredChanged
     | NullChanged
     | KindChanged
     | LimitChanged

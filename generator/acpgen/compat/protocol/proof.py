@@ -53,9 +53,9 @@ class Doubts:
         known = _question(pair.on(opposite(sender)), declared=True)
         return self.between(*((sent, known) if sender == "old" else (known, sent)), sender)
 
-    def counterexample(self, pair: Pair, sender: Revision) -> tuple[ir.JSON] | None:
-        """A value that the sender's side of a pair declares and the other refuses; `None` where none was found."""
-        witness = self._relation(pair, sender, declared=True).witness
+    def counterexample(self, pair: Pair, sender: Revision, *, declared: bool = True) -> tuple[ir.JSON] | None:
+        """A value that the sender's side of a pair accepts, or `declared` too, and the other refuses; `None` where none was found."""
+        witness = self._relation(pair, sender, declared=declared).witness
         return None if witness is None else (witness.value,)
 
     def _relation(self, pair: Pair, sender: Revision, declared: bool) -> Relation:

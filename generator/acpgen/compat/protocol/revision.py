@@ -202,11 +202,11 @@ class Revised:
 
     @cached_property
     def _parts(self) -> Mapping[str, list[str]]:
-        """The definitions that stand inside of each declared one, and itself, by its place."""
+        """The definitions that stand inside of each declared one or of a root, and itself, by its place."""
         found: dict[str, list[str]] = {}
         for name, at in self.bundle.origins.items():
             if name in self.texts:
-                found.setdefault(self.outermost(at), []).append(name)
+                found.setdefault(self.outermost(at) or f"{at.partition('#')[0]}#", []).append(name)
         return found
 
     def whole_text(self, name: str, names: Mapping[str, str], alone: AbstractSet[str]) -> str:

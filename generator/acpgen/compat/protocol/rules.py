@@ -589,6 +589,32 @@ def object_opened(fact: f.ObjectOpennessChanged) -> Judgement | None:
     )
 
 
+def undeclared_narrowed(fact: f.UndeclaredChanged) -> Judgement | None:
+    """Values are refused now for members that no schema declares, such as by `dependentRequired`. A sender sends what its schema
+    declares, so old and new peers understand each other; whoever sends more, or checks stored documents, meets the difference.
+    """
+    if fact.refused_by == "old":
+        return None
+    return Judgement(
+        "claimed",
+        _undeclared("rejected", fact),
+        "Declare the members that the new demand is about.",
+    )
+
+
+def undeclared_widened(fact: f.UndeclaredChanged) -> Judgement | None:
+    """Values are accepted now that were refused for members which no schema declares. A sender sends what its schema declares, so old
+    and new peers understand each other.
+    """
+    if fact.refused_by == "new":
+        return None
+    return Judgement(
+        "added",
+        _undeclared("accepted", fact),
+        "Declare these members before any peer sends them.",
+    )
+
+
 # --- types -----------------------------------------------------------------------------------------------------------
 
 
@@ -1146,6 +1172,7 @@ RULES: Mapping[type[f.Fact], tuple[Rule, ...]] = {
     f.GateChanged: (gate_added, gate_removed, gate_moved),
     f.DemandChanged: (demand_changed,),
     f.ObjectOpennessChanged: (object_closed, object_opened),
+    f.UndeclaredChanged: (undeclared_narrowed, undeclared_widened),
     f.NullChanged: (null_forbidden, null_allowed),
     f.KindChanged: (type_narrowed, type_widened, type_changed),
     f.LimitChanged: (limit_changed, limit_tightened, limit_loosened),
@@ -1182,6 +1209,7 @@ MIRRORS: Final[Mapping[str, str]] = {
     "leniency-added": "leniency-withdrawn",
     "gate-added": "gate-removed",
     "object-closed": "object-opened",
+    "undeclared-narrowed": "undeclared-widened",
     "null-forbidden": "null-allowed",
     "type-narrowed": "type-widened",
     "limit-tightened": "limit-loosened",
@@ -1260,11 +1288,20 @@ _INVALID: Final = {
 }
 _BUT: Final = {
     "": "",
-    "undeclared": ", unless it holds what its sender's schema does not declare",
     "told": " but for what other findings tell",
     "framed": ", unless it is no message of this protocol",
 }
 _SORTS: Final = {"union": "variants", "enum": "values"}
+
+
+def _undeclared(now: str, fact: f.UndeclaredChanged) -> str:
+    """What is now rejected or accepted for members that nobody declares."""
+    if fact.value is None:
+        return (
+            f"Whether more values with undeclared members are now {now} could not be decided; peers do not send these."
+        )
+    such = json.dumps(fact.value[0], ensure_ascii=False)
+    return f"Some values with undeclared members are now {now}, such as {such}; peers do not send these."
 
 
 def _leniency(fact: f.LeniencyChanged) -> str:

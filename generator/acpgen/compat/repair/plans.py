@@ -100,6 +100,7 @@ NEVER: Final[frozenset[str]] = frozenset(
     {
         *("method-added", "null-result-allowed", "field-added", "default-grown", "null-meaning-declared"),
         *("leniency-added", "value-added", "values-named", "variant-added", "tolerance-added"),
+        *("undeclared-narrowed", "undeclared-widened"),
         *("inclusion-undecided", "definition-added", "definition-removed", "not-compared", "definition-renamed"),
         *("text-reworded", "schema-restructured", "language-widened", "language-undecided"),
         *("policy-applied", "policy-unused", "waiver-expired", "waiver-unused"),

@@ -179,7 +179,7 @@ def _advice(block: wording.Block) -> Iterator[str]:
 
 
 def _names(findings: Sequence[Finding], room: int = _ROOM) -> str:
-    return wording.some([_counted(each) for each in findings if wording.name(each)], room)
+    return wording.some([_counted(each) for each in findings], room)
 
 
 def _told(finding: Finding) -> str:
@@ -189,7 +189,8 @@ def _told(finding: Finding) -> str:
 
 def _counted(finding: Finding) -> str:
     """The name of a finding, and how many methods reach it, where they are several, or where else it is."""
-    name, count, others = code(wording.name(finding)), len(finding.methods), len(wording.elsewhere(finding))
+    name = code(wording.name(finding)) if wording.name(finding) else wording.THE_ROOT
+    count, others = len(finding.methods), len(wording.elsewhere(finding))
     if others:
         return f"{name} (also in {wording.counted(others, 'place')})"
     return f"{name} (reached by {wording.counted(count, 'method')})" if count > 1 else name

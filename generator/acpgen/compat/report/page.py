@@ -91,7 +91,8 @@ def _folded(block: wording.Block, *, full: bool) -> Iterator[str]:
     for finding in block.findings:
         name = wording.name(finding)
         told = f" {_text(finding.message)}" if full or not name else ""
-        yield f"<li><code>{_text(name)}</code>{_methods(finding) if full else ''}{told}"
+        head = f"<code>{_text(name)}</code>" if name else ""
+        yield f"<li>{head}{_methods(finding) if full else ''}{told}"
     yield "</ul></details></section>"
 
 
@@ -132,7 +133,7 @@ def _proof_size(finding: Finding) -> float:
 
 
 def _finding(finding: Finding, *, said: bool, proven: bool, full: bool) -> Iterator[str]:
-    name, way = wording.name(finding), f"{_text(wording.direction(finding))} · " if finding.breaks else ""
+    name, way = wording.listed(finding), f"{_text(wording.direction(finding))} · " if finding.breaks else ""
     facts = f"<small>{way}{_text(finding.fingerprint)}</small>"
     yield f'<article id="{_text(finding.fingerprint)}"><h3><code>{_text(name)}</code>{_methods(finding)} {facts}</h3>'
     if said:

@@ -74,7 +74,7 @@ def _body(report: Report, form: Callable[[wording.Block], Iterator[str]]) -> Ite
         if len(block.findings) == 1:
             yield from _brief(block.findings[0], f": {block.findings[0].message}", way=True)
         else:
-            yield from wrapped(wording.some([wording.name(each) for each in block.findings], _LISTED), "  ")
+            yield from wrapped(wording.some([wording.listed(each) for each in block.findings], _LISTED), "  ")
     found = wording.blocks(report.findings, ("editorial",))
     if found and form is _whole:
         yield ""
@@ -89,7 +89,7 @@ def _terse(block: wording.Block) -> Iterator[str]:
     """The names of the findings of one rule by what they say."""
     for said, findings in block.alike:
         if len(findings) == 1:
-            yield from wrapped(f"{_counted(findings[0])}: {said}".lstrip(": "), "  ", below="    ")
+            yield from wrapped(f"{_counted(findings[0])}: {said}", "  ", below="    ")
         else:
             yield from wrapped(said, "  ")
             yield from wrapped(", ".join(map(_counted, findings)), "    ")
@@ -98,7 +98,8 @@ def _terse(block: wording.Block) -> Iterator[str]:
 def _counted(finding: Finding) -> str:
     """The name of a finding, and how many methods reach it, where they are several."""
     count = len(finding.methods)
-    return f"{wording.name(finding)} ({wording.counted(count, 'method')})" if count > 1 else wording.name(finding)
+    name = wording.listed(finding)
+    return f"{name} ({wording.counted(count, 'method')})" if count > 1 else name
 
 
 def _listed(block: wording.Block) -> Iterator[str]:
@@ -115,9 +116,10 @@ def _listed(block: wording.Block) -> Iterator[str]:
 
 def _brief(finding: Finding, told: str = "", *, way: bool, indent: str = "  ") -> Iterator[str]:
     reached = wording.reached(finding, way=way)
-    line = f"{wording.name(finding)} ({reached})" if reached else wording.name(finding)
+    name = wording.listed(finding)
+    line = f"{name} ({reached})" if reached else name
     waived = f" Waived until {finding.waived.until}." if finding.waived is not None else ""
-    yield from wrapped(f"{line}{told}{waived} [{finding.fingerprint}]".lstrip(": "), indent, below=f"{indent}  ")
+    yield from wrapped(f"{line}{told}{waived} [{finding.fingerprint}]", indent, below=f"{indent}  ")
     yield from wrapped(repairs.sentence(finding), f"{indent}  ")
 
 

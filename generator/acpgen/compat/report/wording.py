@@ -27,6 +27,8 @@ from acpgen.compat.findings import (
 from acpgen.ir import JSON
 
 NOTES = "Notes"
+THE_ROOT: Final = "the root"
+"""Stands for the name of a root, which has none."""
 HEAVY: Final[tuple[Severity, ...]] = ("breaking", "undecided", "risky")
 """The severities that somebody must look at."""
 
@@ -102,6 +104,11 @@ def name(finding: Finding) -> str:
     return finding.declaration or finding.location
 
 
+def listed(finding: Finding) -> str:
+    """What changed, as a list names it: the root of a schema has no name of its own."""
+    return name(finding) or THE_ROOT
+
+
 def reached(finding: Finding, *, way: bool = True) -> str:
     """Which messages hold it, and who sends them: `session/prompt, client → agent`, `15 methods: session/new, …; both ways`. Where no
     method does, where else it is: `also in 6 places: Cat, …`.
@@ -120,7 +127,8 @@ def elsewhere(finding: Finding) -> list[str]:
     """The places beside the declaration that have the change, if no method reaches any of them."""
     if finding.methods:
         return []
-    return [each for each in dict.fromkeys(reach.location for reach in finding.reaches) if each != name(finding)]
+    places = dict.fromkeys(reach.location for reach in finding.reaches)
+    return [each or THE_ROOT for each in places if each != name(finding)]
 
 
 def direction(finding: Finding) -> str:
