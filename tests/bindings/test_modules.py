@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
 
 import pytest
@@ -119,6 +120,84 @@ def test_what_does_not_fit_is_refused_when_assigned(v1: Subject) -> None:
     assert v1.encoded(block) == {"type": "text", "text": "hi", "_meta": {"a": 1}}
 
 
+def test_an_attribute_that_a_record_does_not_have_is_refused_when_assigned(kept: Subject) -> None:
+    capabilities = kept.module.AgentCapabilities()
+    for name, near in (
+        ("load_sesion", "load_session"),
+        ("loadSession", "load_session"),
+        ("loadSesion", "load_session"),
+    ):
+        with pytest.raises(ValidationError, match=f"did you mean '{near}'"):
+            setattr(capabilities, name, True)
+    for name in ("extra", "copy", "more"):
+        with pytest.raises(
+            ValidationError, match="no such field; what the schema does not know goes into 'model_extra'"
+        ):
+            setattr(capabilities, name, {"x": 1})
+    assert kept.encoded(capabilities) == {}
+    capabilities.model_extra["more"] = 1
+    capabilities.more = 2
+    assert kept.encoded(capabilities) == {"more": 2}
+    came = kept.module.decode_as(kept.type("AgentCapabilities"), {"more": 1})
+    came.more = 2
+    assert kept.encoded(came) == {"more": 2}
+    unknown = kept.module.UnknownContentBlock(type="_chart")
+    unknown.points = [1]
+    assert unknown.payload == {"type": "_chart", "points": [1]}
+
+
+def test_a_class_of_ones_own_has_properties_and_private_attributes_that_are_assigned(kept: Subject) -> None:
+    class Own(kept.module.TextContent):  # type: ignore[name-defined, misc]
+        _seen: int = 0
+
+        def see(self, count: int) -> int:
+            self._seen = count
+            return self._seen
+
+        @property
+        def words(self) -> list[str]:
+            return str(self.text).split()
+
+        @words.setter
+        def words(self, words: list[str]) -> None:
+            self.text = " ".join(words)
+
+        @cached_property
+        def length(self) -> int:
+            return len(self.text)
+
+    block = Own(text="a")
+    block.words, block.length = ["b", "c"], 7
+    assert (block.see(1), block.length, kept.encoded(block)) == (1, 7, {"type": "text", "text": "b c"})
+    frozen = type("Frozen", (kept.module.TextContent,), {"model_config": {"frozen": True}})(text="a")
+    with pytest.raises(ValidationError, match="frozen"):
+        frozen.text = "b"
+
+
+def test_what_is_assigned_is_read_by_the_names_that_a_constructor_takes(kept: Subject) -> None:
+    request = kept.module.InitializeRequest(protocol_version=1)
+    sent = {"fs": {"readTextFile": True}, "terminal": True}
+    for name in ("read_text_file", "readTextFile"):
+        value = {"fs": {name: True}, "terminal": True}
+        request.client_capabilities = value
+        built = kept.module.InitializeRequest(protocol_version=1, client_capabilities=value)
+        assert kept.encoded(request) == kept.encoded(built) == {"protocolVersion": 1, "clientCapabilities": sent}
+
+
+def test_one_field_by_both_its_names_is_refused(kept: Subject) -> None:
+    with pytest.raises(ValidationError, match="this is 'load_session', which is given as well"):
+        kept.module.AgentCapabilities(load_session=True, loadSession=False)
+    with pytest.raises(ValidationError, match="this is 'session_update', which is given as well"):
+        kept.module.UnknownSessionUpdate(session_update="_a", sessionUpdate="_b")
+
+
+def test_what_was_copied_into_a_record_unread_is_not_written(kept: Subject) -> None:
+    request = kept.module.InitializeRequest(protocol_version=1)
+    copied = request.model_copy(update={"client_capabilities": {"terminal": True}})
+    with pytest.raises(kept.runtime.EncodeError, match="Expected `ClientCapabilities`"):
+        kept.module.encode(copied)
+
+
 def test_what_was_smuggled_into_a_list_is_not_written(v1: Subject) -> None:
     prompt = v1.module.PromptRequest(session_id="s", prompt=[v1.module.TextContent(text="hi")])
     prompt.prompt.append({"type": "text", "text": "plain"})
@@ -203,16 +282,16 @@ def test_what_is_set_inside_a_default_is_sent_and_what_is_not_touched_is_not(kep
     capabilities.fs.read_text_file = True
     assert kept.encoded(capabilities) == {"fs": {"readTextFile": True}}
     response.auth_methods.append(kept.module.AuthMethodAgent(id="a", name="n"))
-    response.agent_capabilities.session_capabilities.extra = {"x": [1]}
+    response.agent_capabilities.session_capabilities.model_extra["x"] = [1]
     sent = {
         "protocolVersion": 1,
         "authMethods": [{"id": "a", "name": "n"}],
-        "agentCapabilities": {"sessionCapabilities": {"extra": {"x": [1]}}},
+        "agentCapabilities": {"sessionCapabilities": {"x": [1]}},
     }
     for one in (response, response.model_copy(), response.model_copy(deep=True)):
         assert kept.encoded(one) == sent
-    response.agent_capabilities.session_capabilities.extra["x"].append(2)
-    sent["agentCapabilities"]["sessionCapabilities"]["extra"]["x"] = [1, 2]  # type: ignore[index]
+    response.agent_capabilities.session_capabilities.x.append(2)
+    sent["agentCapabilities"]["sessionCapabilities"]["x"] = [1, 2]  # type: ignore[index]
     answer = kept.runtime.Response(1, response)
     for message in (answer, [answer]):
         written = kept.encoded(message)
@@ -229,7 +308,7 @@ def test_a_value_set_to_the_default_is_sent_too(kept: Subject) -> None:
 def test_what_is_set_is_sent_from_any_depth_and_any_container(kept: Subject) -> None:
     capabilities = kept.module.ClientCapabilities()
     prompt = kept.module.PromptRequest(session_id="s", prompt=[], meta={"of": [capabilities]})
-    prompt.more = {"as well": capabilities}
+    prompt.model_extra["more"] = {"as well": capabilities}
     capabilities.auth.terminal = True
     sent = {"auth": {"terminal": True}}
     assert kept.encoded(prompt) == {"sessionId": "s", "prompt": [], "_meta": {"of": [sent]}, "more": {"as well": sent}}

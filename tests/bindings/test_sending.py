@@ -56,6 +56,38 @@ def test_values_that_the_schema_does_not_name_are_refused_and_extensions_are_not
             assert subject.module.encode(update(subject, status), strict=True) == written
 
 
+def test_a_value_of_a_set_that_is_open_is_built_checked(own: Subject, open_: Subject) -> None:
+    for subject in (own, open_):
+        status = subject.type("ToolCallStatus")
+        for good in ("completed", "_oops"):
+            assert subject.module.decode_as(status, good, strict=True) == good
+        assert subject.module.decode_as(status, "oops") == "oops"
+        with pytest.raises(subject.runtime.DecodeError) as caught:
+            subject.module.decode_as(status, "oops", strict=True)
+        (problem,) = caught.value.problems
+        assert (problem.pointer, problem.sentence.partition(" of")[0]) == ("", "'oops' is none")
+
+
+def test_a_record_is_built_checked_of_json_at_any_depth(own: Subject) -> None:
+    value = {"protocolVersion": 1, "clientCapabilities": {"fs": {"readTextFil": True}, "_vendor": 1}}
+    module = own.module
+    assert own.encoded(module.decode_as(module.InitializeRequest, value)) == value
+    with pytest.raises(
+        own.runtime.DecodeError,
+        match=r"^/clientCapabilities/fs/readTextFil: no such field; did you mean 'read_text_file'",
+    ):
+        module.decode_as(module.InitializeRequest, value, strict=True)
+    value["clientCapabilities"] = {"fs": {"readTextFile": True}, "_vendor": 1}
+    assert own.encoded(module.decode_as("InitializeRequest", value, strict=True)) == value
+
+
+def test_nothing_is_dropped_from_what_is_built_checked(own: Subject) -> None:
+    value = {"protocolVersion": 1, "authMethods": [{"name": "n"}]}
+    assert not own.module.decode_as(own.module.InitializeResponse, value).auth_methods
+    with pytest.raises(own.runtime.DecodeError, match="/authMethods/0"):
+        own.module.decode_as(own.module.InitializeResponse, value, strict=True)
+
+
 def test_values_in_lists_and_maps_are_judged_at_their_places(subjects: Subjects) -> None:
     level = {"anyOf": [{"const": "low"}, {"const": "high"}, {"type": "string"}]}
     fields: dict[str, Any] = {

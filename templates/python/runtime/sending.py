@@ -88,7 +88,7 @@ def faults(codec: Reads, sent: Sent, text: bytes) -> Iterator[Problem]:
         if not key.startswith("_"):
             yield _problem((key,), no_such_field(key, {name: name for name in sent.frame}))
     if sent.type is not None:
-        yield from _unnamed(codec, getattr(found, sent.attribute), sent.type, (sent.key,))
+        yield from unnamed(codec, getattr(found, sent.attribute), sent.type, (sent.key,))
 
 
 def faults_of_value(codec: Reads, value: Any) -> Iterator[Problem]:
@@ -100,7 +100,7 @@ def faults_of_value(codec: Reads, value: Any) -> Iterator[Problem]:
         except DecodeError as error:
             yield from error.problems
             return
-        yield from _unnamed(codec, found, type(value), ())
+        yield from unnamed(codec, found, type(value))
     elif is_object(value):
         for key, item in value.items():
             yield from below((key,), faults_of_value(codec, item))
@@ -122,7 +122,8 @@ def refuse(found: Iterable[Problem]) -> None:
         raise EncodeError("; ".join(map(str, problems)), problems)
 
 
-def _unnamed(codec: Reads, value: Any, type_: Any, at: Path) -> Iterator[Problem]:
+def unnamed(codec: Reads, value: Any, type_: Any, at: Path = ()) -> Iterator[Problem]:
+    """What the schema does not name in a value that was read as a type."""
     schema = codec.judge(type_).core_schema
     yield from _look(value, _Reader(schema).read(schema), at)
 

@@ -31,7 +31,7 @@ from .model import Reading, changed_defaults
 from .parse import VALUES, Duplicates, copied, parse
 from .pointers import json_pointer
 from .quick import quick_validator
-from .sending import STRICTLY, Sent, below, faults, faults_of_value, refuse
+from .sending import STRICTLY, Sent, below, faults, faults_of_value, refuse, unnamed
 from .trace import chosen, find, with_strays
 
 ROUNDS: Final = 16
@@ -310,11 +310,22 @@ class Codec:
         *,
         on_drop: Hook | None = None,
         lenient: bool = True,
+        strict: bool = False,
     ) -> Any:
         """See the generated module's `decode_as`."""
-        return self._typed(
-            type_, copied(value), (), INVALID_PARAMS, {}, on_drop, lenient
+        found = self._typed(
+            type_,
+            copied(value),
+            (),
+            INVALID_PARAMS,
+            {},
+            on_drop,
+            lenient and not strict,
         )
+        problems = limited(unnamed(self, found, type_)) if strict else ()
+        if problems:
+            raise DecodeError(INVALID_PARAMS, problems)
+        return found
 
     def _typed(
         self,

@@ -41,6 +41,23 @@ class Taken:
         extra = data.pop(DOOR, None)
         if not self.anything and not data.keys() <= self.names:
             self.refuse(model, data)
+        twice = [
+            name
+            for name in data
+            if name in self.near and self.near[name] != name and self.near[name] in data
+        ]
+        if twice:
+            raise _error(
+                model,
+                [
+                    (
+                        (name,),
+                        data[name],
+                        f"this is {self.near[name]!r}, which is given as well",
+                    )
+                    for name in twice
+                ],
+            )
         if extra is None:
             return data
         if not is_object(extra) or any(type(key) is not str for key in extra):
@@ -67,12 +84,17 @@ class Taken:
                 model, [((name,), data[name], self._hint(name)) for name in unknown]
             )
 
-    def _hint(self, name: str) -> str:
-        found = no_such_field(name, self.near)
+    def attribute(self, model: type[BaseModel], name: str, value: Any) -> None:
+        """Raise `ValidationError` for an attribute that the record does not have, where a value is assigned to it."""
+        if name in self.near or not self.anything:
+            raise _error(model, [((name,), value, self._hint(name, "model_extra"))])
+
+    def _hint(self, name: str, door: str = DOOR) -> str:
+        found = no_such_field(name, {} if name == DOOR else self.near)
         return (
             found
             if found.endswith("?") or self.drops
-            else f"{found}; what the schema does not know goes into '{DOOR}'"
+            else f"{found}; what the schema does not know goes into '{door}'"
         )
 
 

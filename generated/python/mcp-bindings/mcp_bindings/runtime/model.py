@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import InitVar
+from functools import cached_property
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -77,6 +78,24 @@ class Model(BaseModel):
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # pyright: ignore[reportFunctionMemberAccess]
 
     if not TYPE_CHECKING:  # the signatures are pydantic's, the defaults ours
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            model = type(self)
+            field = model.__pydantic_fields__.get(name)
+            if field is None:
+                if not (
+                    name.startswith("_")
+                    or name in (self.__pydantic_extra__ or ())
+                    or _is_own(model, name)
+                ):
+                    taken(model).attribute(model, name, value)
+                super().__setattr__(name, value)
+            elif field.frozen or model.model_config.get("frozen"):
+                super().__setattr__(name, value)
+            else:  # as pydantic, but by the names that a constructor takes
+                self.__pydantic_validator__.validate_assignment(
+                    self, name, value, by_alias=True, by_name=True
+                )
 
         @classmethod
         def model_validate(cls, obj: Any, **options: Any) -> Self:
@@ -174,6 +193,13 @@ class Model(BaseModel):
         return schema
 
 
+def _is_own(model: type[BaseModel], name: str) -> bool:
+    """Whether an attribute is one of a class, which says itself what may be assigned to it."""
+    return name in model.__class_vars__ or isinstance(
+        getattr(model, name, None), property | cached_property
+    )
+
+
 # No annotations: pydantic evaluates those of a base once more for each class.
 type.__setattr__(Model, "model_fields", Fields())
 type.__setattr__(Model, "__signature__", ConstructorSignature())
@@ -221,12 +247,13 @@ def _is_changeable(schema: Mapping[str, Any]) -> bool:
 
 
 def _write_changed(
-    record: BaseModel,
+    record: Any,
     handler: core_schema.SerializerFunctionWrapHandler,
     info: core_schema.SerializationInfo[Any],
 ) -> Any:
     """Write a record; a default that was changed in place counts as set."""
-    changed = changed_defaults(record) if info.exclude_unset else []
+    is_record = isinstance(record, BaseModel)  # else pydantic says what is wrong
+    changed = changed_defaults(record) if is_record and info.exclude_unset else []
     if changed:
         record = record.model_copy()
         record.__pydantic_fields_set__.update(changed)

@@ -130,20 +130,38 @@ def decode_as(
     *,
     on_drop: codec.Hook | None = None,
     lenient: bool = True,
+    strict: bool = False,
 ) -> T: ...
 @overload
 def decode_as(
-    type_: Any, value: Any, *, on_drop: codec.Hook | None = None, lenient: bool = True
+    type_: Any,
+    value: Any,
+    *,
+    on_drop: codec.Hook | None = None,
+    lenient: bool = True,
+    strict: bool = False,
 ) -> Any: ...
 def decode_as(
-    type_: Any, value: Any, *, on_drop: codec.Hook | None = None, lenient: bool = True
+    type_: Any,
+    value: Any,
+    *,
+    on_drop: codec.Hook | None = None,
+    lenient: bool = True,
+    strict: bool = False,
 ) -> Any:
     """Read parsed JSON as one type of this package: a class, an alias, or the name of a definition.
+
+    With `strict=True` a sender's judgement comes too, as in `encode`: it refuses values, variants and fields that the schema does not name, and
+    drops nothing.
 
     Raises `DecodeError`, pointers relative to `value`; `KeyError` for what is no definition of the schema.
     """
     return CODEC.decode_as(
-        published.type_of(__name__, type_), value, on_drop=on_drop, lenient=lenient
+        published.type_of(__name__, type_),
+        value,
+        on_drop=on_drop,
+        lenient=lenient,
+        strict=strict,
     )
 
 
