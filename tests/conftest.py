@@ -7,6 +7,8 @@ from hypothesis import HealthCheck, settings
 
 import evidence
 
+pytest_plugins = ("browsing",)
+
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 

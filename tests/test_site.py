@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import html
 import json
 import os
@@ -19,7 +18,6 @@ from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
 from http.client import HTTPConnection
-from importlib.metadata import PackageNotFoundError, version
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -37,11 +35,9 @@ from acpgen.kept import Kept, user_cache
 from acpgen.publish import feed
 from acpgen.publish.history import histories
 from acpgen.site import generator, laying, live, serving
+from browsing import ROOT, SCHEMES, SCREENSHOTS, Window, project
 
-ROOT = Path(__file__).parents[1]
 PROTOCOLS = ("acp/v1", "acp/v2", "mcp/2025-06-18")
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-SCHEMES = ("light", "dark")
 JUDGED = ((400, "dark"), (1400, "light"))
 """Each width and each scheme once: what fits a window does not depend on colours, nor colours on the window."""
 
@@ -65,37 +61,6 @@ LOOKED_AT = (
     ),
     *sorted(BY_HAND - {"index.html"}),
 )
-
-
-def project() -> config.Config:
-    return config.find(ROOT)
-
-
-@pytest.fixture(scope="session")
-def installed() -> None:
-    """The site generator."""
-    try:
-        found = version("zensical")
-    except PackageNotFoundError:
-        found = "none"
-    if found != generator.ZENSICAL:
-        pytest.skip(f"the site is built with zensical {generator.ZENSICAL} (extra docs); installed: {found}")
-
-
-@pytest.fixture(scope="session")
-def built(installed: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built once for all workers: the first builds it while the others wait. The folder stays for all tests.
-
-    What follows from releases alone is taken from the cache of the user; the test of a second build makes it.
-    """
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    out = shared / "built-site"
-    with (shared / "built-site.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not out.exists():
-            site.build(project(), out, user_cache())
-    return out
 
 
 # --- the files -------------------------------------------------------------------------------------------------------
@@ -624,83 +589,6 @@ def test_every_page_is_in_the_navigation() -> None:
 # --- a browser -------------------------------------------------------------------------------------------------------
 
 
-class Window:
-    """A browser window on the site, which notes everything that goes wrong."""
-
-    def __init__(self, page: Any, home: str) -> None:
-        self.page = page
-        self.home = home
-        self.wrong: list[str] = []
-        page.on("console", self._hear)
-        page.on("pageerror", self._fail)
-        page.on("requestfailed", self._miss)
-        page.on("response", self._receive)
-        page.on("request", self._ask)
-
-    def _hear(self, message: Any) -> None:
-        if message.type in ("error", "warning"):
-            self.wrong.append(f"console: {message.text}")
-
-    def _fail(self, error: Any) -> None:
-        self.wrong.append(f"error: {error}")
-
-    def _miss(self, request: Any) -> None:
-        if request.failure != "net::ERR_ABORTED":  # so ends what a page still asked for when it was left
-            self.wrong.append(f"failed: {request.url}")
-
-    def _receive(self, response: Any) -> None:
-        if response.status >= 400:
-            self.wrong.append(f"{response.status}: {response.url}")
-
-    def _ask(self, request: Any) -> None:
-        if not request.url.startswith((self.home, "data:", "blob:")):
-            self.wrong.append(f"foreign: {request.url}")
-
-    def open(self, path: str) -> None:
-        self.page.goto(self.home + path)
-
-    def rest(self) -> None:
-        """Wait until nothing more is asked for, so that a late request or error is seen."""
-        self.page.wait_for_load_state("networkidle")
-
-    def search(self, words: str) -> list[tuple[str, str]]:
-        """The first results: path and fragment of the address, and what is shown."""
-        self.rest()  # until its scripts have run, the page hears no key
-        self.page.keyboard.press("Control+k")
-        self.page.get_by_role("combobox", name="Search").fill(words)
-        results = self.page.get_by_role("option")
-        results.first.wait_for(timeout=30_000)
-        found: list[list[str]] = []
-        for _ in range(40):  # results of one letter less may stand there for a moment
-            self.page.wait_for_timeout(250)
-            before, found = found, results.evaluate_all("all => all.slice(0, 12).map(a => [a.href, a.innerText])")
-            if found == before:
-                break
-        return [(address.removeprefix(self.home), shown) for address, shown in found]
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    if CHROMIUM is None:
-        pytest.skip("no Chromium here: apt-get install chromium")
-    playwright: Any = pytest.importorskip("playwright.sync_api", reason="no playwright here: pip install playwright")
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-@pytest.fixture
-def window(built: Path, browser: Any) -> Iterator[Window]:
-    with serving.served(built) as home:
-        context = browser.new_context(viewport={"width": 1400, "height": 900})
-        found = Window(context.new_page(), home)
-        yield found
-        found.rest()
-        context.close()
-    assert not found.wrong
-
-
 def test_a_page_in_the_browser_loads_again_after_a_build(tmp_path: Path, browser: Any) -> None:
     (tmp_path / "index.html").write_text("<body><p>old</p></body>")
     with serving.served(tmp_path, beside=lambda _: None) as home:
@@ -714,6 +602,7 @@ def test_a_page_in_the_browser_loads_again_after_a_build(tmp_path: Path, browser
 
 ASK = """async ([path, queries]) => {
     const index = await (await fetch("search.json")).json();
+    for (const item of index.items) item.location = new URL(item.location, location).toString();
     const worker = new Worker(path);
     const ask = message => new Promise(resolve => {
         worker.onmessage = event => resolve(event.data);
@@ -723,12 +612,12 @@ ASK = """async ([path, queries]) => {
     const found = {};
     for (const query of queries) {
         const answer = await ask({type: 2, data: {input: query}});
-        found[query] = answer.data.items.map(item => index.items[item.id].location);
+        found[query] = answer.data.items.map(item => index.items[item.id].location.slice(new URL(".", location).toString().length));
     }
     worker.terminate();
     return found;
 }"""
-"""Asks a search worker, as the page does."""
+"""Asks a search worker, as the page does, which makes addresses of the paths first."""
 
 
 def test_search_finds_a_method(window: Window) -> None:
@@ -894,7 +783,6 @@ def test_a_page_fits_its_window_and_axe_finds_no_serious_fault(built: Path, brow
         "axe_playwright_python.base", reason="no axe here: pip install axe-playwright-python"
     )
     script = (Path(axe.__file__).parent / "axe.min.js").read_text("utf-8")
-    shots = os.environ.get("ACPGEN_SCREENSHOTS")
     with serving.served(built) as home:
         context = browser.new_context(viewport={"width": 1400, "height": 900})
         window = Window(context.new_page(), home)
@@ -911,11 +799,11 @@ def test_a_page_fits_its_window_and_axe_finds_no_serious_fault(built: Path, brow
                 if found["impact"] in ("serious", "critical")
             ]
             assert not serious
-        for width, scheme in ((width, scheme) for width, _ in JUDGED for scheme in SCHEMES if shots):
+        for width, scheme in ((width, scheme) for width, _ in JUDGED for scheme in SCHEMES if SCREENSHOTS):
             window.page.set_viewport_size({"width": width, "height": 900})
             window.page.emulate_media(color_scheme=scheme)
             window.open(path)
-            window.page.screenshot(path=str(Path(shots or "") / f"{path.replace('/', '-')}-{width}-{scheme}.png"))
+            window.keep(f"{path.replace('/', '-')}-{width}-{scheme}")
         window.rest()
         assert not window.wrong
         context.close()

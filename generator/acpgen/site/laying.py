@@ -30,6 +30,7 @@ _SITE: Final = {
     "comparing.js": f"{PAGES}/assets/comparing.js",
     "actions.html": "theme/partials/actions.html",
     "acpgen.js": f"{PAGES}/assets/acpgen.js",
+    "deferring.js": f"{PAGES}/assets/deferring.js",
     "favicon.svg": f"{PAGES}/assets/favicon.svg",
     "judge.js": f"{PAGES}/assets/judge.js",
     "judging.js": f"{PAGES}/assets/judging.js",

@@ -7,11 +7,21 @@
   const WORD = /-?\d{4,}|[\p{L}\p{N}_$]+/gu;
   let items, config, postings, terms, weights, names;
 
-  const stem = (word) =>
-    word.length < 5 ? word : word.replace(/(ss|us|is)$|ies$|(?:ing|ed|es|s)$/, (end, kept) => kept || (end === "ies" ? "y" : ""));
+  // What is asked of the same word again and again, kept.
+  const kept = (make) => {
+    const known = new Map();
+    return (given) => {
+      let made = known.get(given);
+      if (made === undefined) known.set(given, (made = make(given)));
+      return made;
+    };
+  };
+
+  const stem = kept((word) =>
+    word.length < 5 ? word : word.replace(/(ss|us|is)$|ies$|(?:ing|ed|es|s)$/, (end, kept) => kept || (end === "ies" ? "y" : "")));
 
   // A word as a whole, and the parts of camelCase and snake_case.
-  const parts = (word) => {
+  const parts = kept((word) => {
     const found = word
       .replace(/(\p{Ll}|\d)(?=\p{Lu})/gu, "$1_")
       .replace(/(\p{Lu})(?=\p{Lu}\p{Ll})/gu, "$1_")
@@ -20,7 +30,7 @@
       .filter(Boolean);
     const whole = word.toLowerCase();
     return found.length > 1 ? [whole, ...found] : [whole];
-  };
+  });
 
   const blank = (html) => html.replace(/<[^>]*>|&\w+;/g, (tag) => " ".repeat(tag.length));
   const textOf = (item, field) => (field === "path" ? item.path.join("") : item[field] || "");
@@ -35,7 +45,7 @@
   const isName = (input) => /^[a-z]\w*$/.test(input) && parts(input).length > 1 && postings.has(stem(input.toLowerCase()));
 
   const weightOf = (location) => {
-    const found = config.weights.find(([pattern]) => new RegExp(pattern).test(location));
+    const found = config.weights.find(([pattern]) => pattern.test(location));
     return found ? found[1] : 1;
   };
 
@@ -44,14 +54,24 @@
     found.set(doc, (found.get(doc) || 0) + weight);
   };
 
+  // The page makes addresses of the paths before it hands them over: all begin with that of the site, which its home page tells.
+  const siteOf = (found) => {
+    const homes = found.map((item) => item.location).filter((location) => /(?:^|\/)index\.html$/.test(location));
+    return (homes.sort((a, b) => a.length - b.length)[0] || "").slice(0, -"index.html".length);
+  };
+
   const begin = (index) => {
-    items = index.items;
-    config = { weights: [], keywords: [], synonyms: {}, ignored: [], ...index.config };
+    const site = siteOf(index.items);
+    items = index.items.map((item) => ({ ...item, location: item.location.slice(site.length) }));
+    config = { synonyms: {}, ignored: [], ...index.config };
+    for (const name of ["weights", "keywords"]) {
+      config[name] = (config[name] || []).map(([pattern, meant]) => [new RegExp(pattern), meant]);
+    }
     postings = new Map();
     weights = items.map((item) => weightOf(item.location) * (item.location.includes("#") ? 1 : 1.6));
     names = items.map((item) => (item.location.includes("#") ? "" : squeezed(item.title.replace(/ in \S+$/, ""))));
     items.forEach((item, doc) => {
-      const said = config.keywords.filter(([pattern]) => new RegExp(pattern).test(item.location)).map(([, words]) => words);
+      const said = config.keywords.filter(([pattern]) => pattern.test(item.location)).map(([, words]) => words);
       for (const field of [...Object.keys(FIELDS), "keywords"]) {
         const counts = new Map();
         let length = 0;
@@ -106,8 +126,10 @@
       const all = parts(word);
       return all.length > 1 && postings.has(stem(all[0])) ? [all[0]] : all.length > 1 ? all.slice(1) : all;
     });
-    const kept = words.filter((word) => !config.ignored.includes(word));
-    return kept.length ? kept : words;
+    const telling = words.filter((word) => !config.ignored.includes(word));
+    // Who names two versions wants to know what is between them.
+    if (new Set(telling.filter((word) => /^v\d+$/i.test(word))).size > 1) telling.push("migration");
+    return telling.length ? telling : words;
   };
 
   const highlighted = (item, field, words) => {
@@ -123,8 +145,20 @@
     return ranges;
   };
 
+  // The tags that the reader chose; what has one of them is looked at.
+  const chosen = (query) => (query.filter?.input?.data?.operands || []).map((each) => each.data?.value);
+  const hasTag = (doc, tags) => !tags.length || (items[doc].tags || []).some((tag) => tags.includes(tag));
+
+  // How much each tag has of what was found, whatever tags are chosen.
+  const tagged = (docs) => {
+    const counts = new Map();
+    for (const doc of docs) for (const tag of items[doc].tags || []) counts.set(tag, (counts.get(tag) || 0) + 1);
+    return [{ type: "term", data: { field: "tags", value: [...counts].map(([value, count]) => ({ node: { value, count } })) } }];
+  };
+
   const answer = (query) => {
     const input = typeof query.input === "string" ? query.input : "";
+    const tags = chosen(query);
     const words = asked(input);
     const whole = squeezed(input);
     const tables = isName(input.trim()) ? 20 : 1;
@@ -141,10 +175,12 @@
         scores.set(doc, [sum + score, count + 1]);
       }
     });
-    const ranked = [...scores]
-      .filter(([, [, count]]) => count * 2 >= words.length)
+    const pages = () => items.map((_, doc) => [doc, [1, 1]]).filter(([doc]) => !items[doc].location.includes("#"));
+    const found = words.length ? [...scores].filter(([, [, count]]) => count * 2 >= words.length) : tags.length ? pages() : [];
+    const ranked = found
+      .filter(([doc]) => hasTag(doc, tags))
       .map(([doc, [sum, count]]) => {
-        const fit = (count / words.length) ** 4 * exact(names[doc], whole, words);
+        const fit = words.length ? (count / words.length) ** 4 * exact(names[doc], whole, words) : 1;
         return [doc, sum * fit * weights[doc] * (TABLE.test(items[doc].location) ? tables : 1)];
       })
       .sort((a, b) => b[1] - a[1] || a[0] - b[0]);
@@ -161,6 +197,7 @@
         })),
       })),
       query: { select: {}, values: [] },
+      aggregations: tagged(found.map(([doc]) => doc)),
       pagination: {
         total: ranked.length,
         prev: from >= PAGE ? page(from - PAGE) : undefined,
