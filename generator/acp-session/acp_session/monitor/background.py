@@ -10,10 +10,11 @@ from .state import Connection
 from .work import background_mark
 
 _METHODS = ("session/update",)
+_UPDATES = ("state_update",)
 _PROTOCOLS = ("acp/v2",)
 
 
-@rule("notification", methods=_METHODS, protocols=_PROTOCOLS)
+@rule("notification", methods=_METHODS, updates=_UPDATES, protocols=_PROTOCOLS)
 def background_not_announced(event: Event, connection: Connection) -> Iterator[Found]:
     """An agent lists a terminal or a tool call as work in the background that no update of this new session named before."""
     session = connection.session(event.session)
@@ -28,7 +29,7 @@ def background_not_announced(event: Event, connection: Connection) -> Iterator[F
             yield Found(event.below("update", "background", place), sentence)
 
 
-@rule("notification", methods=_METHODS, protocols=_PROTOCOLS)
+@rule("notification", methods=_METHODS, updates=_UPDATES, protocols=_PROTOCOLS)
 def background_end_not_reported(event: Event, connection: Connection) -> Iterator[Found]:
     """An agent lists a terminal or a tool call no longer, and never reported its end: an exit status, or a status that is final."""
     session = connection.session(event.session)
@@ -43,7 +44,7 @@ def background_end_not_reported(event: Event, connection: Connection) -> Iterato
             yield Found(event.below("update", "background"), sentence, session.told)
 
 
-@rule("notification", methods=_METHODS, protocols=_PROTOCOLS)
+@rule("notification", methods=_METHODS, updates=_UPDATES, protocols=_PROTOCOLS)
 def background_left_out(event: Event, connection: Connection) -> Iterator[Found]:
     """An agent that has told of work in the background reports a state of that session without it. An empty list says that there is
     none; null and nothing say nothing.

@@ -34,7 +34,8 @@ class Beyond:
         self._told: set[tuple[str, str, str]] = set()
         self._judge: Strict | None = None
         self._tags: frozenset[str] = frozenset()
-        self._shapes: set[int] = set()
+        self._shapes: dict[int, bool] = {}
+        """Those that were looked at, and whether the protocol has all that they hold."""
 
     def look(self, event: Event, strict: Strict | None) -> Iterator[Found]:
         """What of a message the channel of its version has beyond what judges it."""
@@ -47,10 +48,13 @@ class Beyond:
             if channel is not None and route is not None and self._is_news("method", event.method, ""):
                 yield _found((*event.at, "method"), f"the method {shown(event.method)}", channel, strict)
             return
-        if not self._is_new(strict, event.definition, event.body):
+        shape = self._shape(strict, event.definition, event.body)
+        if shape in self._shapes:
             return
         known = declared(strict.schema, event.definition, event.body)
         missing = list(_named(event.body, known))
+        if len(self._shapes) < MOST_SHAPES:
+            self._shapes[shape] = not missing
         channel = self._channel(strict) if missing and len(self._told) < MOST_TOLD else None
         route = channel and channel.route(event.method, is_request=event.kind != "notification")
         definition = route and (route.result if event.kind == "result" else route.params)
@@ -78,16 +82,15 @@ class Beyond:
             self._channels = {one.contract.version: one for one in self._read()}
         return self._channels.get(strict.contract.version)
 
-    def _is_new(self, strict: Strict, definition: str, body: Any) -> bool:
-        """Whether no message of the same fields and tags was looked at before."""
+    def has_all(self, strict: Strict, definition: str, body: Any) -> bool:
+        """Whether it is known of a message that was looked at that its protocol has all that it holds."""
+        return self._shapes.get(self._shape(strict, definition, body), False)
+
+    def _shape(self, strict: Strict, definition: str, body: Any) -> int:
+        """The fields and tags of a message."""
         if strict is not self._judge:
-            self._judge, self._tags, self._shapes = strict, _tags_of(strict), set()
-        shape = hash((definition, _shape(body, self._tags)))
-        if shape in self._shapes:
-            return False
-        if len(self._shapes) < MOST_SHAPES:
-            self._shapes.add(shape)
-        return True
+            self._judge, self._tags, self._shapes = strict, _tags_of(strict), {}
+        return hash((definition, _shape(body, self._tags)))
 
     def _is_news(self, kind: str, method: str, name: str) -> bool:
         what = (kind, method, name)

@@ -39,7 +39,7 @@ _LOGIN: Final = frozenset({"auth/login", "auth/logout"})
 """Methods that an agent of version 2 has once it offers a way to log in."""
 
 
-@rule("request", "notification", requirements=(70, 71, 72, 73, 74, 88, 104))
+@rule("request", "notification", requirements=(70, 71, 72, 73, 74, 88, 104), sees="gate")
 def method_used_without_capability(event: Event, connection: Connection) -> Iterator[Found]:
     """A method is used although its capability was not advertised: by a peer towards the side that would have to offer it, or by
     that side itself.

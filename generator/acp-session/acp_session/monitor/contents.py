@@ -4,31 +4,25 @@ from __future__ import annotations
 
 import binascii
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
-from .events import Event, Found, items, reach, shown, text
-from .json_types import is_array, is_object
+from .events import Event, Found, Place, items, reach, shown, text
+from .json_types import is_object
 from .kept import key
+from .objects import BLOCKS, ENCODED
 from .patches import objections
 from .rule import ACP, rule
 from .state import Connection
 
-Place: TypeAlias = "tuple[tuple[str | int, ...], Any]"
-"""A path below the body of a message, and the value that stands there."""
-
 _OPENING: Final = ("session/new", "session/load", "session/resume", "session/fork")
-_BLOCKS: Final = ("session/prompt", "session/update", "session/request_permission")
-_ENCODED: Final = {"image": "data", "audio": "data", "resource": "blob"}
-"""Kinds of content that hold base64 text, with the field that does."""
-
-_FREE: Final = frozenset({"_meta", "rawInput", "rawOutput"})
-"""Fields in which anything may stand."""
-
-_DEEPEST: Final = 16
 
 
 @rule(
-    "result", "notification", methods=(*_OPENING, "session/set_config_option", "session/update"), protocols=("acp/v2",)
+    "result",
+    "notification",
+    methods=(*_OPENING, "session/set_config_option", "session/update"),
+    updates=("config_option_update",),
+    protocols=("acp/v2",),
 )
 def config_option_inconsistent(event: Event, connection: Connection) -> Iterator[Found]:
     """A choice among the configuration options offers one value twice, or stands at a value that it does not offer."""
@@ -47,7 +41,13 @@ def config_option_inconsistent(event: Event, connection: Connection) -> Iterator
             yield Found((*path, "currentValue"), sentence, word="currentValue")
 
 
-@rule("result", "notification", methods=(*_OPENING, "session/update"), protocols=("acp/v2",))
+@rule(
+    "result",
+    "notification",
+    methods=(*_OPENING, "session/update"),
+    updates=("available_commands_update",),
+    protocols=("acp/v2",),
+)
 def command_name_invalid(event: Event, connection: Connection) -> Iterator[Found]:
     """The name of a command has white space in it, or two commands of one list have the same name."""
     if connection.version != 2:
@@ -81,15 +81,15 @@ def server_variable_repeated(event: Event, connection: Connection) -> Iterator[F
             yield from _variables(server, event.below("mcpServers", index))
 
 
-@rule("request", "notification", methods=_BLOCKS, protocols=ACP)
+@rule("request", "notification", methods=BLOCKS, protocols=ACP, sees="contents")
 def base64_malformed(event: Event, connection: Connection) -> Iterator[Found]:
     """An image, a sound, an embedded resource or the output of a terminal holds text that is not base64 as RFC 4648 has it."""
     if connection.strict is None:
         return
-    for path, value in _objects(event.body):
+    for path, value in event.contents:
         kind = text(value, "type")
         held = reach(value, "resource") if kind == "resource" else value
-        field = _ENCODED.get(kind or "")
+        field = ENCODED.get(kind or "")
         if field is not None and is_object(held):
             inner = ("resource",) if kind == "resource" else ()
             yield from _encoded(event.below(*path, *inner, field), held.get(field), kind or "")
@@ -103,24 +103,30 @@ def base64_malformed(event: Event, connection: Connection) -> Iterator[Found]:
             pass
 
 
-@rule("request", "notification", methods=("session/update", "session/request_permission"), protocols=("acp/v2",))
+@rule(
+    "request",
+    "notification",
+    methods=("session/update", "session/request_permission"),
+    protocols=("acp/v2",),
+    sees="contents",
+)
 def patch_malformed(event: Event, connection: Connection) -> Iterator[Found]:
     """A patch of format `git_patch` does not begin with its first file, or names a file by a path that is not absolute."""
     if connection.version != 2:
         return
-    for path, value in _objects(event.body):
+    for path, value in event.contents:
         patch = reach(value, "patch")
         if text(value, "type") == "diff" and text(patch, "format") == "git_patch":
             for word, sentence in objections(text(patch, "text") or ""):
                 yield Found(event.below(*path, "patch", "text"), sentence, word=word)
 
 
-@rule("request", "notification", methods=_BLOCKS, protocols=("acp/v2",))
+@rule("request", "notification", methods=BLOCKS, protocols=("acp/v2",), sees="contents")
 def icon_not_fetchable(event: Event, connection: Connection) -> Iterator[Found]:
     """The icon of a linked resource is neither a URI of `https:` nor one of `data:`."""
     if connection.version != 2:
         return
-    for path, value in _objects(event.body):
+    for path, value in event.contents:
         for index, icon in enumerate(items(value, "icons") if text(value, "type") == "resource_link" else ()):
             source = text(icon, "src")
             if source is not None and not source.lower().startswith(("https:", "data:")):
@@ -194,17 +200,3 @@ def _is_base64(value: str) -> bool:
     except binascii.Error:
         return False
     return True
-
-
-def _objects(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[Place]:
-    """Every object within a body, without what stands where anything may."""
-    if len(path) > _DEEPEST:
-        return
-    if is_object(value):
-        yield path, value
-        for name, inner in value.items():
-            if name not in _FREE and (is_object(inner) or is_array(inner)):
-                yield from _objects(inner, (*path, name))
-    elif is_array(value):
-        for index, inner in enumerate(value):
-            yield from _objects(inner, (*path, index))

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from .shapes import Unknown
 
 Path: TypeAlias = tuple["str | int", ...]
+Place: TypeAlias = tuple[Path, Any]
+"""A path below the body of a message, and the value that stands there."""
+
 Kind: TypeAlias = Literal["unreadable", "batch", "malformed", "request", "notification", "result", "error", "end"]
 """`unreadable` is text that is not JSON, `malformed` JSON that is no message, `end` the end of the conversation."""
 
@@ -50,7 +53,9 @@ class Event:
 
     `at` is its place in a batch. `problems` is what the schema says against it, with pointers into the message itself; `uses` are
     the places in the body that depend on capabilities, with paths into the line. `repeated` are keys that an object of it gives twice.
-    `unknown` are the fields of the body that its types do not have, with paths into the body.
+    `unknown` are the fields of the body that its types do not have, with paths into the body; `contents` are objects in it that hold
+    data, links or patches. `form` is what a message has in common with others, and `is_plain`: of such a message nothing was ever to be
+    said, of its `unknown`, `uses` and `contents`.
     `unjudged` says why the schema does not judge it, or not its body. `strict` is what judges it: of the handshake, the version that it
     names.
     """
@@ -70,6 +75,9 @@ class Event:
     uses: tuple[Use, ...] = ()
     repeated: tuple[Violation, ...] = ()
     unknown: tuple[Unknown, ...] = ()
+    contents: tuple[Place, ...] = ()
+    form: int | None = None
+    is_plain: bool = False
     unjudged: str = ""
     strict: Strict | None = None
 

@@ -61,7 +61,7 @@ def envelope_malformed(event: Event, _connection: Connection) -> Iterator[Found]
             yield _at(event, problem.pointer, problem.sentence)
 
 
-@rule("malformed", "request", "notification", "result", "error")
+@rule("malformed", "request", "notification", "result", "error", sees="repeated")
 def duplicate_key(event: Event, _connection: Connection) -> Iterator[Found]:
     """An object of the message gives one key twice. Readers differ in which value counts, so that what one peer checks need not be
     what the other does. Here the last one counts.
@@ -85,7 +85,7 @@ def batch_mixed(event: Event, _connection: Connection) -> Iterator[Found]:
         yield Found((answers.index(not answers[0]),), "a batch holds either calls or answers, not both")
 
 
-@rule("request", level="should")
+@rule("request", level="should", sees="batch")
 def batch_of_unbatchable(event: Event, _connection: Connection) -> Iterator[Found]:
     """A request whose method the schema keeps out of batches (`x-batch`) came in one."""
     if event.at and event.route is not None and event.route.batch == "never":

@@ -13,7 +13,7 @@ from .state import Connection
 _BEFORE: Final = ("initialize", "$/cancel_request", "ping")
 
 
-@rule("request", "notification")
+@rule("request", "notification", sees="handshake")
 def message_before_initialize(event: Event, connection: Connection) -> Iterator[Found]:
     """A peer calls a method before `initialize` was answered. Told once for each peer. In MCP, while `initialize` waits for its answer,
     that is advised against.

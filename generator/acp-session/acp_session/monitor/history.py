@@ -14,7 +14,7 @@ from .work import MESSAGES, TOOL_CALLS, USER_MESSAGES
 _HISTORY: Final = MESSAGES | TOOL_CALLS | {"plan", "plan_update"}
 
 
-@rule("notification", methods=("session/update",), protocols=ACP)
+@rule("notification", methods=("session/update",), updates=_HISTORY, protocols=ACP, sees="session")
 def history_not_requested(event: Event, connection: Connection) -> Iterator[Found]:
     """An agent plays back the history of a session that is being resumed, though nobody asked for it: by `session/resume` in version 1,
     and from version 2 on where `replayFrom` is left out. Of a session that is open here already these may be news, and it is a note;
@@ -56,7 +56,7 @@ def session_in_other_directory(event: Event, connection: Connection) -> Iterator
         yield Found(event.below("cwd"), sentence, known[1])
 
 
-@rule("notification", methods=("session/update",), protocols=ACP)
+@rule("notification", methods=("session/update",), updates=_HISTORY, protocols=ACP, sees="session")
 def history_after_answer(event: Event, connection: Connection) -> Iterator[Found]:
     """An agent sends history of a session after it answered the request that asked for it: a user message, or a tool call, before the
     first prompt. A message of the agent may be news, and is a note.

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .alike import Alike
 from .beyond import Beyond
-from .events import Event, Found, Kind, Level, Path, Requirement, json_pointer, pointer_steps, reach
+from .events import Event, Found, Kind, Level, Path, Requirement, json_pointer, pointer_steps, reach, text
 from .intake import apply, changes_nothing
 from .json_types import is_array, is_object
 from .kept import LONGEST_POINTER, MOST_BREACHES, MOST_PARTS, MOST_READ, brief, key
+from .objects import WORDS, contents
 from .requirements import BEHIND, NUMBERED
-from .rule import ACP
+from .rule import ACP, Sees
 from .rules import RULES, Rule
 from .shapes import Shapes
 from .state import Connection
@@ -99,7 +100,7 @@ class Monitor:
     ) -> None:
         known: Mapping[Any, Strict] = {strict.contract.version: strict for strict in protocols or _installed()}
         self._connection: Final = Connection(known, is_fixed=fixed)
-        self._chosen: dict[tuple[Kind, str, str, tuple[bool, bool, bool]], tuple[Rule, ...]] = {}
+        self._chosen: dict[tuple[Kind, str, str, str], tuple[Rule, ...]] = {}
         nothing: Callable[[], Iterable[Strict]] = tuple
         self._beyond: Final = Beyond(unstable or (_installed_channels if protocols is None else nothing))
         self._values: Final = values
@@ -204,14 +205,28 @@ class Monitor:
         event = self._event(_kind(value), index, sender, value, at)
         event.repeated = repeated
         self._note(event)
-        news = [_unstable(event, found) for found in self._beyond.look(event, event.strict)]
+        news = [] if event.is_plain else [_unstable(event, found) for found in self._beyond.look(event, event.strict)]
         yield from (breach for breach in self._judge(event) if not self._is_told(event, breach))
         yield from news
+        self._learn(event)
         self._is_idle = not at and changes_nothing(self._connection, event)
+        if self._is_idle:
+            self._connection.notified[sender] = index
+            return
         self._apply(event)
         for place, item in enumerate(value if is_array(value) and not at else ()):
             # A batch where there are none: what it holds is not judged, but may be answered all the same.
             self._apply(self._event(_kind(item), index, sender, item, (place,)))
+
+    def _learn(self, event: Event) -> None:
+        """Keep the form of a message of which nothing is to be said: most are like an earlier one."""
+        if event.form is None or event.is_plain or event.unknown or event.uses or event.contents:
+            return
+        strict, definition = event.strict, event.definition
+        if strict is None or definition is None or event.method == "initialize":  # which is in all versions at once
+            return
+        if self._beyond.has_all(strict, definition, event.body):
+            _shapes_of(strict).keep_plain(event.form)
 
     def _is_told(self, event: Event, breach: Breach) -> bool:
         """Whether a note about a field or a value says what one about the unstable channel has said already, and more exactly."""
@@ -264,15 +279,30 @@ class Monitor:
             if is_foreign and (event.problems or kind == "result"):  # what is wrong here may be right in that version
                 event.problems = tuple(problem for problem in event.problems if problem.rule == "envelope")
                 event.unjudged = NO_SCHEMA
-            if not event.unjudged and event.definition is not None and event.definition in strict.contract.gated:
-                event.uses = tuple(strict.contract.uses(event.definition, event.body, event.below()))
-            if not event.unjudged and strict.contract.name in ACP:
-                stopped = partial(self._miss, PARTLY, event)
-                found = self._unknown(event, strict, stopped)
-                event.unknown = tuple(islice(found, MOST_PARTS))
-                if next(found, None) is not None:
-                    stopped()
+            if not event.unjudged:
+                self._look(event, strict)
+        if not event.is_plain:
+            event.contents = contents(event)
         return event
+
+    def _look(self, event: Event, strict: Strict) -> None:
+        """Find what of a message depends on capabilities, and what its types do not have."""
+        definition = event.definition
+        is_acp = strict.contract.name in ACP
+        if is_acp and definition is not None:
+            shapes = _shapes_of(strict)
+            event.form = shapes.form(definition, event.body)
+            if event.form in shapes.plain:
+                event.is_plain = True
+                return
+        if definition is not None and definition in strict.contract.gated:
+            event.uses = tuple(strict.contract.uses(definition, event.body, event.below()))
+        if is_acp:
+            stopped = partial(self._miss, PARTLY, event)
+            found = self._unknown(event, strict, stopped)
+            event.unknown = tuple(islice(found, MOST_PARTS))
+            if next(found, None) is not None:
+                stopped()
 
     def _unknown(self, event: Event, strict: Strict, stopped: Callable[[], None]) -> Iterator[Unknown]:
         """The fields that the types of a message do not have; `stopped` is called where not all of it was looked at. The request of
@@ -288,7 +318,7 @@ class Monitor:
                 route = other.route(event.method, is_request=True)
                 if other is not strict and route is not None and route.params is not None:
                     others.append({one.path for one in _shapes_of(other).unknown(route.params, event.body)})
-        for found in _shapes_of(strict).unknown(event.definition, event.body, stopped):
+        for found in _shapes_of(strict).unknown(event.definition, event.body, stopped, event.form):
             if all(found.path in each for each in others):
                 yield found
 
@@ -308,34 +338,64 @@ class Monitor:
             self._reasons.append(reason)
 
     def _judge(self, event: Event) -> Iterator[Breach]:
-        seen = (bool(event.problems), bool(event.unknown), bool(event.uses))
-        for rule in self._rules(event.kind, event.method, seen):
-            for found in rule.check(event, self._connection):
-                yield _breach(rule, event, found, self._connection)
+        seen = self._seen(event)
+        for rule in self._rules(event):
+            if rule.sees in seen:
+                for found in rule.check(event, self._connection):
+                    yield _breach(rule, event, found, self._connection)
 
-    def _rules(self, kind: Kind, method: str, sees: tuple[bool, bool, bool]) -> tuple[Rule, ...]:
+    def _seen(self, event: Event) -> set[Sees]:
+        """What there is of a message that rules look at."""
+        seen: set[Sees] = {"all"}
+        if event.problems:
+            seen.add("problems")
+        if event.unknown:
+            seen.add("unknown")
+        if event.uses:
+            seen.add("uses")
+        if event.contents:
+            seen.add("contents")
+        if event.repeated:
+            seen.add("repeated")
+        if event.at:
+            seen.add("batch")
+        if event.kind in ("request", "notification"):
+            if event.route is not None and event.route.capability is not None:
+                seen.add("gate")
+            if self._connection.initialized is None:
+                seen.add("handshake")
+            session = self._connection.session(event.session)
+            if session is None or not session.is_settled:
+                seen.add("session")
+        return seen
+
+    def _rules(self, event: Event) -> tuple[Rule, ...]:
+        """The rules that may look at a message. Names that peers make up do not fill the table."""
+        kind, method, update, protocol = event.kind, event.method, "", ""
         if method not in _NAMED:
-            method = ""  # names that peers make up do not fill the table
-        strict = self._connection.strict
-        protocol = strict.contract.name if kind == "notification" and strict is not None else ""
-        chosen = self._chosen.get((kind, method, protocol, sees))
+            method = ""
+        if kind == "notification":
+            strict, told = self._connection.strict, text(event.body, "update", "sessionUpdate")
+            protocol = "" if strict is None else strict.contract.name
+            update = told if told in _UPDATES else ""
+        chosen = self._chosen.get((kind, method, update, protocol))
         if chosen is None:
             is_acp = protocol in ACP
-            seen = dict(zip(("problems", "unknown", "uses"), sees, strict=True)) | {"all": True}
             chosen = tuple(
                 rule
                 for rule in RULES.values()
-                if kind in rule.kinds and (not rule.methods or method in rule.methods) and seen[rule.sees]
+                if kind in rule.kinds and (not rule.methods or method in rule.methods)
+                if kind != "notification" or not rule.updates or update in rule.updates
                 if not is_acp or not rule.protocols or protocol in rule.protocols
             )
-            self._chosen[kind, method, protocol, sees] = chosen
+            self._chosen[kind, method, update, protocol] = chosen
         return chosen
 
 
 @lru_cache(16)
 def _shapes_of(strict: Strict) -> Shapes:
     """The types of a protocol, which its monitors share: to read them takes as long as to judge a hundred messages."""
-    return Shapes(strict.schema)
+    return Shapes(strict.schema, words=WORDS)
 
 
 PARTLY: Final = "a message holds more than is looked at for fields and values that its types do not have"
@@ -358,6 +418,7 @@ def _not_judged(reason: str, found: _Unjudged) -> Breach:
 
 
 _NAMED: Final = frozenset(method for rule in RULES.values() for method in rule.methods)
+_UPDATES: Final = frozenset(update for rule in RULES.values() for update in rule.updates)
 
 
 def _kind(value: Any) -> Kind:

@@ -117,6 +117,12 @@ class Session:
     known_work: Recent[str, bool] = field(default_factory=lambda: Recent[str, bool](MOST_PARTS))
     background: Mapping[str, str] | None = None
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether it is open, and nothing about it is in question: not played back, not being opened or closed, not cancelled."""
+        is_open = self.opening is None and self.closing is None and self.closed is None
+        return is_open and self.over is None and not self.replays
+
     def size(self) -> int:
         """About how many bytes it takes."""
         tables = (self.terminals, self.stoppable, self.work, self.echoed, self.unheard, self.known_work)

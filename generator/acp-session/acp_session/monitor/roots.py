@@ -178,7 +178,13 @@ def roots_reordered(event: Event, connection: Connection) -> Iterator[Found]:
             yield Found(place, f"the roots are not in the order of {request.method!r}", request.index)
 
 
-@rule("result", "notification", methods=(*_LIFECYCLE, "session/update"), requirements=(32, 33))
+@rule(
+    "result",
+    "notification",
+    methods=(*_LIFECYCLE, "session/update"),
+    updates=("session_info_update",),
+    requirements=(32, 33),
+)
 def roots_where_none_belong(event: Event, _connection: Connection) -> Iterator[Found]:
     """The answer to a lifecycle request, or an update, carries additional roots. Lists alone show them, and they do not change
     during a session.

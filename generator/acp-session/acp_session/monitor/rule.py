@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from inspect import cleandoc
 from typing import Final, Literal, TypeAlias
@@ -10,9 +10,14 @@ from typing import Final, Literal, TypeAlias
 from .events import Event, Found, Kind, Level, Requirement
 from .state import Connection
 
-Sees: TypeAlias = Literal["all", "problems", "unknown", "uses"]
+Sees: TypeAlias = Literal[
+    "all", "problems", "unknown", "uses", "repeated", "contents", "batch", "gate", "handshake", "session"
+]
 """`problems`: what the schema says against a message; `unknown`: fields that it does not know; `uses`: places that depend on
-capabilities."""
+capabilities; `repeated`: keys that are given twice; `contents`: objects that hold data, links or patches; `batch`: that the message stands
+in one; `gate`: a capability on which its method depends; `handshake`: that this was not answered yet; `session`: that none is known by
+the name in the message, or that the one is being opened or closed, was closed, played back or cancelled.
+"""
 
 Check: TypeAlias = Callable[[Event, Connection], Iterator[Found]]
 
@@ -22,8 +27,9 @@ class Rule:
     """One rule of a conversation.
 
     `requirements` are those of the project's table that `BEHIND` does not list, `level` is what the documents make of it. `kinds` and
-    `methods` are the messages that it looks at; no methods means all. `protocols` are those that it is about; none means all that
-    have such messages. `sees` is what of a message it looks at: where there is none of that, it is not asked.
+    `methods` are the messages that it looks at; no methods means all; of updates of a session only those of the kinds `updates`, if
+    it names some. `protocols` are those that it is about; none means all that have such messages. `sees` is what of a message it looks
+    at: where there is none of that, it is not asked.
     """
 
     id: str
@@ -31,6 +37,7 @@ class Rule:
     level: Level
     kinds: tuple[Kind, ...]
     methods: tuple[str, ...]
+    updates: tuple[str, ...]
     protocols: tuple[str, ...]
     sees: Sees
     doc: str
@@ -46,6 +53,7 @@ RULES: Final[dict[str, Rule]] = {}
 def rule(
     *kinds: Kind,
     methods: tuple[str, ...] = (),
+    updates: Iterable[str] = (),
     requirements: tuple[Requirement, ...] = (),
     level: Level = "must",
     protocols: tuple[str, ...] = (),
@@ -57,7 +65,8 @@ def rule(
         name = check.__name__.replace("_", "-")
         assert name not in RULES, name
         assert check.__doc__, name
-        RULES[name] = Rule(name, requirements, level, kinds, methods, protocols, sees, cleandoc(check.__doc__), check)
+        doc = cleandoc(check.__doc__)
+        RULES[name] = Rule(name, requirements, level, kinds, methods, tuple(updates), protocols, sees, doc, check)
         return check
 
     return enter

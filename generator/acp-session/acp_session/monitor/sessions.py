@@ -17,7 +17,7 @@ _STORED: Final = frozenset({"session/load", "session/resume", "session/fork", "s
 _TERMINALS: Final = ("terminal/output", "terminal/wait_for_exit", "terminal/kill", "terminal/release")
 
 
-@rule("request", "notification", protocols=ACP)
+@rule("request", "notification", protocols=ACP, sees="session")
 def session_not_open(event: Event, connection: Connection) -> Iterator[Found]:
     """A message names a session that was not opened on this connection, by `session/new`, `load`, `resume` or `fork`."""
     name = text(event.body, "sessionId")
@@ -30,7 +30,7 @@ def session_not_open(event: Event, connection: Connection) -> Iterator[Found]:
     yield Found(event.below("sessionId"), f"the session {shown(name)} was not opened on this connection")
 
 
-@rule("request", "notification", protocols=ACP)
+@rule("request", "notification", protocols=ACP, sees="session")
 def session_closed(event: Event, connection: Connection) -> Iterator[Found]:
     """A message names a session that was closed: a prompt after `session/close`, or news of it after its answer."""
     name = text(event.body, "sessionId")
@@ -149,7 +149,13 @@ def terminal_not_open(event: Event, connection: Connection) -> Iterator[Found]:
         yield Found(event.below("terminalId"), f"the terminal {shown(name)} was released", known.released)
 
 
-@rule("notification", methods=("session/update",), protocols=("acp/v1",), level="should")
+@rule(
+    "notification",
+    methods=("session/update",),
+    updates=("tool_call", "tool_call_update"),
+    protocols=("acp/v1",),
+    level="should",
+)
 def terminal_not_created(event: Event, connection: Connection) -> Iterator[Found]:
     """A tool call of a session that was made here shows a terminal that no `terminal/create` of the session made. Where the update has
     `_meta`, the peers may mean a terminal of their own by it, and it is a note.

@@ -98,37 +98,54 @@ def _constants(schema: Any) -> Iterator[Any]:
 
 
 class Shapes:
-    """The fields of the types in one bundled schema. Of `forms` forms of messages it remembers that nothing in them is unknown."""
+    """The fields of the types in one bundled schema. Of `forms` forms of messages it remembers that nothing in them is unknown. `words`
+    are texts that are told apart in forms beside the constants of the schema; `plain` is for forms of which the caller knows more.
+    """
 
-    def __init__(self, schema: Any, forms: int = MOST_FORMS) -> None:
+    def __init__(self, schema: Any, forms: int = MOST_FORMS, words: Iterable[str] = ()) -> None:
         self._definitions: Final[Mapping[str, Any]] = schema["$defs"]
         self._roots: Final = {name: {"$ref": f"#/$defs/{name}"} for name in self._definitions}
         self._nodes: dict[int, _Node] = {}
         self._told: dict[int, Mapping[str, frozenset[str]]] = {}
         constants = list(_constants(schema))
-        self._constants: Final = frozenset(each for each in constants if not is_array(each) and not is_object(each))
+        scalars = frozenset(each for each in constants if not is_array(each) and not is_object(each))
+        self._constants: Final = scalars.union(words)
+        self._longest: Final = max((len(each) for each in self._constants if isinstance(each, str)), default=0)
         self._room: Final = 0 if any(is_array(each) or is_object(each) for each in constants) else forms
         self._known: set[int] = set()
+        self.plain: Final[set[int]] = set()
         self._left = 0
 
-    def unknown(self, definition: str, value: Any, stopped: Callable[[], None] = lambda: None) -> Iterator[Unknown]:
-        """The fields in an instance of a definition that its types do not have, and values that they do not name, with paths from the
-        instance. Objects of which the schema does not tell the fields are passed over; so are those that fit no variant of their union.
-        `stopped` is called where more is left than is looked at.
-        """
+    def form(self, definition: str, value: Any) -> int | None:
+        """What an instance of a definition has in common with others like it; `None` where it is too large to tell."""
+        if not self._room:
+            return None
         self._left = MOST_FORMED
         try:
-            form = hash((definition, self._form(value)))
+            return hash((definition, self._form(value)))
         except _TooLarge:
-            yield from self._unknown(definition, value, stopped)
-            return
+            return None
+
+    def keep_plain(self, form: int | None) -> None:
+        """Keep a form in `plain`, as far as there is room."""
+        if form is not None and len(self.plain) < self._room:
+            self.plain.add(form)
+
+    def unknown(
+        self, definition: str, value: Any, stopped: Callable[[], None] = lambda: None, form: int | None = None
+    ) -> Iterator[Unknown]:
+        """The fields in an instance of a definition that its types do not have, and values that they do not name, with paths from the
+        instance. Objects of which the schema does not tell the fields are passed over; so are those that fit no variant of their union.
+        `stopped` is called where more is left than is looked at. `form` is that of the instance, where the caller has asked for it.
+        """
+        form = self.form(definition, value) if form is None else form
         if form in self._known:
             return
         is_known = True
         for found in self._unknown(definition, value, stopped):
             is_known = False
             yield found
-        if is_known and len(self._known) < self._room:
+        if is_known and form is not None and len(self._known) < self._room:
             self._known.add(form)
 
     def _form(self, value: Any) -> Hashable:
@@ -145,7 +162,8 @@ class Shapes:
         if kind is list:
             return frozenset([self._form(item) for item in value])
         if isinstance(value, str):
-            return value if value in self._constants else value[:1] == "_"
+            is_word = len(value) <= self._longest and value in self._constants
+            return value if is_word else value[:1] == "_"
         return (kind, value if value in self._constants else None)
 
     def _unknown(self, definition: str, value: Any, stopped: Callable[[], None]) -> Iterator[Unknown]:

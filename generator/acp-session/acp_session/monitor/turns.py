@@ -17,7 +17,7 @@ _OWN_CODES: Final = frozenset({-32800, -32700, -32600, -32601, -32602, -32000, -
 _CONTENT: Final = MESSAGES | TOOL_CALLS
 
 
-@rule("result", "notification", methods=("session/prompt", "session/update"), protocols=ACP)
+@rule("result", "notification", methods=("session/prompt", "session/update"), updates=("state_update",), protocols=ACP)
 def cancelled_turn_ended_otherwise(event: Event, connection: Connection) -> Iterator[Found]:
     """An agent ends a turn that the client cancelled for another reason than `cancelled`: in the result of the prompt, or from version
     2 on when it reports `idle`. A breach where the agent has answered a request that came after the cancellation; else the two may
@@ -97,7 +97,7 @@ def withdrawn_request_failed_otherwise(event: Event, connection: Connection) -> 
         yield Found(event.below("code"), sentence, request.withdrawn)
 
 
-@rule("notification", methods=("session/update",), protocols=ACP)
+@rule("notification", methods=("session/update",), updates=_CONTENT, protocols=ACP, sees="session")
 def update_after_cancelled(event: Event, connection: Connection) -> Iterator[Found]:
     """An agent sends more of a turn after it said that the turn is cancelled. In version 1 that is any message or tool call before the
     next prompt, from version 2 on more of a message of that turn; more of a tool call may be work in the background, and is a note.
@@ -130,7 +130,7 @@ def permission_not_cancelled(event: Event, _connection: Connection) -> Iterator[
     yield Found(event.below("outcome", "outcome"), sentence, event.request.stopped)
 
 
-@rule("notification", methods=("session/update",), protocols=("acp/v2",), level="should")
+@rule("notification", methods=("session/update",), updates=("state_update",), protocols=("acp/v2",), level="should")
 def idle_without_stop_reason(event: Event, connection: Connection) -> Iterator[Found]:
     """An agent reports `idle` after work in the foreground and does not say why that ended. The page on prompts demands it, the newer
     schema advises it.
@@ -143,7 +143,7 @@ def idle_without_stop_reason(event: Event, connection: Connection) -> Iterator[F
         yield Found(event.below("update"), sentence, session.told)
 
 
-@rule("notification", methods=("session/update",), protocols=("acp/v2",))
+@rule("notification", methods=("session/update",), updates=("state_update",), protocols=("acp/v2",))
 def idle_without_running(event: Event, connection: Connection) -> Iterator[Found]:
     """An agent reports that work has ended in a new session, and never reported that any had begun."""
     session, reason = connection.session(event.session), text(event.body, "update", "stopReason")
