@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,6 +17,7 @@ from acpgen import provenance, resources
 from acpgen.built_in import BUILT_IN
 from acpgen.kept import Kept
 from acpgen.write import Tree, digest, digest_of
+from schema_inclusion.lean import dataclass
 
 
 @dataclass(frozen=True, slots=True)

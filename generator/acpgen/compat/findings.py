@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from acpgen.ir import JSON
+from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     from acpgen.schema.revisions import MergeBase

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
@@ -17,6 +16,7 @@ from acpgen.publish.history import History
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
 from acpgen.targets.docs import Markdown, Places, code, joined
+from schema_inclusion.lean import dataclass
 
 PAGE: Final = "changelog.md"
 

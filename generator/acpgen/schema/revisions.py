@@ -10,7 +10,7 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +18,7 @@ from acpgen.errors import Fault, Faults, LinkRefused, NoMergeBase, NoRevision, N
 from acpgen.schema.load import LARGEST, Source, parsed
 from acpgen.schema.overlay import extended
 from acpgen.schema.siblings import siblings
+from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     import subprocess
