@@ -245,6 +245,10 @@ def test_an_option_of_an_unknown_name_is_told_with_the_nearest_one(project: Path
         ("return {'a': '\\ud800'}", "a text that is no Unicode"),
         ("return {'a.txt': '', 'A.txt': ''}", "which some systems take for one"),
         ("return {'a': '', 'a/b/c': ''}", "'a/b/c' needs a folder"),
+        ("raise BaseException('x')", "BaseException: x"),
+        ("import asyncio; raise asyncio.CancelledError", "CancelledError"),
+        ("return {}", "it made no file"),
+        ("return type('M', (dict,), {'items': lambda self: 1 / 0})()", "ZeroDivisionError"),
         ("return ['a']", "it made no mapping"),
         ("return {'a': 3}", "it made no mapping"),
     ],
@@ -257,6 +261,74 @@ def test_whatever_goes_wrong_in_a_target_is_one_line_with_its_name(project: Path
     assert line.startswith("mine_target:target: the target 'mine' failed: ")
     assert told in line
     assert not (project / "out").exists()
+
+
+@pytest.mark.parametrize("wait", ["pass", "time.sleep(60)", "held()"])
+def test_a_target_that_goes_on_and_on_is_ended_and_told(project: Path, wait: str) -> None:
+    held = "def held():\n    try:\n        while True: pass\n    except Exception: held()\n"
+    installed(project, f"import time\n{held}def target(protocol, bundle, settings):\n    while True: {wait}\n")
+    arguments = ["generate", "--schema", "schema.json", "--target", "bundle,mine", "--out", "out"]
+    ran = run(arguments, project, ACPGEN_TARGET_SECONDS="0.5")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    (line,) = ran.stderr.splitlines()
+    assert line.startswith("mine_target:target: the target 'mine' failed: it gave no answer in 0.5 seconds")
+    assert not (project / "out").exists()
+
+
+def test_a_target_changes_nothing_that_others_are_given(project: Path) -> None:
+    body = "bundle.schema.clear(); protocol.definitions.clear(); return {'a.txt': ''}"
+    installed(project, f"def target(protocol, bundle, settings):\n    {body}\n")
+    for targets, folder in (("bundle,ir", "alone"), ("mine,bundle,ir", "beside")):
+        ran = run(["generate", "--schema", "schema.json", "--target", targets, "--out", folder], project)
+        assert ran.returncode == 0, ran.stderr
+    made = {path.name: path.read_bytes() for path in (project / "alone").glob("[a-z]*")}
+    assert made and made == {name: (project / "beside" / name).read_bytes() for name in made}
+
+
+@pytest.mark.parametrize(
+    ("declared", "told"),
+    [
+        ("[Option('a', 'x', 'y')]", "its options are no tuple of acpgen.plugins.Option"),
+        ("(3,)", "its options are no tuple of acpgen.plugins.Option"),
+        ("(Option('a b', 'x', 'y'),)", "the name of an option is in kebab case, such as 'line-length': 'a b'"),
+        ("(Option(3, 'x', 'y'),)", "in kebab case"),
+        ("(Option('a', 'x', 'y'), Option('a', 'x', 'z'))", "it declares the option 'a' twice"),
+        ("(Option('a', 3, 'y'),)", "what it says of the option 'a' is no text"),
+        ("(Option('a', 'x', None),)", "the default of the option 'a' is no text, boolean, integer or tuple of texts"),
+        ("(Option('a', 'x', 1.5),)", "the default of the option 'a' is no text"),
+        ("(Option('a', 'x', ['y']),)", "the default of the option 'a' is no text"),
+        ("(Option('a', 'x', 'y', ['y', 3]),)", "the choices of the option 'a' are no tuple of texts"),
+        ("(Option('a', 'x', 'y', ('z',)),)", "the default of a is not among its choices"),
+    ],
+)
+def test_options_that_are_declared_wrongly_are_told(project: Path, declared: str, told: str) -> None:
+    code = f"from acpgen.plugins import Option, Target\ntarget = Target(lambda *_: {{'a': 'b'}}, 'x', {declared})\n"
+    installed(project, code)
+    for arguments, exit_code in (
+        (["targets", "mine"], 1),
+        (["generate", "--schema", "schema.json", "--target", "mine"], 2),
+    ):
+        ran = run([*arguments, *(["--out", "out"] if exit_code == 2 else [])], project)
+        assert (ran.returncode, ran.stdout) == (exit_code, "")
+        (line,) = ran.stderr.splitlines()
+        assert line.startswith("mine_target:target: the target 'mine' failed: ")
+        assert told in line
+    assert not (project / "out").exists()
+
+
+def test_two_targets_of_one_name_are_told(project: Path) -> None:
+    installed(project, "target = lambda *_: {'a': 'b'}\n")
+    installed(project, "target = lambda *_: {'a': 'c'}\n", "other")
+    entry = project / "packages/other-1.0.dist-info/entry_points.txt"
+    entry.write_text("[acpgen.targets]\nmine = other_target:target\nbundle = other_target:target\n")
+    ran = run(["generate", "--schema", "schema.json", "--target", "mine", "--out", "out"], project)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    told = "mine_target:target and other_target:target: the target 'mine' failed: several packages have a target of this name"
+    assert ran.stderr.startswith(told)
+    listed = run(["targets"], project)
+    assert listed.returncode == 1
+    assert listed.stderr.splitlines()[0].startswith(told)
+    assert "other_target:target: the target 'bundle' failed: acpgen has a target of this name" in listed.stderr
 
 
 @pytest.mark.parametrize(
@@ -342,6 +414,7 @@ if asked["request"] == "describe":
         ('print(\'{"files": {"a": "1", "a": "2"}}\')', "its answer is no JSON"),
         ("sys.stdout.buffer.write(b'\\xff')", "its answer is not UTF-8"),
         ("print('{}')", "it made no mapping"),
+        ("print('{\"files\": {}}')", "it made no file"),
         ('print(\'{"files": {"../a": ""}}\')', "a place that no output can have"),
         ("import time; time.sleep(60)", "it gave no answer in 2 seconds"),
         (
@@ -395,7 +468,9 @@ def test_a_program_that_reads_nothing_of_a_large_question_is_no_fault(project: P
     "told",
     ['{"about": 3}', '{"options": {}}', '{"options": [3]}', '{"options": [{"name": "a", "about": "b"}]}',
      '{"options": [{"name": "a", "about": "b", "default": "c", "choices": ["d"]}]}',
-     '{"options": [{"name": "a", "about": "b", "default": [1]}]}', '{"apart": 1}'],
+     '{"options": [{"name": "a", "about": "b", "default": [1]}]}', '{"apart": 1}',
+     '{"options": [{"name": "a b", "about": "b", "default": 1}]}',
+     '{"options": [{"name": "a", "about": "b", "default": 1}, {"name": "a", "about": "b", "default": 1}]}'],
 )  # fmt: skip
 def test_a_program_that_describes_itself_badly_is_told(project: Path, told: str) -> None:
     path = program(project, "odd", f"print({told!r})")
@@ -476,7 +551,7 @@ def test_the_test_kit_finds_what_breaks_the_contract() -> None:
 
     def changing(protocol: ir.Protocol, *_: object) -> Mapping[str, str]:
         protocol.definitions.clear()  # type: ignore[attr-defined]
-        return {}
+        return {"a": ""}
 
     with pytest.raises(AssertionError, match="changes what it is given"):
         exercise(changing)

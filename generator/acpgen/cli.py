@@ -143,7 +143,7 @@ def targets(
     """
     from acpgen import interchange
     from acpgen.generate import require_targets
-    from acpgen.targets import TARGETS
+    from acpgen.targets import TARGETS, hidden
 
     if ir_schema:
         terminal.put(json.dumps(interchange.schema(), indent=2, ensure_ascii=False))
@@ -151,6 +151,9 @@ def targets(
     with _faults_end_with_2():
         require_targets([] if name is None else [name], TARGETS, at="acpgen targets")
         unusable = [each for each in TARGETS if name in (None, each) and not terminal.show_target(each, TARGETS)]
+        for faults in hidden(name):
+            terminal.show_faults(faults)
+            unusable.append("")
     if unusable:
         raise typer.Exit(1)
 

@@ -12,7 +12,7 @@ from acpgen.built_in import BUILT_IN
 from acpgen.errors import Fault, Faults
 from acpgen.targets.interface import Render, Settings, Target
 from acpgen.targets.options import Option, Value, checked
-from acpgen.targets.outside import GROUP, of_package
+from acpgen.targets.outside import GROUP, failed, of_package
 from acpgen.targets.process import of_program, programs
 
 __all__ = ["TARGETS", "Option", "Render", "Settings", "Target", "outside", "with_options"]
@@ -30,7 +30,11 @@ class _Targets(Mapping[str, Target]):
             return Target(
                 module.render, BUILT_IN[name], getattr(module, "OPTIONS", ()), getattr(module, "IS_APART", False)
             )
-        for entry in entry_points(group=GROUP, name=name):
+        entries = [*entry_points(group=GROUP, name=name)]
+        if len({entry.value for entry in entries}) > 1:
+            told = " and ".join(sorted({entry.value for entry in entries}))
+            raise failed(told, name, "several packages have a target of this name. Remove all but one")
+        for entry in entries:
             return of_package(entry)
         found = programs()
         if name in found:
@@ -51,6 +55,16 @@ class _Targets(Mapping[str, Target]):
 def outside() -> frozenset[str]:
     """Names of the targets that others bring."""
     return frozenset({*(entry.name for entry in entry_points(group=GROUP)), *programs()}) - BUILT_IN.keys()
+
+
+def hidden(name: str | None = None) -> Iterator[Faults]:
+    """The targets that others bring, all or one, and nobody can use: acpgen has one of that name."""
+    for entry in entry_points(group=GROUP):
+        if entry.name in BUILT_IN and name in (None, entry.name):
+            yield failed(entry.value, entry.name, "acpgen has a target of this name, which is used")
+    for own, path in programs().items():
+        if own in BUILT_IN and name in (None, own):
+            yield failed(path, own, "acpgen has a target of this name, which is used")
 
 
 def with_options(name: str, settings: Settings, given: Mapping[str, object], at: str, key: str) -> Settings:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal, TypeAlias, cast
 
-from acpgen.errors import BadSetting, Fault, UnknownKey, did_you_mean
+from acpgen.errors import BadSetting, Fault, UnknownKey, did_you_mean, shown
 from schema_inclusion.lean import dataclass
 
 Kind: TypeAlias = Literal["text", "boolean", "integer", "texts"]
@@ -56,6 +57,41 @@ class Option:
         if self.choices:
             return f"one of {', '.join(map(repr, self.choices))}"
         return _EXPECTED[self.kind]
+
+
+_NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+
+
+def misdeclared(options: object) -> str:
+    """What is wrong with the options that a target of others declares; empty where nothing is."""
+    if not isinstance(options, tuple) or not all(
+        isinstance(one, Option) for one in cast("tuple[object, ...]", options)
+    ):
+        return "its options are no tuple of acpgen.plugins.Option"
+    names: set[str] = set()
+    for option in cast("tuple[Option, ...]", options):
+        name, about, default, choices = _unchecked(option)
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            return f"the name of an option is in kebab case, such as 'line-length': {shown(str(name))}"
+        if name in names:
+            return f"it declares the option {shown(name)} twice"
+        names.add(name)
+        if not isinstance(about, str):
+            return f"what it says of the option {shown(name)} is no text"
+        if not isinstance(default, str | bool | int) and not _are_texts(default):
+            return f"the default of the option {shown(name)} is no text, boolean, integer or tuple of texts"
+        if not _are_texts(choices) or (choices and default not in cast("tuple[str, ...]", choices)):
+            return f"the choices of the option {shown(name)} are no tuple of texts, of which its default is one"
+    return ""
+
+
+def _unchecked(option: Option) -> tuple[object, object, object, object]:
+    """What an option holds, which nobody has checked."""
+    return option.name, option.about, option.default, option.choices
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, tuple) and all(isinstance(item, str) for item in cast("tuple[object, ...]", value))
 
 
 def checked(

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import copy
+import os
+import signal
+import sys
+import threading
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import EntryPoint
 from typing import Final, cast
@@ -11,11 +17,14 @@ from acpgen import ir
 from acpgen.errors import Faults, TargetFailed, printable, shown
 from acpgen.schema.bundle import Bundle
 from acpgen.targets.interface import Render, Settings, Target
-from acpgen.targets.options import Option
+from acpgen.targets.options import misdeclared
 from acpgen.write import is_file
 
 GROUP: Final = "acpgen.targets"
 """The group of entry points."""
+
+SECONDS: Final = 120.0
+"""What a target may take for one protocol; `ACPGEN_TARGET_SECONDS` says another number."""
 
 
 def failed(at: str, name: str, reason: str) -> Faults:
@@ -30,26 +39,67 @@ def of_package(entry: EntryPoint) -> Target:
     except (Exception, SystemExit) as error:
         raise failed(entry.value, entry.name, _reason(error)) from error
     target = loaded if isinstance(loaded, Target) else Target(cast("Render", loaded)) if callable(loaded) else None
-    if target is None or not all(isinstance(option, Option) for option in cast("tuple[object, ...]", target.options)):
+    if target is None:
         raise failed(entry.value, entry.name, "it is neither an acpgen.plugins.Target nor a function")
+    wrong = misdeclared(target.options)
+    if wrong:
+        raise failed(entry.value, entry.name, wrong)
     return replace(target, render=_guarded(entry, target.render), origin="package", at=entry.value)
 
 
 def _guarded(entry: EntryPoint, function: Render) -> Render:
     def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
         try:
-            made: object = function(protocol, bundle, settings)
-        except Faults:
+            with limited_time():
+                made: object = function(copy.deepcopy(protocol), copy.deepcopy(bundle), settings)
+                return files_of(made, entry.value, entry.name)
+        except (Faults, KeyboardInterrupt):
             raise
-        except (Exception, SystemExit) as error:  # code of others may raise anything, and none of it is a bug of ours
+        except BaseException as error:  # code of others may raise anything, and none of it is a bug of ours
             raise failed(entry.value, entry.name, _reason(error)) from error
-        return files_of(made, entry.value, entry.name)
 
     return render
 
 
+class _OutOfTime(BaseException):
+    """Raised inside of a target; no `except Exception` of its own holds it up."""
+
+
+def seconds() -> float:
+    """What a target may take for one protocol."""
+    try:
+        found = float(os.environ.get("ACPGEN_TARGET_SECONDS", ""))
+    except ValueError:
+        return SECONDS
+    return found if 0 < found < 1_000_000 else SECONDS
+
+
+def out_of_time() -> str:
+    """Why a target failed that took longer."""
+    return f"it gave no answer in {seconds():g} seconds (ACPGEN_TARGET_SECONDS says how long one may take)"
+
+
+@contextmanager
+def limited_time() -> Generator[None]:
+    """Interrupt what takes longer than a target may, where the system can: in the main thread, and not on Windows."""
+    if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, frame: object) -> None:  # noqa: ARG001
+        raise _OutOfTime(out_of_time())
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, seconds(), 1)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def _reason(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}".rstrip(": ")
+    return str(error) if isinstance(error, _OutOfTime) else f"{type(error).__name__}: {error}".rstrip(": ")
 
 
 def files_of(made: object, at: str, name: str) -> Mapping[str, str]:
@@ -65,6 +115,8 @@ def files_of(made: object, at: str, name: str) -> Mapping[str, str]:
             advice = "" if is_file(path, "") else "; a path is relative, with '/', of letters, digits and _ . @ + -"
             raise failed(at, name, f"it made the file {shown(path)}, {told}{advice}")
         files[path] = text
+    if not files:
+        raise failed(at, name, "it made no file. A target that has nothing to make of a protocol refuses it")
     _require_apart(files, at, name)
     return files
 

@@ -31,15 +31,12 @@ from acpgen.interchange import dump
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.load import parse_json
 from acpgen.targets.interface import Render, Settings, Target
-from acpgen.targets.options import Option, Value
-from acpgen.targets.outside import failed, files_of
+from acpgen.targets.options import Option, Value, misdeclared
+from acpgen.targets.outside import failed, files_of, out_of_time, seconds
 
 PREFIX: Final = "acpgen-target-"
 VERSION: Final = 1
 """The version of the exchange."""
-
-SECONDS: Final = 120.0
-"""What one answer may take; `ACPGEN_TARGET_SECONDS` says another number."""
 
 MOST: Final = 256 * 1024 * 1024
 """Bytes of an answer."""
@@ -81,10 +78,14 @@ def _described(name: str, path: str, changed: int) -> Target:  # noqa: ARG001 - 
         raise failed(path, name, "it describes itself by something else than a text 'about' and a list 'options'")
     if not isinstance(is_apart, bool):
         raise failed(path, name, "its 'apart' is neither true nor false")
+    declared = tuple(_option(name, path, option) for option in cast("list[object]", options))
+    wrong = misdeclared(declared)
+    if wrong:
+        raise failed(path, name, wrong)
     return Target(
         _render(name, path),
         about,
-        tuple(_option(name, path, option) for option in cast("list[object]", options)),
+        declared,
         is_apart=is_apart,
         origin="program",
         at=path,
@@ -136,7 +137,6 @@ def _render(name: str, path: str) -> Render:
 
 def _ask(name: str, path: str, question: Mapping[str, Any]) -> dict[str, Any]:
     """What a program answers. Raises `Faults`."""
-    seconds = _seconds()
     try:
         process = subprocess.Popen(  # noqa: S603 - the person has put this program among theirs
             [path],
@@ -149,13 +149,11 @@ def _ask(name: str, path: str, question: Mapping[str, Any]) -> dict[str, Any]:
         raise failed(path, name, f"it could not be started: {error.strerror}") from None
     talk = _Talk(process, json.dumps(question).encode())
     try:
-        is_over = talk.is_over(seconds)
+        is_over = talk.is_over(seconds())
     finally:
         _end(process)
     if not is_over:
-        raise failed(
-            path, name, f"it gave no answer in {seconds:g} seconds (ACPGEN_TARGET_SECONDS says how long one may take)"
-        )
+        raise failed(path, name, out_of_time())
     if talk.is_too_long:
         raise failed(path, name, f"its answer is longer than {MOST} bytes")
     if process.returncode:
@@ -175,14 +173,6 @@ def _answer(name: str, path: str, said: bytes) -> dict[str, Any]:
     if not isinstance(answer, dict):
         raise failed(path, name, f"its answer is no object: {shown(str(answer))}")
     return cast("dict[str, Any]", answer)
-
-
-def _seconds() -> float:
-    try:
-        seconds = float(os.environ.get("ACPGEN_TARGET_SECONDS", ""))
-    except ValueError:
-        return SECONDS
-    return seconds if 0 < seconds < 1_000_000 else SECONDS
 
 
 class _Talk:
