@@ -268,6 +268,7 @@ ARROWS: dict[str, frozenset[str]] = {
                 "material",
                 "publish",
                 "kept",
+                "provenance",
                 "stamp",
             ),
             *("targets", "write"),
@@ -311,7 +312,18 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "site": frozenset(
         {
-            *("config", "errors", "generate", "kept", "schema.load", "material", "publish", "resources", "stamp"),
+            *(
+                "config",
+                "errors",
+                "generate",
+                "kept",
+                "schema.load",
+                "material",
+                "provenance",
+                "publish",
+                "resources",
+                "stamp",
+            ),
             *("memory", "targets", "watch", "write"),
         }
     ),

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pytest
 
@@ -160,6 +160,96 @@ def test_work_is_done_again_when_schema_options_or_output_have_changed(
     assert ran.code == 0
     assert "Nothing to do" not in ran.err
     assert run().err.startswith("Nothing to do")
+
+
+def configured(root: Path, old: str, new: str) -> None:
+    assert old in PYPROJECT
+    (root / "pyproject.toml").write_text(PYPROJECT.replace(old, new, 1))
+
+
+V1 = ("python acme/v1", "bundle acme/v1")
+V2 = ("python acme/v2", "ir acme/v2")
+REMADE: tuple[tuple[Callable[[Path], object], tuple[str, ...]], ...] = (
+    (lambda root: write_schema(root, "v1", "Makes another thing."), V1),
+    (lambda root: write_schema(root, "v2", "Makes another thing."), V2),
+    (lambda root: (root / "schema/acme/v2/thing.json").rename(root / "schema/acme/v2/other.json"), V2),
+    (lambda root: (root / "schema/acme/v1/more.json").write_text('{"$defs": {"More": {"type": "string"}}}'), V1),
+    (lambda root: configured(root, '"acme.v2"', '"acme.two"'), ("python acme/v2",)),
+    (
+        lambda root: configured(root, '"acme-bindings"', '"other"\nlicense = "MIT"'),
+        ("python acme/v1", "python acme/v2"),
+    ),
+    (
+        lambda root: configured(root, "[tool", '[tool.acpgen.names."acme/v1"]\nThingRequest = "Wanted"\n\n[tool'),
+        V1,
+    ),
+    (lambda root: configured(root, "[tool", '[tool.acpgen.names]\nThingRequest = "Wanted"\n\n[tool'), (*V1, *V2)),
+    (lambda root: (root / "generated/python/acme/v1/__init__.py").unlink(), ()),
+)
+"""Changes, and the parts of outputs that are made anew."""
+
+
+@pytest.mark.parametrize(("change", "expected"), REMADE)
+def test_a_change_makes_the_parts_anew_that_depend_on_it_and_no_others(
+    here: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], object], expected: tuple[str, ...]
+) -> None:
+    run()
+    made = rendered(monkeypatch)
+    change(here)
+    assert run().code == 0
+    assert sorted(made) == sorted(expected)
+    known = snapshot(here)
+    shutil.rmtree(here / "generated")
+    run("--no-cache")
+    assert len(made) == len(expected) + 4
+    assert snapshot(here) == known
+
+
+def rendered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The parts that targets are asked for from now on."""
+    made: list[str] = []
+    call = Target.__call__
+
+    def told(target: Target, protocol: Any, bundle: Any, settings: Any) -> Mapping[str, str]:
+        made.append(f"{target.render.__module__.rpartition('.')[2]} {protocol.name}")
+        return call(target, protocol, bundle, settings)
+
+    monkeypatch.setattr(Target, "__call__", told)
+    return made
+
+
+def test_all_parts_are_made_anew_when_a_template_has_changed(
+    here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run()
+    made = rendered(monkeypatch)
+    copied = tmp_path / "templates"
+    shutil.copytree(ROOT / "templates", copied)
+    (copied / "python" / "more.jinja2").write_text("")
+    monkeypatch.setattr("acpgen.resources.templates", lambda: copied)
+    run()
+    assert sorted(made) == sorted((*V1, *V2))
+
+
+def test_what_was_made_while_a_template_changed_is_not_kept(
+    here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied = tmp_path / "templates"
+    shutil.copytree(ROOT / "templates", copied)
+    monkeypatch.setattr("acpgen.resources.templates", lambda: copied)
+    call = Target.__call__
+
+    def edited(target: Target, protocol: Any, bundle: Any, settings: Any) -> Mapping[str, str]:
+        with (copied / "docs" / "home.md.jinja2").open("a") as template:
+            template.write(" ")
+        return call(target, protocol, bundle, settings)
+
+    with monkeypatch.context() as changed:
+        changed.setattr(Target, "__call__", edited)
+        run()
+    made = rendered(monkeypatch)
+    assert "Nothing to do" not in run().err
+    assert sorted(made) == sorted((*V1, *V2))
 
 
 def test_a_change_of_generator_templates_or_dependencies_is_a_change(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import json
 import os
 import subprocess
@@ -10,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +21,9 @@ import pytest
 
 from acpgen import kept, material, provenance, publish
 from acpgen.compat import compare
+from acpgen.compat import guide as guiding
 from acpgen.compat.history import recall
+from acpgen.compat.protocol.check import check
 from acpgen.generate import understand
 from acpgen.ir import JSON
 from acpgen.kept import NOTHING, UNUSED, Kept, user_cache
@@ -160,7 +164,13 @@ def is_module(name: str) -> bool:
     return root in ("acpgen", "schema_inclusion") and (path.is_dir() or path.with_suffix(".py").is_file())
 
 
-ENTRIES = (recall.COMPARING, history.OUTLINING, publish.timelines.MODULES)
+ENTRIES = (
+    recall.COMPARING,
+    history.OUTLINING,
+    publish.timelines.MODULES,
+    publish.changelog.MODULES,
+    publish.GUIDING,
+)
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
@@ -262,7 +272,9 @@ SMALL: dict[str, Any] = {
 }
 
 
-def small(folder: Path, required: list[str]) -> tuple[list[publish.Version], material.Material]:
+def small(
+    folder: Path, required: list[str], *, is_known: bool = False
+) -> tuple[list[publish.Version], material.Material]:
     """A protocol with two releases, of which the second one demands something."""
     changed = json.loads(json.dumps(SMALL))
     changed["$defs"]["GoRequest"]["required"] = required
@@ -276,7 +288,8 @@ def small(folder: Path, required: list[str]) -> tuple[list[publish.Version], mat
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(value))
     known = understand(load(folder / "schema" / "p/v1", name="p/v1"))
-    version = publish.Version(*known, Settings(prefix="p/v1"))
+    content = hashlib.sha256(json.dumps(changed).encode()).hexdigest() if is_known else ""
+    version = publish.Version(*known, Settings(prefix="p/v1"), content=content)
     return [version], material.parsed(material.read(folder / "schema", ["p/v1"]))
 
 
@@ -305,6 +318,37 @@ def test_pages_are_the_same_with_a_cache_and_without_and_change_with_what_they_t
     assert "comparison" in made
     assert other == publish.documents(versions, given)
     assert other["p/v1/history.md"] != plain["p/v1/history.md"]
+
+
+def test_what_compares_the_schema_of_today_is_kept_and_changes_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, made = Kept(tmp_path / "cache"), list[str]()
+
+    def counted(what: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def called(*given: Any, **how: Any) -> Any:
+            made.append(what)
+            return function(*given, **how)
+
+        return called
+
+    def told(required: list[str], *, without: bool = False) -> dict[str, str]:
+        versions, given = small(tmp_path, required, is_known=True)
+        following = replace(versions[0].protocol, name="p/v2")
+        content = f"another than {versions[0].content}"
+        later = replace(versions[0], protocol=following, settings=Settings(prefix="p/v2"), content=content)
+        return dict(publish.documents([*versions, later], given, kept=NOTHING if without else kept))
+
+    monkeypatch.setattr("acpgen.publish.changelog.check", counted("own", check))
+    monkeypatch.setattr(guiding, "guide", counted("guide", guiding.guide))
+    first = told(["id"])
+    assert sorted(made) == ["guide", "own"]
+    assert told(["id"]) == first == told(["id"], without=True)
+    assert sorted(made) == ["guide", "guide", "own", "own"]
+    other = told([])
+    assert sorted(made) == ["guide", "guide", "guide", "own", "own", "own"]
+    assert other == told([], without=True)
+    assert other["p/migration-v1-v2.md"] and other["p/v1/changelog.md"] != first["p/v1/changelog.md"]
 
 
 def test_an_answer_that_depends_on_the_load_of_the_machine_is_not_kept(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, field, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -31,6 +32,7 @@ from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     from acpgen import ir
+    from acpgen.provenance import Code
     from acpgen.schema.bundle import Bundle
     from acpgen.schema.profile import Profile
     from acpgen.targets import Settings
@@ -240,9 +242,9 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
     """Make every output that needs it. `check` writes nothing. Raises `Faults`; then no output has changed."""
     sources = _read(work)
     materials = _materials(work)
-    generator = stamp.generator()
+    code = stamp.code()
     hashes = {
-        output.folder: _inputs(work, output, sources, materials, generator)
+        output.folder: _inputs(work, output, sources, materials, code)
         if not output.shared and all(stamp.is_known(part.target) for part in output.parts)
         else None
         for output in work.outputs
@@ -251,13 +253,13 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
     fresh = {output.folder for output in work.outputs if stamps.is_fresh(output.folder, hashes[output.folder])}
     stale = [output for output in work.outputs if output.folder not in fresh]
     meanings: Meanings = _meanings(work, stale, sources, progress) if stale else {}
-    trees = _trees(work, stale, sources, meanings, materials, progress) if stale else ()
+    trees = _trees(work, stale, sources, meanings, materials, code, progress) if stale else ()
     changes = write(trees, dry=check)
     gaps = {output.folder: _gaps(output, meanings) for output in stale}
     notes = {output.folder: _notes(output, meanings, sources) for output in stale}
     for tree, change in zip(trees, changes, strict=True):
         if not check or change.is_none:
-            stamps.record(tree, hashes[tree.folder], gaps[tree.folder], notes[tree.folder])
+            stamps.record(tree, hashes[tree.folder], code, gaps[tree.folder], notes[tree.folder])
     gaps.update({folder: stamps.gaps(folder) for folder in fresh})
     merged = {label: gap for output in work.outputs for label, gap in gaps[output.folder].items()}
     notes.update({folder: stamps.notes(folder) for folder in fresh})
@@ -344,7 +346,7 @@ def _inputs(
     output: OutputFolder,
     sources: Mapping[Path, Source],
     materials: Mapping[Path, material.Files],
-    generator: str,
+    code: Code,
 ) -> str:
     """A hash of all that goes into an output."""
     files = [
@@ -363,7 +365,7 @@ def _inputs(
     own = {part.label: dict(work.names_of.get(part.label, {})) for part in output.parts}
     names = {"": dict(work.names), **{label: found for label, found in own.items() if found}}
     return stamp.inputs(
-        generator,
+        code.digest,
         files,
         {
             "parts": parts,
@@ -372,6 +374,14 @@ def _inputs(
             "methods": [repr(work.methods.get(part.source)) for part in output.parts],
         },
     )
+
+
+def _of_part(work: Work, output: OutputFolder, part: Part, sources: Mapping[Path, Source], code: Code) -> str:
+    """A hash of all that one part is made from."""
+    alone = _inputs(work, replace(output, parts=(part,)), sources, {}, code)
+    source = sources[part.source]
+    others = {"name": source.name, "taken": dict(source.taken), "shared": bool(work.protocols), "target": part.target}
+    return stamp.inputs(alone, (), others)
 
 
 def _steps(outputs: Sequence[OutputFolder]) -> int:
@@ -430,6 +440,7 @@ def _trees(
     sources: Mapping[Path, Source],
     meanings: Meanings,
     materials: Mapping[Path, material.Files],
+    code: Code,
     progress: Progress,
 ) -> tuple[Tree, ...]:
     """What the outputs are to hold. Raises `Faults`."""
@@ -438,17 +449,21 @@ def _trees(
 
     done, total = len(meanings), _steps(outputs)
     trees: list[Tree] = []
+    parts = stamp.Parts(work.kept, code)
     for output in outputs:
         made: list[Files] = []
         told: list[publish.Version] = []
         for part in output.parts:
             progress(done, total, f"{part.target} of {part.label}")
             done += 1
-            settings = _settings(part, output, work)
+            settings, meaning = _settings(part, output, work), meanings[_reading(part)]
+            content = _of_part(work, output, part, sources, code) if stamp.is_known(part.target) else ""
             if part.target == "docs" and part.prefix:
-                told.append(publish.Version(*meanings[_reading(part)], settings, sources[part.source].at))
-            else:
-                made.append(TARGETS[part.target](*meanings[_reading(part)], settings))
+                told.append(publish.Version(*meaning, settings, sources[part.source].at, content))
+                continue
+            make = partial(TARGETS[part.target], *meaning, settings)
+            name = f"{part.target} {part.prefix} {part.package} {part.label}"
+            made.append(parts.files(output.folder, name, content, make) if content else make())
         if told:
             beside = material.parsed(materials[output.folder]) if output.folder in materials else material.NONE
             made.append(publish.documents(told, beside, kept=work.kept))

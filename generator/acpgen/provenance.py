@@ -50,6 +50,15 @@ class Code:
         """Whether no file has changed since. What was made while one did is of neither state."""
         return all(_state(Path(path)) == (size, changed) for path, size, changed in self._seen)
 
+    def beside(self, files: Iterable[tuple[str, Path]]) -> Code:
+        """This code and files that it reads, each by a name."""
+        summary, seen = hashlib.sha256(self.digest.encode()), [*self._seen]
+        for name, path in files:
+            content, state = path.read_bytes(), _state(path)
+            summary.update(f"{name}\0{len(content)}\0".encode(errors="surrogateescape") + content)
+            seen.append((str(path), *state))
+        return Code(summary.hexdigest(), tuple(seen))
+
 
 @cache
 def code(*modules: str) -> Code:

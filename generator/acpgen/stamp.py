@@ -9,15 +9,35 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
 from acpgen import provenance, resources
 from acpgen.built_in import BUILT_IN
 from acpgen.kept import Kept
-from acpgen.write import Tree, digest, digest_of
+from acpgen.provenance import Code
+from acpgen.write import Files, Tree, digest, digest_of
 from schema_inclusion.lean import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The files of parts of outputs as the last run made them: of each part one state is kept, with a hash of what it was made from."""
+
+    kept: Kept
+    code: Code
+
+    def files(self, output: Path, name: str, inputs: str, make: Callable[[], Files]) -> Files:
+        """The files of a part: as they were made from just these inputs, or made now."""
+        place = _place(output, name)
+        found = self.kept.find(place)
+        if isinstance(found, dict) and found.get("inputs") == inputs:
+            return cast("dict[str, str]", found["files"])
+        made = make()
+        if self.code.is_as_it_was:
+            self.kept.keep(place, {"inputs": inputs, "files": {**made}})
+        return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +72,12 @@ class Stamps:
         self,
         made: Tree,
         inputs: str | None,
+        code: Code,
         gaps: Mapping[str, Mapping[str, tuple[str, ...]]],
         notes: Iterable[tuple[str, str]] = (),
     ) -> None:
-        """Remember what a folder that holds its tree was made from, its gaps and notes, unless the generator has changed meanwhile."""
-        if inputs is None or not provenance.everything().is_as_it_was:
+        """Remember what a folder that holds its tree was made from, its gaps and notes, unless the `code` has changed meanwhile."""
+        if inputs is None or not code.is_as_it_was:
             return
         told: dict[str, Any] = {"gaps": gaps, "notes": [*notes]}
         self.kept.keep(_key(made.folder), {"inputs": inputs, "output": digest_of(made), **told})
@@ -76,19 +97,30 @@ def is_known(target: str) -> bool:
     return target in BUILT_IN
 
 
+def code() -> Code:
+    """The code of the generator and the prover, templates and monitor, and the versions of what its output depends on."""
+    files = [
+        (path.relative_to(root).as_posix(), path)
+        for root in (resources.templates(), resources.session() / "monitor")
+        for path in sorted(root.rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    ]
+    return provenance.everything().beside(files)
+
+
 def generator() -> str:
-    """A hash of the code of the generator and the prover, of templates and monitor, and of the versions of what its output depends on."""
-    summary = hashlib.sha256(provenance.everything().digest.encode())
-    for root in (resources.templates(), resources.session() / "monitor"):
-        for path in sorted(root.rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
-                summary.update(_framed(path.relative_to(root).as_posix(), path.read_bytes()))
-    return summary.hexdigest()
+    """A hash of that code."""
+    return code().digest
 
 
 def _key(output: Path) -> str:
     """Where the stamp of an output is kept."""
     return hashlib.sha256(b"stamp\0" + os.fsencode(os.path.abspath(output))).hexdigest()
+
+
+def _place(output: Path, name: str) -> str:
+    """Where one part of an output is kept."""
+    return hashlib.sha256(b"part\0" + os.fsencode(os.path.abspath(output)) + f"\0{name}".encode()).hexdigest()
 
 
 def _framed(name: str, content: bytes) -> bytes:

@@ -46,6 +46,9 @@ HOME: Final = INDEX
 RULES: Final = "compatibility.md"
 MACHINES: Final = "llms.txt"
 
+GUIDING: Final = ("acpgen.compat.guide", "acpgen.compat.history.recall")
+"""What makes migration guides."""
+
 
 def documents(
     versions: Sequence[Version],
@@ -66,8 +69,6 @@ def documents(
     Raises `Faults`.
     """
     from acpgen.compat import catalogue, rule_pages
-    from acpgen.compat.guide import guide
-    from acpgen.compat.protocol.revision import Revised
     from acpgen.publish.ages import ages
     from acpgen.publish.history import histories
 
@@ -111,7 +112,7 @@ def documents(
     for old, new in successions(versions):
         path = changes.name(old, new)
         files[path] = changes.page(old, new, path)
-        guided = partial(guide, Revised(old.protocol, old.bundle), Revised(new.protocol, new.bundle))
+        guided = partial(_guided, old, new, kept)
         try:
             files[_guide(old, new)] = memory.once(f"guide {path}", (old, new), guided, may_lag=True)
         except Faults as caught:
@@ -300,6 +301,18 @@ def _families(versions: Sequence[Version], material: Material) -> list[str]:
     return [
         each for each in dict.fromkeys(v.family for v in versions) if each in material.releases and each not in names
     ]
+
+
+def _guided(old: Version, new: Version, kept: Kept) -> str:
+    """The migration guide, as it is kept or made now. Raises `Faults`."""
+    from acpgen.compat.guide import guide
+    from acpgen.compat.history import recall
+    from acpgen.compat.protocol.revision import Revised
+
+    make = partial(guide, Revised(old.protocol, old.bundle), Revised(new.protocol, new.bundle))
+    if not old.content or not new.content:
+        return make()
+    return str(recall.once(kept, GUIDING, "guide", (old.content, new.content), make))
 
 
 def _guide(old: Version, new: Version) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final
 
 from acpgen.compat.findings import SEVERITIES, Severity, worst
-from acpgen.compat.protocol.check import Judged, check, restructured
+from acpgen.compat.history import recall
+from acpgen.compat.protocol.check import Checked, Judged, check, restructured
 from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.report.markdown import VERDICTS
 from acpgen.errors import Faults
@@ -19,6 +21,9 @@ from acpgen.targets.docs import Markdown, Places, code, joined
 from schema_inclusion.lean import dataclass
 
 PAGE: Final = "changelog.md"
+
+MODULES: Final = (*recall.COMPARING, "acpgen.publish.changelog")
+"""What compares the schema of today with a release."""
 
 FEW: Final = 6
 """As many places, types or methods are named of a change that has more. How many more is not said: a number that grows with each
@@ -40,8 +45,7 @@ def page(version: Version, history: History, rules: str) -> str:
         for (old, new), found in zip(pairwise(history.releases), history.comparisons.steps, strict=True)
         if not isinstance(found, Faults)
     ]
-    last = history.releases[-1]
-    own = _step(teller, last.title, "this schema", _own(last.revised, version), most=None)
+    own = _step(teller, history.releases[-1].title, "this schema", _own(history, version), most=None)
     return docs.lay_out(
         "changelog",
         path=path,
@@ -54,13 +58,20 @@ def page(version: Version, history: History, rules: str) -> str:
     )
 
 
-def _own(last: Revised, version: Version) -> Sequence[Judged]:
+def _own(history: History, version: Version) -> Sequence[Judged]:
     """What the schema of this project says otherwise than the newest release."""
-    present = Revised(version.protocol, version.bundle)
-    judged = check(last, present).judged
-    if not judged and last.bundle.schema != present.bundle.schema:
-        return (restructured(last, present, "", ""),)
-    return judged
+    last, present = history.releases[-1], Revised(version.protocol, version.bundle)
+
+    def made() -> Checked:
+        found = check(last.revised, present)
+        if found.judged or last.revised.bundle.schema == present.bundle.schema:
+            return found
+        return replace(found, judged=(restructured(last.revised, present, "", ""),))
+
+    if not version.content:
+        return made().judged
+    parts = (*last.content, "", version.content)
+    return recall.from_data(recall.once(history.kept, MODULES, "own", parts, lambda: recall.as_data(made()))).judged
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from acpgen.write import Change, Files, Tree, write
 from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
+    from acpgen.provenance import Code
     from acpgen.publish import Entry, Version, reference
 
 LARGEST_PAGE: Final = 1_000_000
@@ -69,12 +70,13 @@ def build(config: Config, out: Path, kept: Kept = NOTHING) -> Change:
     """
     generator.require()
     found = inputs(config)
-    known, stamps = _digest(config, found), stamp.Stamps(kept)
+    code, stamps = stamp.code(), stamp.Stamps(kept)
+    known = _digest(config, found, code)
     if kept is not NOTHING and stamps.is_fresh(out, known):
         return Change(out, written=(), unchanged=_paths(out), removed=(), strays=())
     tree = Tree(out, made(docs(config, found, kept), config.site))
     (change,) = write([tree])
-    stamps.record(tree, known, {})
+    stamps.record(tree, known, code, {})
     return change
 
 
@@ -144,7 +146,7 @@ def _version(config: Config, name: str, source: Source) -> Version:
     return Version(*understood, Settings(package=config.package(name), prefix=name), source.at)
 
 
-def _digest(config: Config, given: Inputs) -> str:
+def _digest(config: Config, given: Inputs, code: Code) -> str:
     """A hash of all that goes into the site."""
     files = [(f"{name}/{path}", content) for name, source in given.sources.items() for path, content in source.files]
     files += [
@@ -155,7 +157,7 @@ def _digest(config: Config, given: Inputs) -> str:
     files += [(f"material/{path}", content) for path, content in given.beside.files]
     files += [(f"python/{each.name} {each.at}", each.text.encode()) for each in given.python]
     options = {"config": repr(replace(config, root=Path())), "zensical": generator.ZENSICAL}
-    return stamp.inputs(stamp.generator(), files, options)
+    return stamp.inputs(code.digest, files, options)
 
 
 def made(shown: Docs, address: Published = _NOWHERE) -> Files:

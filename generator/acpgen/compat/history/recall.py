@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from typing import Any, Final, cast
 
@@ -33,16 +33,28 @@ class Remembered:
 
     def __call__(self, old: int, new: int) -> Checked:
         """What the rules say of two sides: as it is kept, or compared now and kept. Raises `Faults`."""
-        code = provenance.code(*COMPARING)
-        known = key(code, "checked", (*self.contents[old], "", *self.contents[new]))
-        found = self.kept.find(known)
-        if found is not None:
-            return from_data(found)
+        parts = (*self.contents[old], "", *self.contents[new])
+
+        def made() -> JSON:
+            return as_data(checked(self.sides[old], self.sides[new]))
+
+        return from_data(once(self.kept, COMPARING, "checked", parts, made))
+
+
+def once(kept: Kept, modules: Sequence[str], kind: str, parts: Iterable[str], make: Callable[[], JSON]) -> JSON:
+    """What the code of `modules`, which asks the prover, makes of `parts`: as it is kept, or made now.
+
+    What was made is kept unless the prover left an answer to time. Raises `Faults`.
+    """
+    code = provenance.code(*modules)
+    known = key(code, kind, parts)
+    found = kept.find(known)
+    if found is None:
         left = unanswered()
-        made = checked(self.sides[old], self.sides[new])
+        found = make()
         if code.is_as_it_was and unanswered() == left:
-            self.kept.keep(known, as_data(made))
-        return made
+            kept.keep(known, found)
+    return found
 
 
 def as_data(checked: Checked) -> JSON:
