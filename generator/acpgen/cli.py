@@ -1103,6 +1103,7 @@ def history(
     under --fail-on, 1 one does, 2 the input cannot be used.
     """
     from acpgen.compat.history import asked as work
+    from acpgen.compat.outputs import require_apart
 
     given, path = tuple(what or ()), ctx.meta["path"]
     if path == "":
@@ -1124,6 +1125,7 @@ def history(
             budget=budget,
             references=_references(ref),
         )
+        require_apart([output], [*given, *([] if path is None else [path])])
         found = work.asked_for(asked)
         coloured = output is None and terminal.is_coloured()
         _deliver(work.written(found, output_format, fail_on, coloured=coloured), output)

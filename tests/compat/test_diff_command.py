@@ -145,6 +145,18 @@ def test_outputs_that_cannot_be_meant_are_faults_and_nothing_is_written(
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
+@pytest.mark.parametrize("output", ["b.json", "html=./b.json", "a.json", "compat-waivers.toml"])
+def test_no_report_is_written_over_what_is_compared_or_accepts_findings(folder: Path, output: str) -> None:
+    (folder / "compat-waivers.toml").write_text("")
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    done = run(folder, "diff", "a.json", "b.json", "--output", output)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "must be another file than those that are compared" in done.stderr
+    told = run(folder, "history", "a.json", "b.json", "--output", "b.json")
+    assert (told.returncode, told.stdout) == (2, "")
+    assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
+
+
 def test_where_one_report_cannot_be_written_none_is(folder: Path) -> None:
     (folder / "r.txt").write_text("as it was")
     wanted = [

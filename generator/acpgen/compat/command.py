@@ -15,7 +15,7 @@ from acpgen.compat.catalogue import as_json, as_markdown, as_text, catalogue, to
 from acpgen.compat.compare import both
 from acpgen.compat.findings import BUDGET, FailOn, Mode, Report, Spot, fails
 from acpgen.compat.fixing import Comparing, Fixed, Repairing, fixed
-from acpgen.compat.outputs import Destination, outputs
+from acpgen.compat.outputs import Destination, outputs, require_apart
 from acpgen.compat.promises import NONE, Policy, judged
 from acpgen.compat.roles import require_roles
 from acpgen.compat.rule_pages import page
@@ -132,6 +132,8 @@ def compared(
         releases = kept(project, new, promised.since, place(project.file))
     versions = () if project is None else versions_of(project, new)
     earlier, later = both(before, new, mode=chosen.mode, unstable=unstable, references=references, methods=profile)
+    read = [each.at(path) for each in (earlier, later) if each.source is not None for path, _ in each.source.files]
+    require_apart([each.file for each in chosen.outputs], [*read, file])
 
     @cache
     def release(path: Path) -> Input:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -64,6 +65,22 @@ def _twice(found: Iterable[Destination]) -> Iterator[Fault]:
         if name in seen:
             yield BadSetting(at="--output", key=shown(name), expected="a place of its own: only one report goes there")
         seen.add(name)
+
+
+def require_apart(written: Iterable[Path | None], read: Iterable[str | Path]) -> None:
+    """Raises `Faults` where a report would be written over a file that was read for it."""
+    known = {os.path.realpath(each) for each in read}
+    faults = [
+        BadSetting(
+            at="--output",
+            key=shown(place(each)),
+            expected="another file than those that are compared or accept findings",
+        )
+        for each in written
+        if each is not None and os.path.realpath(each) in known
+    ]
+    if faults:
+        raise Faults(faults)
 
 
 def _unknown(at: str, name: str, known: Sequence[str]) -> Fault:

@@ -11,10 +11,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
+from time import time
 from typing import TYPE_CHECKING, Final
 
-from acpgen.errors import Fault, Faults, LinkRefused, NoMergeBase, NoRevision, NotFound, TooLarge
+from acpgen.errors import BadSetting, Fault, Faults, LinkRefused, NoMergeBase, NoRevision, NotFound, TooLarge, shown
 from acpgen.schema.load import LARGEST, Source, parsed
 from acpgen.schema.overlay import extended
 from acpgen.schema.siblings import siblings
@@ -146,11 +148,22 @@ def _is_shallow(revision: str) -> bool:
 def age(since: str) -> int:
     """The time that a date means to git, such as `2026-01-31` or `2 weeks ago`, in seconds since 1970. Raises `Faults`.
 
-    A day begins at midnight; git alone would take the time of day that it is now.
+    A day begins at midnight; git alone would take the time of day that it is now. What git does not understand means the present to it,
+    and is refused.
     """
-    given = f"{since} 00:00:00" if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", since) else since
-    told = _git(["rev-parse", f"--since={given}"], since).decode().strip()
-    return int(told.rpartition("=")[2])
+    expected = "a time that has passed, such as 2026-01-31 or '3 months ago'"
+    wrong = Faults([BadSetting(at="--since", key=shown(since), expected=expected)])
+    now = int(time())
+    if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", since):
+        try:
+            told = int(datetime.fromisoformat(since).timestamp())
+        except (ValueError, OverflowError):
+            raise wrong from None
+    else:
+        told = int(_git(["rev-parse", f"--since={since}"], since).decode().strip().rpartition("=")[2])
+    if told >= now:
+        raise wrong
+    return told
 
 
 def ancestors(commit: str) -> frozenset[str]:
