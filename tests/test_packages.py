@@ -174,6 +174,7 @@ MONITOR_LEAVES: Final[dict[str, set[str]]] = {
     "forms": {"events", "json_types"},
     "json_types": set(),
     "kept": set(),
+    "objects": {"events", "json_types"},
     "offers": {"events", "json_types", "kept"},
     "patches": set(),
     "records": {"kept", "offers", "rootpaths"},
