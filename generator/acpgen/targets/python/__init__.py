@@ -1,7 +1,7 @@
 """The target `python`: typed records, tagged unions that keep unknown variants, the method table, decoding and encoding.
 
-Records come from datamodel-code-generator; everything else is laid out by the templates beside the static run-time package, which is
-copied as it is.
+Records come from datamodel-code-generator; everything else is laid out by the templates beside the static run-time package, of
+which a package carries the modules that it needs, as they are.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from acpgen.targets.python.aliases import alias_views, imports, named_records
 from acpgen.targets.python.alone import with_shared_bodies
 from acpgen.targets.python.annotations import either
 from acpgen.targets.python.beyond import Beyond, beyond, check_view, keeping
+from acpgen.targets.python.carried import carried_by
 from acpgen.targets.python.defaults import with_sound_defaults
 from acpgen.targets.python.dials import OPTIONS, PYTHONS, dials
 from acpgen.targets.python.distribution import STRICT, distribution
@@ -73,6 +74,8 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         files = {f"{folder}.py": _file(protocol, files, names, modules)}
     else:
         files.update(_around(protocol, names, modules, former_names(bundle, names)))
+        carried = carried_by(files.values(), modules.runtime, dict(_runtime()))
+        files.update({f"{top}/runtime/{path}": text for path, text in _runtime() if path in carried})
     if settings.distribution is not None:
         files.update(distribution(protocol, settings, top, chosen))
     return formatted(files, chosen.line_length, chosen.python)
@@ -95,7 +98,6 @@ def _around(protocol: ir.Protocol, names: Names, modules: Modules, former: Mappi
         files[f"{folder}/peers.py"] = _peers(protocol, modules, view)
     if folder != top:
         files[f"{top}/__init__.py"] = lay_out("top", runtime=modules.runtime, about="Typed protocol bindings.")
-    files.update({f"{top}/runtime/{path}": text for path, text in _runtime()})
     return files
 
 
