@@ -399,3 +399,10 @@ def test_a_list_of_names_has_a_name_for_the_root() -> None:
     assert "\n  the root, B\n" in text(report, "risky")
     assert "`language-widened` (2): the root, `B`" in written(report, "markdown")
     assert "<code></code>" not in written(report, "html")
+
+
+def test_a_schema_that_is_nothing_but_a_root_is_compared() -> None:
+    report = compared({"type": "integer"}, {"type": "number"})
+    assert "compared: the root" in " ".join(text(report, "risky").split())
+    changed = compared({"type": "integer", "$defs": {"B": {}}}, {"type": "number", "$defs": {"B": {}}})
+    assert "compared: 0 methods, 1 of 1 definition" in " ".join(text(changed, "risky").split())

@@ -268,10 +268,12 @@ def _unsent(report: Report) -> str:
 
 
 def _coverage(coverage: Coverage) -> str:
-    """`76 methods, 240 of 240 definitions`, and how many other parts of the files were not."""
+    """`76 methods, 240 of 240 definitions`, `the root`, and how many other parts of the files were not."""
     definitions = f"{coverage.compared} of {counted(coverage.definitions, 'definition')}"
     others = len(coverage.not_compared) - (coverage.definitions - coverage.compared)
     rest = f"; not compared: {counted(others, 'other part')}" if others else ""
+    if not coverage.methods and not coverage.definitions:
+        return f"{THE_ROOT}{rest}"  # what has neither method nor definition nor root is refused
     return f"{counted(coverage.methods, 'method')}, {definitions}{rest}"
 
 
