@@ -459,6 +459,49 @@ def test_the_pages_of_what_upstream_has_removed_say_so_and_point_to_what_takes_i
 # --- links -----------------------------------------------------------------------------------------------------------
 
 
+def unfolded(page: str) -> dict[str, tuple[bool, str]]:
+    """The types that the page of a method unfolds, by name: whether one is open, and its text."""
+    found = re.findall(
+        r"^<details markdown=\"1\"( open)?>\n<summary>(.*?)</summary>\n(.*?)^</details>$",
+        page,
+        re.MULTILINE | re.DOTALL,
+    )
+    return {name: (bool(is_open), text) for is_open, name, text in found}
+
+
+def test_the_page_of_a_method_unfolds_the_types_that_it_names_and_folds_those_below() -> None:
+    shown = unfolded(files()["acp/v1/methods/session_new.md"])
+    assert [shown[name][0] for name in ("McpServer", "SessionModeState", "McpServerStdio", "SessionMode")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert "AbsolutePath" not in shown and "EnvVariable" not in shown
+    assert '<a id="params-McpServerStdio-command"></a>`command` | [`AbsolutePath`]' in shown["McpServerStdio"][1]
+    kinds = unfolded(files()["acp/v1/methods/session_request_permission.md"])["PermissionOptionKind"]
+    assert '`"allow_once"`' in kinds[1] and not kinds[0]
+    assert not unfolded(whole()["acp/v1/single-file.md"])
+
+
+@pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
+def test_no_type_is_unfolded_twice_on_a_page(version: publish.Version) -> None:
+    methods = [page for path, page in files().items() if path.startswith(version.path("methods/"))]
+    assert methods
+    for page in methods:
+        names = re.findall(r"<summary>(.*?)</summary>", page)
+        assert len(names) == len(set(names)), page[:80]
+
+
+def test_the_page_of_a_method_draws_what_comes_before_it_and_after_it() -> None:
+    page = files()["acp/v1/methods/session_prompt.md"]
+    drawn = page.partition("## Before and after")[2].partition("## Params")[0]
+    told = re.findall(r'<a href="[^"]*conversations/turn\.md#([^"]+)">', drawn)
+    assert told[:3] == ["session-new", "session-new-answer", "session-prompt"]
+    assert told[3].startswith("session-update")
+    assert "## Before and after" not in files()["acp/v1/methods/logout.md"]
+
+
 def slug(heading: str) -> str:
     """The anchor of a heading, as Python-Markdown and GitHub make it for the headings that stand here."""
     plain = re.sub(r"<[^>]*>|&#\d+;|[`*]", "", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading))
@@ -621,7 +664,7 @@ def test_what_has_no_description_leaves_no_colon_behind(tmp_path: Path) -> None:
 def test_a_method_lists_the_error_codes_that_its_description_names() -> None:
     page = files()["acp/v1/methods/session_new.md"]
     row = next(line for line in page.splitlines() if "-32000" in line and line.startswith("|"))
-    assert "The description of this method names it." in row
+    assert "may answer with error -32000 if the user must sign in first." in row
 
 
 @pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)

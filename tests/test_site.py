@@ -35,11 +35,39 @@ from acpgen.kept import Kept, user_cache
 from acpgen.publish import feed
 from acpgen.publish.history import histories
 from acpgen.site import generator, laying, live, serving
-from browsing import ROOT, SCHEMES, SCREENSHOTS, Window, project
+from browsing import ROOT, SCHEMES, Window, project
 
 PROTOCOLS = ("acp/v1", "acp/v2", "mcp/2025-06-18")
 JUDGED = ((400, "dark"), (1400, "light"))
 """Each width and each scheme once: what fits a window does not depend on colours, nor colours on the window."""
+
+KINDS = (
+    *(
+        "index.html",
+        "404.html",
+        "acp/v1/index.html",
+        "acp/v1/areas/file-system.html",
+        "acp/v1/methods.html",
+        "acp/v1/types.html",
+    ),
+    *("acp/v1/methods/session_prompt.html", "acp/v2/methods/session_load.html", "acp/v2/types/ContentBlock.html"),
+    *("requirements/additional-directories.html", "api/index.html", "api/acp_session.permission.html"),
+    *(
+        "compatibility/required-field-added.html",
+        "guides/write-an-agent.html",
+        "monitor.html",
+        "lint.html",
+        "judge.html",
+    ),
+    *("acp/migration-v1-v2.html", "acp/v2/changelog.html", "acp/v2/conversations/turn.html", "acp/v1/compare.html"),
+    *(
+        "acp/v1/messages.html",
+        "acp/v1/errors.html",
+        "acp/v1/capabilities.html",
+        "acp/unstable/v1/methods/session_fork.html",
+    ),
+)
+"""A page of each kind, judged in each width and each scheme."""
 
 HAND = ROOT / "schema" / "pages"
 BY_HAND = {page.relative_to(HAND).with_suffix(".html").as_posix() for page in HAND.rglob("*.md")}
@@ -776,34 +804,79 @@ def test_dark_mode_follows_the_system_and_can_be_chosen(built: Path, browser: An
         assert shades["light"] != shades["dark"]
 
 
-@pytest.mark.parametrize("path", LOOKED_AT)
-def test_a_page_fits_its_window_and_axe_finds_no_serious_fault(built: Path, browser: Any, path: str) -> None:
-    """With `ACPGEN_SCREENSHOTS` naming a folder, pictures of what was looked at are left there, in both widths and schemes."""
+def serious_faults(window: Window) -> list[str]:
     axe: Any = pytest.importorskip(
         "axe_playwright_python.base", reason="no axe here: pip install axe-playwright-python"
     )
-    script = (Path(axe.__file__).parent / "axe.min.js").read_text("utf-8")
+    window.page.evaluate((Path(axe.__file__).parent / "axe.min.js").read_text("utf-8"))
+    judged = window.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{found['id']}: {found['nodes'][0]['html']}"
+        for found in judged["violations"]
+        if found["impact"] in ("serious", "critical")
+    ]
+
+
+@pytest.mark.parametrize("path", [*KINDS, *(path for path in LOOKED_AT if path not in KINDS)])
+def test_a_page_fits_its_window_and_axe_finds_no_serious_fault(built: Path, browser: Any, path: str) -> None:
+    """With `ACPGEN_SCREENSHOTS` naming a folder, pictures of what was looked at are left there."""
     with serving.served(built) as home:
         context = browser.new_context(viewport={"width": 1400, "height": 900})
         window = Window(context.new_page(), home)
-        for width, scheme in JUDGED:
+        every = [(width, scheme) for width, _ in JUDGED for scheme in SCHEMES]
+        for width, scheme in every if path in KINDS else JUDGED:
             window.page.set_viewport_size({"width": width, "height": 900})
             window.page.emulate_media(color_scheme=scheme)
             window.open(path)
-            window.page.evaluate(script)
             assert window.page.evaluate("document.documentElement.scrollWidth") <= width
-            judged = window.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-            serious = [
-                f"{found['id']}: {found['nodes'][0]['html']}"
-                for found in judged["violations"]
-                if found["impact"] in ("serious", "critical")
-            ]
-            assert not serious
-        for width, scheme in ((width, scheme) for width, _ in JUDGED for scheme in SCHEMES if SCREENSHOTS):
-            window.page.set_viewport_size({"width": width, "height": 900})
-            window.page.emulate_media(color_scheme=scheme)
-            window.open(path)
+            assert not serious_faults(window)
             window.keep(f"{path.replace('/', '-')}-{width}-{scheme}")
         window.rest()
         assert not window.wrong
         context.close()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(width, scheme) for width, _ in JUDGED for scheme in SCHEMES])
+def test_axe_finds_no_serious_fault_in_the_search(built: Path, browser: Any, width: int, scheme: str) -> None:
+    with serving.served(built) as home:
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        window = Window(context.new_page(), home)
+        window.open("index.html")
+        assert window.search("session/new")
+        assert not serious_faults(window)
+        window.keep(f"search-{width}-{scheme}")
+        context.close()
+
+
+def test_results_of_the_search_are_filtered_by_protocol_version(window: Window) -> None:
+    window.open("index.html")
+    window.search("session/new")
+    window.page.get_by_role("button", name=re.compile(r"^acp/v2")).click()
+    results = window.page.get_by_role("option")
+    window.page.wait_for_function(
+        """() => [...document.body.children].some(each => each.shadowRoot
+            && each.shadowRoot.querySelectorAll("[role=option]").length > 3
+            && [...each.shadowRoot.querySelectorAll("[role=option]")].every(found => found.href.includes("/acp/v2/")))"""
+    )
+    assert "acp/v2/methods/session_new.html" in results.first.get_attribute("href")
+
+
+def test_what_is_typed_before_the_index_of_the_search_is_there_is_searched_for(window: Window) -> None:
+    """And a page of which nobody asks anything does not load the index."""
+    asked: list[str] = []
+    window.page.on("request", lambda request: asked.append(request.url))
+    window.open("index.html")
+    window.rest()
+    assert not [url for url in asked if url.endswith("search.json")]
+    waiting: list[Any] = []
+    window.page.route("**/search.json", waiting.append)
+    window.page.keyboard.press("Control+k")
+    window.page.keyboard.type("session/newx")
+    window.page.keyboard.press("Backspace")
+    while not waiting:
+        window.page.wait_for_timeout(20)
+    waiting[0].continue_()
+    box = window.page.get_by_role("combobox", name="Search")
+    box.wait_for()
+    assert box.input_value() == "session/new"
+    window.page.get_by_role("option").first.wait_for()

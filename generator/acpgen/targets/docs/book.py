@@ -8,7 +8,7 @@ from dataclasses import field
 from typing import Any, Final, TypeAlias, assert_never
 
 from acpgen import ir
-from acpgen.markup import Markdown, code, identifier, prose
+from acpgen.markup import Markdown, code, html, identifier, prose
 from acpgen.meaning import framing
 from acpgen.meaning.checks import checks
 from acpgen.schema.bundle import Bundle
@@ -16,7 +16,7 @@ from acpgen.targets.docs.age_notes import NO_AGES, Ages, shortly
 from acpgen.targets.docs.codes import ErrorCode, codes_of, error_codes
 from acpgen.targets.docs.conversations import Conversation, Spoken, conversations
 from acpgen.targets.docs.examples import Examples
-from acpgen.targets.docs.lifecycles import picture
+from acpgen.targets.docs.lifecycles import around, picture
 from acpgen.targets.docs.phrases import references
 from acpgen.targets.docs.places import CAPABILITIES, ERRORS, INDEX, MESSAGES, METHODS, TYPES, Linker, Places
 from acpgen.targets.docs.rule_notes import NO_RULES, RuleLine, RuleNote, RuleNotes, by_side
@@ -57,6 +57,19 @@ Beside: TypeAlias = Mapping[str, tuple[Counterpart, ...]]
 
 Snippets: TypeAlias = Callable[[ir.Method, Mapping[str, ir.JSON], ir.JSON], str | None]
 """From a method, its example message and the example of its result to source that builds both; `None` where there is none."""
+
+
+_DEEPEST: Final = 2
+"""How many levels of the types below params and results are unfolded on the page of a method."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nested:
+    """A type below the params or the result of a method; `is_direct` where they name it themselves."""
+
+    definition: ir.Definition
+    name: Markdown
+    is_direct: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,6 +166,8 @@ class Book:
     def _part(self, method: ir.Method, *, is_first: bool) -> dict[str, Any]:
         named = [part for part in (method.params, method.result) if part is not None]
         related = [other for part in named for other in self._named_in(self.protocol.definitions[part])]
+        told = list(self._told_of(method)) if is_first else []
+        in_params = tuple(self._nested(method.params, frozenset(named)))
         return {
             "method": method,
             "sender": self._sender(method),
@@ -165,12 +180,41 @@ class Book:
             "snippet": self._snippet(method),
             "is_made": not self.made.isdisjoint(named),
             "more": len(self.examples.get(method.params or "", ())) > 1,
-            "told": list(self._told_of(method)) if is_first else [],
+            "in_params": in_params,
+            "in_result": tuple(
+                self._nested(method.result, frozenset((*named, *(found.definition.name for found in in_params))))
+            ),
+            "told": told,
+            "around": self._around(told[0][0], method.name) if told else None,
             "related": [other for other in dict.fromkeys(related) if other not in named],
             "area": self._area_link(self.places.area_of[named[0]]) if named else None,
             "since": _age(self.ages.methods.get(method.name)),
             "sides": "either side" if method.side in _EITHER else f"the {method.side}",
         }
+
+    def _nested(self, name: str | None, known: frozenset[str]) -> Iterator[Nested]:
+        """The types that one names with fields, variants or values, and those that they name, but for those that are `known`."""
+        seen = set(known)
+        level = [name] if name is not None else []
+        for depth in range(_DEEPEST):
+            below: list[str] = []
+            for other in dict.fromkeys(other for each in level for other in self._behind(each)):
+                if other not in seen:
+                    seen.add(other)
+                    below.append(other)
+                    yield Nested(self.protocol.definitions[other], Markdown(html(other)), is_direct=depth == 0)
+            level = below
+
+    def _behind(self, name: str) -> Iterator[str]:
+        """What a definition names, with what stands behind another name in its place."""
+        for other in self._named_in(self.protocol.definitions[name]):
+            found = self.protocol.definitions[other]
+            if isinstance(found, ir.Alias):
+                yield from (
+                    each for each in references(found.type) if not isinstance(self.protocol.definitions[each], ir.Alias)
+                )
+            else:
+                yield other
 
     def _type(self, definition: ir.Definition) -> dict[str, Any]:
         left = self.left.get(definition.name, ())
@@ -274,6 +318,9 @@ class Book:
     def _picture(self, told: Conversation) -> Callable[[Linker], Markdown]:
         return lambda linker: picture(self.protocol, told, linker)
 
+    def _around(self, told: Conversation, method: str) -> Callable[[Linker], Markdown]:
+        return lambda linker: around(self.protocol, told, method, linker)
+
     def _told_of(self, method: ir.Method) -> Iterator[tuple[Conversation, Spoken]]:
         """The conversations that a method takes part in, each with its first message there."""
         for told in self.told:
@@ -297,6 +344,7 @@ class Book:
                     yield from references(member.type)
             case ir.TaggedUnion():
                 yield from (variant.type for variant in definition.variants)
+                yield from (definition.default,) if definition.default is not None else ()
             case ir.Alias():
                 yield from references(definition.type)
             case ir.Enum():

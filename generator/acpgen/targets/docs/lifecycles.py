@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Final, Literal
 
 from acpgen import ir
 from acpgen.markup import Markdown
@@ -11,14 +12,33 @@ from acpgen.targets.docs.conversations import Conversation, Spoken
 from acpgen.targets.docs.places import Linker
 from acpgen.targets.docs.planned import sides
 
+AROUND: Final = 2
+"""How many messages before a method and after it are shown on its page."""
+
 
 def picture(protocol: ir.Protocol, conversation: Conversation, linker: Linker) -> Markdown:
     """A conversation from top to bottom; each arrow leads to its message."""
+    plan = conversation.plan
+    return _drawn(protocol, conversation, conversation.messages, plan.name, plan.title, linker)
+
+
+def around(protocol: ir.Protocol, conversation: Conversation, method: str, linker: Linker) -> Markdown:
+    """The part of a conversation from shortly before the first message of a method until shortly after its answer."""
+    mine = [place for place, spoken in enumerate(conversation.messages) if spoken.step.method.name == method]
+    answer = next((place for place in mine if conversation.messages[place].step.is_answer), mine[0])
+    shown = conversation.messages[max(0, mine[0] - AROUND) : max(answer, mine[0]) + AROUND + 1]
+    title = f"Before and after {method}"
+    return _drawn(protocol, conversation, shown, f"{conversation.plan.name}-around", title, linker)
+
+
+def _drawn(
+    protocol: ir.Protocol, told: Conversation, shown: Sequence[Spoken], name: str, title: str, linker: Linker
+) -> Markdown:
     both = sides(protocol)
     assert both is not None
-    page = linker.places.conversations[conversation.plan.name]
-    arrows = [_arrow(spoken, both, linker.href(page, spoken.anchor)) for spoken in conversation.messages]
-    return pictures.conversation(conversation.plan.name, conversation.plan.title, both, arrows)
+    page = linker.places.conversations[told.plan.name]
+    arrows = [_arrow(spoken, both, linker.href(page, spoken.anchor)) for spoken in shown]
+    return pictures.conversation(name, title, both, arrows)
 
 
 def _arrow(spoken: Spoken, both: tuple[str, str], href: str) -> pictures.Arrow:
