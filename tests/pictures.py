@@ -1,6 +1,9 @@
-"""What a command prints, as a picture of a terminal: python tests/pictures.py writes those that the README shows.
+"""The pictures of the README: what commands print, badges of what the project says of itself, and a page of the site.
 
-A picture names no font of its own and asks nothing of the network. It is light or dark as its reader is.
+    python tests/pictures.py           writes the terminals and the badges
+    python tests/pictures.py SITE      writes the page, as a browser shows it from the folder of a built site
+
+A picture of a terminal names no font of its own and asks nothing of the network. It is light or dark as its reader is.
 """
 
 from __future__ import annotations
@@ -12,9 +15,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from xml.sax.saxutils import escape
 
 ROOT: Final = Path(__file__).parents[1]
@@ -24,6 +28,7 @@ COLUMNS: Final = 80
 _LETTER: Final = 8.4
 _LINE: Final = 18
 _MARGIN: Final = 16
+_BADGE_LETTER: Final = 6.6
 
 _STYLE: Final = """
     .page { fill: #ffffff; stroke: #d0d7de }
@@ -113,12 +118,80 @@ def probed(folder: Path) -> str:
     return picture(command, found)
 
 
+def badge(label: str, value: str) -> str:
+    """An SVG file that says one thing of the project."""
+    left, right = (round(len(text) * _BADGE_LETTER) + 16 for text in (label, value))
+    said = escape(f"{label}: {value}")
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img" aria-label="{said}">',
+            f"  <title>{said}</title>",
+            f'  <rect width="{left + right}" height="20" rx="3" fill="#2f4f8f"/>',
+            f'  <path d="M3 0h{left - 3}v20H3a3 3 0 0 1-3-3V3a3 3 0 0 1 3-3z" fill="#44474d"/>',
+            '  <g fill="#ffffff" font-family="Verdana, DejaVu Sans, sans-serif" font-size="11" text-anchor="middle">',
+            f'    <text x="{left / 2:g}" y="14">{escape(label)}</text>',
+            f'    <text x="{left + right / 2:g}" y="14">{escape(value)}</text>',
+            "  </g>",
+            "</svg>",
+            "",
+        ]
+    )
+
+
+def project() -> Any:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+
+def python_badge(_: Path) -> str:
+    return badge("Python", project()["requires-python"].removeprefix(">=") + "+")
+
+
+def license_badge(_: Path) -> str:
+    return badge("license", project()["license"])
+
+
+def protocols_badge(_: Path) -> str:
+    found = [path for path in ("acp/v1", "acp/v2", "mcp/2025-06-18") if (ROOT / "schema" / path).is_dir()]
+    return badge("protocols", ", ".join(found))
+
+
+def shown(site: Path) -> bytes:
+    """A page of a built site in a browser, as a PNG file."""
+    from playwright.sync_api import sync_playwright
+
+    from acpgen.site import serving
+    from browsing import CHROMIUM
+
+    with serving.served(site) as home, sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        context = browser.new_context(viewport={"width": SIZE[0], "height": SIZE[1]})
+        page = context.new_page()
+        page.goto(home + PAGE)
+        page.wait_for_load_state("networkidle")
+        made: bytes = page.screenshot()
+        browser.close()
+    return made
+
+
 DEFECT: Final = "lists what was deleted"
-PICTURES: Final[Mapping[str, Callable[[Path], str]]] = {"diff.svg": compared, "probe.svg": probed}
+PICTURES: Final[Mapping[str, Callable[[Path], str]]] = {
+    "diff.svg": compared,
+    "probe.svg": probed,
+    "python.svg": python_badge,
+    "license.svg": license_badge,
+    "protocols.svg": protocols_badge,
+}
+DOCS: Final = "docs.png"
+PAGE: Final = "acp/v1/methods/session_prompt.html"
+SIZE: Final = (1280, 800)
+"""The page that stands for the docs, and the window in which it is shown."""
 
 
 def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
+    if sys.argv[1:]:
+        (FOLDER / DOCS).write_bytes(shown(Path(sys.argv[1])))
+        return
     for name, make in PICTURES.items():
         with tempfile.TemporaryDirectory() as folder:
             (FOLDER / name).write_text(make(Path(folder)), "utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -26,3 +27,15 @@ def test_a_picture_is_well_formed_and_asks_nothing_of_the_network(name: str) -> 
     assert ET.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
     assert text.count("://") == 1, "the address of the namespace alone"
     assert f"tests/golden/pictures/{name}" in (pictures.ROOT / "README.md").read_text("utf-8")
+
+
+def test_the_picture_of_the_docs_is_one_of_the_page_that_it_names() -> None:
+    content = (pictures.FOLDER / pictures.DOCS).read_bytes()
+    assert content.startswith(b"\x89PNG\r\n\x1a\n")
+    assert struct.unpack(">II", content[16:24]) == pictures.SIZE
+    assert len(content) < 300_000
+    page = Path("generated/docs", pictures.PAGE).with_suffix(".md")
+    assert (pictures.ROOT / page).is_file()
+    assert f"](tests/golden/pictures/{pictures.DOCS})]({page.as_posix()})" in (pictures.ROOT / "README.md").read_text(
+        "utf-8"
+    )

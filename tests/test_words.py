@@ -58,7 +58,8 @@ def texts() -> Iterator[tuple[str, str]]:
         "README.md",
         "SECURITY.md",
         "schema/README.md",
-        "schema/pages/*.md",
+        "CONTRIBUTING.md",
+        "schema/pages/**/*.md",
         "generator/acp-session/README.md",
     ):
         for path in ROOT.glob(pattern):

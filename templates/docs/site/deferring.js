@@ -44,6 +44,18 @@
     handOver();
   };
 
+  // The theme draws where a result stands too pale to read, and lets no key scroll the results.
+  const mend = (root) => {
+    if (root.querySelector("style[data-acp]")) return;
+    const style = document.createElement("style");
+    style.dataset.acp = "";
+    style.textContent = "menu li, menu li::after, h4[class] { color: rgb(var(--color-foreground) / 0.8); opacity: 1 }";
+    root.append(style);
+    const results = root.querySelector("div[tabindex='-1']");
+    if (results) results.tabIndex = 0;
+  };
+  addEventListener("focusin", (event) => event.target.shadowRoot?.querySelector("[role=combobox]") && mend(event.target.shadowRoot));
+
   const isSearch = (target) => target instanceof Element && target.closest(".md-search, label[for=__search]");
   for (const kind of ["pointerover", "focusin"]) addEventListener(kind, (event) => isSearch(event.target) && begin());
   addEventListener("click", (event) => isSearch(event.target) && wait(), true);
