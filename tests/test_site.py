@@ -59,7 +59,7 @@ KINDS = (
         "lint.html",
         "judge.html",
     ),
-    *("acp/migration-v1-v2.html", "acp/v2/changelog.html", "acp/v2/conversations/turn.html", "acp/v1/compare.html"),
+    *("acp/migration-v1-v2.html", "acp/v2/changelog.html", "acp/v2/conversations/work.html", "acp/v1/compare.html"),
     *(
         "acp/v1/messages.html",
         "acp/v1/errors.html",
