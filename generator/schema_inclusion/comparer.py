@@ -83,18 +83,21 @@ class Comparer:
         self._formats = chosen(formats)
         self._allowance = allowance
         self._granted = 0
-        self._steps = steps + STEPS_A_SCHEMA * sum(1 for root in (old, new) for _ in every_schema(root))
+        schemas = tuple(every_schema(old)), tuple(every_schema(new))
+        self._steps = steps + STEPS_A_SCHEMA * sum(map(len, schemas))
         self._budget = Budget(0)
         self._normal = Normaliser(Forms(self._budget), formats=self._formats)
         self._prover = Prover(self._normal.forms)
         self._kept: list[Json] = []
         self._too_large: set[int] = set()
         self._fault = ""
-        self._old = self._opened(old, "old", dialect)
-        self._new = self._opened(new, "new", dialect)
+        self._old = self._opened(old, "old", dialect, schemas[0])
+        self._new = self._opened(new, "new", dialect, schemas[1])
         self._equal_roots = same(old, new)
 
-    def _opened(self, root: Json, side: str, unnamed: Dialect | None) -> SchemaDocument | None:
+    def _opened(
+        self, root: Json, side: str, unnamed: Dialect | None, schemas: tuple[dict[str, Json], ...]
+    ) -> SchemaDocument | None:
         try:
             dialect = dialect_of(root, unnamed)
         except UnknownDialect as fault:
@@ -103,7 +106,7 @@ class Comparer:
         if not is_schema(dialect, root):
             self._fault = self._fault or f"The {side} schema is not what its meta-schema allows."
             return None
-        return opened(root, dialect)
+        return opened(root, dialect, schemas)
 
     def compare(self, old: Json | None = None, new: Json | None = None) -> Comparison:
         """Both directions of two schemas, whose references are those of the two documents; `None` is the whole document."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import cache, cached_property
 from typing import Any, Final, Protocol, TypeAlias, cast
@@ -41,6 +41,9 @@ _SCHEMAS: Final = (
     *("not", "if", "then", "else", "contains", "propertyNames", "additionalProperties", "additionalItems"),
     *("unevaluatedProperties", "unevaluatedItems", "items"),
 )
+_HOLDERS: Final = frozenset((*_SCHEMA_LISTS, *_SCHEMA_TABLES, *_DEFINITIONS, *_SCHEMAS))
+"""The keywords that have schemas."""
+
 _ONLY_LEGACY: Final = frozenset({"additionalItems", "dependencies"})
 _ONLY_MODERN: Final = frozenset(
     {
@@ -56,6 +59,8 @@ class UnknownDialect(ValueError):
 
 def _subschemas(schema: dict[str, Json], *, definitions: bool) -> Iterator[Json]:
     """The schemas directly inside a schema, of whatever dialect; with or without those that it only defines."""
+    if _HOLDERS.isdisjoint(schema):
+        return
     for keyword in _SCHEMAS:
         if keyword in schema:
             inner = schema[keyword]
@@ -246,22 +251,23 @@ class Target:
 
 @dataclass(frozen=True, eq=False)
 class SchemaDocument:
-    """One schema document. Its parts are known by their Python identity, so it must not change."""
+    """One schema document, with every schema in it. Its parts are known by their Python identity, so it must not change."""
 
     root: Json
     dialect: Dialect
     scope: Scope
     registry: Registry
+    schemas: tuple[dict[str, Json], ...]
 
     @cached_property
     def is_dynamic(self) -> bool:
         """Whether what a reference says may depend on the way to it."""
-        return any(map(is_dynamic_schema, every_schema(self.root)))
+        return any(map(is_dynamic_schema, self.schemas))
 
     @cached_property
     def patterns(self) -> frozenset[str]:
         """All patterns in it."""
-        return frozenset(pattern for each in every_schema(self.root) for pattern in patterns_of(each))
+        return frozenset(pattern for each in self.schemas for pattern in patterns_of(each))
 
 
 def is_dynamic_schema(schema: dict[str, Json]) -> bool:
@@ -269,20 +275,30 @@ def is_dynamic_schema(schema: dict[str, Json]) -> bool:
     return "$dynamicRef" in schema or "$recursiveRef" in schema or "json-schema.org/" in str(schema.get("$ref", ""))
 
 
-def opened(root: Json, dialect: Dialect | None = None) -> SchemaDocument:
-    """The document of a schema, in the dialect given or its own. Raises `UnknownDialect`."""
+def opened(
+    root: Json, dialect: Dialect | None = None, schemas: tuple[dict[str, Json], ...] | None = None
+) -> SchemaDocument:
+    """The document of a schema, in the dialect given or its own; `schemas` are `every_schema` of it, where they are known.
+
+    Raises `UnknownDialect`.
+    """
     chosen = dialect_of(root) if dialect is None else dialect
-    registry = registry_of(root, chosen)
+    known = tuple(every_schema(root)) if schemas is None else schemas
+    registry = registry_of(root, chosen, known)
     resolver = registry.resolver(_resource(root, chosen).id() or "")
-    return SchemaDocument(root, chosen, Scope(resolver, id(root), chosen, _anchors(root, chosen)), registry)
+    scope = Scope(resolver, id(root), chosen, _anchors(root, chosen, known))
+    return SchemaDocument(root, chosen, scope, registry, known)
 
 
-def registry_of(root: Json, dialect: Dialect) -> Registry:
-    """The published meta-schemas and a schema, with what its anchors and identifiers name: no lookup has to walk the schema for them."""
+def registry_of(root: Json, dialect: Dialect, schemas: Iterable[dict[str, Json]]) -> Registry:
+    """The published meta-schemas and a schema, with what its anchors and identifiers name: no lookup has to walk the schema for them.
+
+    `schemas` are `every_schema` of it.
+    """
     resource = _resource(root, dialect)
     address = resource.id() or ""
     plain: Registry = SPECIFICATIONS.with_resource(address, resource)
-    if not any(not _NAMING.isdisjoint(each) for each in every_schema(root)):
+    if not any(not _NAMING.isdisjoint(each) for each in schemas):
         return plain
     try:
         known: Registry = plain.crawl()
@@ -296,8 +312,7 @@ def _resource(root: Json, dialect: Dialect) -> referencing.Resource[Any]:
     return referencing.jsonschema.specification_with(dialect.value).create_resource(cast("Any", root))
 
 
-def _anchors(root: Json, dialect: Dialect) -> Anchors:
-    schemas = list(every_schema(root))
+def _anchors(root: Json, dialect: Dialect, schemas: tuple[dict[str, Json], ...]) -> Anchors:
     return Anchors(
         Counter(str(each["$dynamicAnchor"]) for each in schemas if "$dynamicAnchor" in each),
         sum(each.get("$recursiveAnchor") is True for each in schemas),

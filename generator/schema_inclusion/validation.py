@@ -139,8 +139,9 @@ def reference_validator(
 def serve(order: Any) -> bool | None:
     """In the subprocess: the verdict on a value."""
     dialect, root, schema, value, formats = order
-    whole = _of_root(Dialect(dialect), root, registry_of(root, Dialect(dialect)), frozenset(formats))
-    is_dynamic = any(map(is_dynamic_schema, every_schema(root)))
+    schemas = tuple(every_schema(root))
+    whole = _of_root(Dialect(dialect), root, registry_of(root, Dialect(dialect), schemas), frozenset(formats))
+    is_dynamic = any(map(is_dynamic_schema, schemas))
     try:
         return _accepted(whole if schema == root else whole.evolve(schema=schema), value, is_dynamic=is_dynamic)
     except TooManySteps:
