@@ -52,6 +52,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
         "quick",
         "sending",
         "trace",
+        "writing",
     },
     "calling": {"contract", "failures", "framing", "gates", "pending", "places", "transport", "wire"},
     "connection": {
@@ -101,6 +102,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "transport": {"failures"},
     "websocket": {"failures", "framing", "peers", "strict", "transport", "wire"},
     "wire": {"codec", "envelopes", "strict"},
+    "writing": {"alone", "json_types", "judging", "model"},
 }
 
 SESSION_ARROWS: Final[dict[str, set[str]]] = {

@@ -33,6 +33,7 @@ from .pointers import json_pointer
 from .quick import quick_validator
 from .sending import STRICTLY, Sent, below, faults, faults_of_value, refuse, unnamed
 from .trace import chosen, find, with_strays
+from .writing import quickly
 
 ROUNDS: Final = 16
 """So often a message is judged again without what was dropped from it; each round drops what may be, up to a limit."""
@@ -465,6 +466,9 @@ def to_json(value: Any) -> bytes:
         return str(value).encode()
     try:
         if isinstance(value, BaseModel):
+            quick = quickly(value)
+            if quick is not None:
+                return quick
             text = value.__pydantic_serializer__.to_json(value, by_alias=True, exclude_unset=True, warnings="error")
         else:
             text = _ANYTHING.serializer.to_json(value, by_alias=True, exclude_unset=True, warnings="error")

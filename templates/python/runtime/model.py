@@ -121,7 +121,7 @@ class Model(BaseModel):
             outer, model, inner = inner, inner if inner["type"] == "model" else model, inner["schema"]
         fields: dict[str, Any] = inner["fields"]
         if any(_is_changeable(field["schema"]) for field in fields.values()):
-            model["serialization"] = core_schema.wrap_serializer_function_ser_schema(_write_changed, info_arg=True)
+            model["serialization"] = core_schema.wrap_serializer_function_ser_schema(write_changed, info_arg=True)
         for name, _, _ in _constants(cls):  # unset is for constructing: the wire must have them
             if fields[name]["schema"]["type"] == "default":
                 fields[name]["schema"] = fields[name]["schema"]["schema"]
@@ -180,7 +180,7 @@ def _is_changeable(schema: Mapping[str, Any]) -> bool:
     return schema["type"] == "default" and ("default_factory" in schema or isinstance(schema["default"], list | dict))
 
 
-def _write_changed(
+def write_changed(
     record: Any, handler: core_schema.SerializerFunctionWrapHandler, info: core_schema.SerializationInfo[Any]
 ) -> Any:
     """Write a record; a default that was changed in place counts as set."""

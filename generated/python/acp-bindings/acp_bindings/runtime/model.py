@@ -161,7 +161,7 @@ class Model(BaseModel):
         fields: dict[str, Any] = inner["fields"]
         if any(_is_changeable(field["schema"]) for field in fields.values()):
             model["serialization"] = core_schema.wrap_serializer_function_ser_schema(
-                _write_changed, info_arg=True
+                write_changed, info_arg=True
             )
         for name, _, _ in _constants(
             cls
@@ -246,7 +246,7 @@ def _is_changeable(schema: Mapping[str, Any]) -> bool:
     )
 
 
-def _write_changed(
+def write_changed(
     record: Any,
     handler: core_schema.SerializerFunctionWrapHandler,
     info: core_schema.SerializationInfo[Any],

@@ -31,7 +31,7 @@ class Alone:
             _Reading(self.field, source),
             handler(source),
             serialization=core_schema.wrap_serializer_function_ser_schema(
-                _Writing(self.field, None)
+                Writing(self.field, None)
             ),
         )
 
@@ -42,9 +42,7 @@ def as_variant(
     """The schema of a union's branch, which writes the tag if the record does not have it of itself."""
     if not isinstance(branch, type) or variant_tag(branch) != field:
         return schema
-    serialization = core_schema.wrap_serializer_function_ser_schema(
-        _Writing(field, tag)
-    )
+    serialization = core_schema.wrap_serializer_function_ser_schema(Writing(field, tag))
     if schema["type"] != "definition-ref":
         return core_schema.no_info_after_validator_function(
             _same, schema, serialization=serialization
@@ -84,7 +82,7 @@ class _Reading:
         return record
 
 
-class _Writing:
+class Writing:
     """Writes a record with a tag, or without where that is `None`."""
 
     __slots__ = ("__name__", "field", "names", "tag")
@@ -99,6 +97,10 @@ class _Writing:
         return handler(
             self._settled(record) if isinstance(record, BaseModel) else record
         )
+
+    def leaves(self, record: BaseModel) -> bool:
+        """Whether a record is written as it is."""
+        return self._settled(record) is record
 
     def _settled(self, record: BaseModel) -> BaseModel:
         model = type(record)
