@@ -273,6 +273,14 @@ def test_a_record_that_is_made_of_further_fields_takes_them(subjects: Subjects) 
     assert found.encoded(found.type("Named")(extra_="x", extra={"more": 1})) == {"extra": "x", "more": 1}
 
 
+def test_no_door_is_named_where_there_is_none(subjects: Subjects) -> None:
+    sealed = {"type": "object", "properties": {"id": {"type": "string"}}, "additionalProperties": False}
+    found = subjects.small("sealed_record", {"Sealed": sealed})
+    for make in (lambda: found.type("Sealed")(zzzz=1), lambda: setattr(found.type("Sealed")(), "zzzz", 1)):
+        with pytest.raises(ValidationError, match=r"no such field \[type=no_such_field"):
+            make()
+
+
 # --- what was set is sent ----------------------------------------------------------------------------------------------
 
 

@@ -20,16 +20,17 @@ DOOR: Final = "extra"
 class Taken:
     """The names that a class takes: `names` are Python and wire names, `near` the Python names by both. `anything`: it takes all others.
 
-    `drops`: it keeps no other, so that one which is given would be lost.
+    `drops`: it keeps no other, so that one which is given would be lost. `refuses`: it takes no other, and has no door for them.
     """
 
-    __slots__ = ("anything", "drops", "names", "near")
+    __slots__ = ("anything", "drops", "names", "near", "refuses")
 
-    def __init__(self, wire: Mapping[str, str], *, anything: bool, drops: bool = False) -> None:
+    def __init__(self, wire: Mapping[str, str], *, anything: bool, drops: bool = False, refuses: bool = False) -> None:
         self.names: Final = frozenset({*wire, *wire.values()} - {DOOR})
         self.near: Final = {**{other: name for name, other in wire.items()}, **{name: name for name in wire}}
         self.anything: Final = anything
         self.drops: Final = drops
+        self.refuses: Final = refuses
 
     def arguments(self, model: type[BaseModel], data: dict[str, Any]) -> dict[str, Any]:
         """The arguments of a constructor as pydantic takes them. Raises `ValidationError` for names that the record does not have."""
@@ -66,7 +67,9 @@ class Taken:
     def _hint(self, name: str, door: str = DOOR) -> str:
         found = no_such_field(name, {} if name == DOOR else self.near)
         return (
-            found if found.endswith("?") or self.drops else f"{found}; what the schema does not know goes into '{door}'"
+            found
+            if found.endswith("?") or self.drops or self.refuses
+            else f"{found}; what the schema does not know goes into '{door}'"
         )
 
 

@@ -304,7 +304,9 @@ def taken(model: type[BaseModel]) -> Taken:
     if found is None:
         wire = wire_names(model)
         anything = issubclass(model, Unknown) or model in _OF_MORE
-        found = _TAKEN[model] = Taken(wire, anything=anything, drops=_drops(model))
+        found = _TAKEN[model] = Taken(
+            wire, anything=anything, drops=_drops(model), refuses=model.model_config.get("extra") == "forbid"
+        )
     return found
 
 

@@ -20,13 +20,18 @@ DOOR: Final = "extra"
 class Taken:
     """The names that a class takes: `names` are Python and wire names, `near` the Python names by both. `anything`: it takes all others.
 
-    `drops`: it keeps no other, so that one which is given would be lost.
+    `drops`: it keeps no other, so that one which is given would be lost. `refuses`: it takes no other, and has no door for them.
     """
 
-    __slots__ = ("anything", "drops", "names", "near")
+    __slots__ = ("anything", "drops", "names", "near", "refuses")
 
     def __init__(
-        self, wire: Mapping[str, str], *, anything: bool, drops: bool = False
+        self,
+        wire: Mapping[str, str],
+        *,
+        anything: bool,
+        drops: bool = False,
+        refuses: bool = False,
     ) -> None:
         self.names: Final = frozenset({*wire, *wire.values()} - {DOOR})
         self.near: Final = {
@@ -35,6 +40,7 @@ class Taken:
         }
         self.anything: Final = anything
         self.drops: Final = drops
+        self.refuses: Final = refuses
 
     def arguments(self, model: type[BaseModel], data: dict[str, Any]) -> dict[str, Any]:
         """The arguments of a constructor as pydantic takes them. Raises `ValidationError` for names that the record does not have."""
@@ -93,7 +99,7 @@ class Taken:
         found = no_such_field(name, {} if name == DOOR else self.near)
         return (
             found
-            if found.endswith("?") or self.drops
+            if found.endswith("?") or self.drops or self.refuses
             else f"{found}; what the schema does not know goes into '{door}'"
         )
 
