@@ -8,9 +8,8 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Generator, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-
-from schema_inclusion.lean import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Final, Literal, TypeAlias, cast, get_args
 
@@ -65,7 +65,6 @@ from acpgen.schema.load import References, decode, parse_json, place, read_bytes
 from acpgen.schema.names import is_class_name
 from acpgen.schema.profile import Profile, built_in, profile
 from acpgen.schema.profile import names as profile_names
-from schema_inclusion.lean import dataclass
 
 Table: TypeAlias = Mapping[str, object]
 

@@ -7,10 +7,8 @@ Stages collect what they find and raise it together as `Faults`, so one run show
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Final
-
-from schema_inclusion.lean import dataclass
 
 LONGEST_LINE: Final = 600
 

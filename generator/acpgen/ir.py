@@ -8,10 +8,8 @@ only through `Ref`, so each value is a finite tree and two protocols are equal w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
-
-from schema_inclusion.lean import dataclass
 
 VERSION: Final = "1.1"
 """The version of this model. The second number grows with what is added, the first one with what is removed or means something else."""

@@ -13,11 +13,11 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from acpgen.write import replace_file
-from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     from acpgen.ir import JSON

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from types import MappingProxyType
@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from acpgen.errors import BadMaterial, Fault, Faults, NoFiles
 from acpgen.pointers import pointer
 from acpgen.schema.load import Documents, Source, decode, parse, parse_json, place, read_bytes, read_folder
-from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     from acpgen.ir import JSON

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -28,7 +28,6 @@ from acpgen.kept import NOTHING, Kept, user_cache
 from acpgen.meaning import found, unenforced
 from acpgen.schema.load import NO_REFERENCES, References, Source, parse, place, read
 from acpgen.write import Change, Files, Tree, difference, write
-from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     from acpgen import ir

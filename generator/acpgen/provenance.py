@@ -11,14 +11,13 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
 from acpgen import resources
-from schema_inclusion.lean import dataclass
 
 DEPENDENCIES: Final = (
     "datamodel-code-generator",

@@ -11,6 +11,7 @@ import os
 import stat
 from codecs import BOM_UTF8
 from collections.abc import Generator, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -19,7 +20,6 @@ from pydantic_core import from_json
 from acpgen.errors import Faults, NotCreated, NotFound, Unreadable
 from acpgen.schema.load import place
 from acpgen.schema.walk import is_object
-from schema_inclusion.lean import dataclass
 
 LONGEST: Final = 64 << 20
 """Bytes of one line. Longer ones are passed over, and said to be too long."""

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,7 +19,6 @@ from acpgen.built_in import BUILT_IN
 from acpgen.kept import Kept
 from acpgen.provenance import Code
 from acpgen.write import Files, Tree, digest, digest_of
-from schema_inclusion.lean import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import json
 import keyword
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +20,6 @@ from acpgen.schema.drafts import address
 from acpgen.schema.keywords import DRAFTS
 from acpgen.schema.load import NO_REFERENCES, References, Source, parse, read, read_bytes
 from acpgen.schema.profile import names as profile_names
-from schema_inclusion.lean import dataclass
 
 _FILES: Final[Mapping[str, str]] = {
     "pyproject.toml": "pyproject.toml",

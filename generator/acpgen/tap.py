@@ -20,6 +20,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, BinaryIO, Final
 
@@ -28,7 +29,6 @@ from acpgen.judge import ended
 from acpgen.orphans import dies_with, dismiss, guard
 from acpgen.recording import LONGEST, recorded, unrecorded
 from acpgen.tape import Tape
-from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     from types import FrameType

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections import Counter, OrderedDict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from acpgen import judge
 from acpgen.recording import Line, Said, said
 from acpgen.schema.walk import is_array, is_object
-from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     from acp_bindings.runtime.strict import Strict, Violation

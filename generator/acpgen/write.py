@@ -18,7 +18,7 @@ import shutil
 import stat
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -36,7 +36,6 @@ from acpgen.errors import (
     Unwritable,
 )
 from acpgen.schema.load import place
-from schema_inclusion.lean import dataclass
 
 Files: TypeAlias = Mapping[str, str]
 """What a folder holds: text by path, relative and with `/`."""

@@ -3,9 +3,8 @@
 `compare` answers both directions for two documents, `include` one, `is_satisfiable` asks whether anything is valid at all.
 A `Comparer` answers many questions about the schemas of two documents and remembers what it has proven. `unanswered` counts what was
 left to time: an answer during which it grew may be another one on another machine.
-`schema_inclusion.patterns` (texts of regular expressions), `schema_inclusion.values` (exact equality and numbers),
-`schema_inclusion.once` (validators of `jsonschema` that judge what is met again once) and `schema_inclusion.lean` (dataclasses that
-are compiled when they are used) are public as well; all other modules are not.
+`schema_inclusion.patterns` (texts of regular expressions), `schema_inclusion.values` (exact equality and numbers) and
+`schema_inclusion.once` (validators of `jsonschema` that judge what is met again once) are public as well; all other modules are not.
 """
 
 from __future__ import annotations

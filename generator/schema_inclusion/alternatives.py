@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
@@ -35,7 +36,6 @@ from schema_inclusion.formula import (
     Types,
     Unique,
 )
-from schema_inclusion.lean import dataclass
 from schema_inclusion.meaning import holds
 
 if TYPE_CHECKING:

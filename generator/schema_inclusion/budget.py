@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
-
-from schema_inclusion.lean import dataclass
 
 
 class OverBudget(Exception):

@@ -7,6 +7,7 @@ ECMA-262's patterns do not contradict; everything else is "undecided". `format` 
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Final
 
 from schema_inclusion import engine
@@ -17,7 +18,6 @@ from schema_inclusion.formats import chosen
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import Formula
 from schema_inclusion.inclusion import Prover
-from schema_inclusion.lean import dataclass
 from schema_inclusion.normal import Normaliser
 from schema_inclusion.outcome import Empty, Outcome, Satisfied, Unknown
 from schema_inclusion.validation import is_schema, reference_validator

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from schema_inclusion.formula import Either, Formula, Kind, Kinds, Opaque, Ref, SomeMember, Switch
-from schema_inclusion.lean import dataclass
 
 
 @dataclass(slots=True)

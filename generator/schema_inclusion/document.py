@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from enum import Enum
 from functools import cache, cached_property
 from typing import Any, Final, Protocol, TypeAlias, cast
@@ -14,7 +15,6 @@ import referencing
 import referencing.exceptions
 import referencing.jsonschema
 
-from schema_inclusion.lean import dataclass
 from schema_inclusion.values import Json
 
 Registry: TypeAlias = "referencing.Registry[Any]"

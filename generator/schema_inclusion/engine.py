@@ -7,6 +7,7 @@ Whatever it cannot read, or answers with a fault of its own, is no answer.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final, cast
 
 import jsonschema_rs
@@ -14,7 +15,6 @@ from jsonschema_rs import CanonicalSchema, canonical
 
 from schema_inclusion.apart import OutOfTime, asked
 from schema_inclusion.document import Dialect, SchemaDocument, every_schema, patterns_of
-from schema_inclusion.lean import dataclass
 from schema_inclusion.regex import UnsupportedPattern, machine
 from schema_inclusion.values import Json
 

@@ -7,12 +7,11 @@ proven to be of its format nor to be of none.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 import jsonschema_rs
-
-from schema_inclusion.lean import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeVar, assert_never, cast
 
@@ -40,7 +40,6 @@ from schema_inclusion.formula import (
     Types,
     Unique,
 )
-from schema_inclusion.lean import dataclass
 from schema_inclusion.values import Json, exact
 
 _F = TypeVar(

@@ -7,10 +7,9 @@ of JSON Schema do.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, TypeAlias
-
-from schema_inclusion.lean import dataclass
 
 Kinds: TypeAlias = int
 """A set of kinds, one bit each. Plain integers: sets of flags cost too much where they are joined so often."""

@@ -8,7 +8,7 @@ answers are remembered for good only once the outer question has been answered t
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 from schema_inclusion import arrays, objects, scalars
@@ -16,7 +16,6 @@ from schema_inclusion.conjunction import joint_inner
 from schema_inclusion.constraints import Constraints
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import Either, Formula, Kind, Switch
-from schema_inclusion.lean import dataclass
 from schema_inclusion.meaning import holds
 from schema_inclusion.outcome import EMPTY, Empty, Outcome, Satisfied, Unknown
 from schema_inclusion.values import Json

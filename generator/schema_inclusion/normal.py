@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from schema_inclusion import unevaluated
@@ -29,7 +29,6 @@ from schema_inclusion.document import (
 from schema_inclusion.formats import FORMATS, WIDER
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import Formula, Kind, Types
-from schema_inclusion.lean import dataclass
 from schema_inclusion.values import Json, exact
 
 DEEPEST_AT_ONCE: Final = 24

@@ -8,12 +8,12 @@ names hold of them, so one of each such class stands for all.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from schema_inclusion.conjunction import member_form
 from schema_inclusion.constraints import Constraints
 from schema_inclusion.formula import All, Formula, Kind
-from schema_inclusion.lean import dataclass
 from schema_inclusion.meaning import holds
 from schema_inclusion.outcome import EMPTY, Empty, Outcome, Satisfied, Unknown
 from schema_inclusion.values import Json

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final, TypeAlias, TypeGuard
 
@@ -18,7 +18,6 @@ import jsonschema.exceptions
 import jsonschema.validators
 
 from schema_inclusion.budget import Allowance
-from schema_inclusion.lean import dataclass
 
 MOST_REFERENCES: Final = 50_000
 """References that are followed for one value; far more than real schemas need."""

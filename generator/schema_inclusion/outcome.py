@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from schema_inclusion.lean import dataclass
 from schema_inclusion.values import Json
 
 

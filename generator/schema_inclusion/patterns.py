@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from schema_inclusion.lean import dataclass
 from schema_inclusion.regex import MATCHED, Machine, Ranges, UnsupportedPattern, begin, ends, found, machine, step
 
 STEPS: Final = 4_000

@@ -8,10 +8,9 @@ text alone, `\d` and `\w` are ASCII, `\s` is ECMA's list.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeAlias
-
-from schema_inclusion.lean import dataclass
 
 Ranges: TypeAlias = tuple[tuple[int, int], ...]
 

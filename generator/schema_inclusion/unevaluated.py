@@ -7,11 +7,11 @@ is a choice of conditions, all of them true, such that whatever these leave unev
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from schema_inclusion.document import Dialect, Scope
 from schema_inclusion.formula import Formula, Kind
-from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     from schema_inclusion.forms import Forms

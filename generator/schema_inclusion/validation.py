@@ -6,7 +6,7 @@ It is given patterns as ECMA-262 reads them. What it does not confirm is not sho
 from __future__ import annotations
 
 import re
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, Protocol, cast
 
@@ -27,7 +27,6 @@ from schema_inclusion.document import (
     registry_of,
 )
 from schema_inclusion.ecma import LONGEST_AT_ONCE, needs_time, reading_as_ecma
-from schema_inclusion.lean import dataclass
 from schema_inclusion.once import TooManySteps, following_once, remembering
 from schema_inclusion.values import Json
 

@@ -6,6 +6,7 @@ None is shown that the reference validator has not confirmed, nor one that the v
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
 from typing import Final
@@ -16,7 +17,6 @@ from schema_inclusion.ecma import LONGEST_AT_ONCE
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import Formula
 from schema_inclusion.inclusion import Prover
-from schema_inclusion.lean import dataclass
 from schema_inclusion.meaning import holds
 from schema_inclusion.outcome import Outcome, Satisfied, Unknown
 from schema_inclusion.validation import ReferenceValidator, longest_text

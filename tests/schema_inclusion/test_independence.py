@@ -16,7 +16,6 @@ PACKAGE: Final = Path(schema_inclusion.__file__).parent
 ROOT: Final = PACKAGE.parents[1]
 
 LAYERS: Final = (
-    {"lean"},
     {"budget", "formula", "regex", "values"},
     {"answers", "apart", "constraints", "document", "formats", "outcome"},
     {"ecma", "once"},

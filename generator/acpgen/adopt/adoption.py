@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,7 +21,6 @@ from acpgen.generate import understand
 from acpgen.pointers import pointer, reference_to, target
 from acpgen.schema.load import Documents, Source, check, decode, load, parse, parse_json, place, read_bytes
 from acpgen.schema.walk import Schema, inside, is_array, is_object, references, refs
-from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     from acpgen.schema.bundle import Bundle

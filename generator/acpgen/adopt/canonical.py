@@ -9,7 +9,7 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from acpgen.adopt import layout
@@ -17,7 +17,6 @@ from acpgen.adopt.facts import rebuilt
 from acpgen.pointers import target
 from acpgen.schema.load import Documents
 from acpgen.schema.walk import Schema, asserts, is_object, references
-from schema_inclusion.lean import dataclass
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCE: Final = re.compile(r"(?P<file>[^#]*)(?P<place>#/\$defs/.+)")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from acpgen.adopt.facts import UNIONS, Key, Parts, facts, keyed, same, union_keyword
 from acpgen.adopt.layout import line
 from acpgen.pointers import pointer
 from acpgen.schema.walk import MAPS, SINGLE, Schema, is_array, is_object
-from schema_inclusion.lean import dataclass
 
 LONGEST: Final = 72
 

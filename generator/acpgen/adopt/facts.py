@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from acpgen.schema.unions import constant
 from acpgen.schema.walk import MAPS, Schema, children, is_array, is_object
-from schema_inclusion.lean import dataclass
 
 Key: TypeAlias = tuple[str, ...]
 """By what a branch of a union is known again in another revision."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from acpgen.adopt.facts import (
@@ -27,7 +27,6 @@ from acpgen.adopt.words import dressed, new, without_room
 from acpgen.schema.equality import by_key
 from acpgen.schema.unions import Tags, constant, excluded_tags, flatten
 from acpgen.schema.walk import MAPS, SINGLE, Schema, is_object
-from schema_inclusion.lean import dataclass
 
 _Name = TypeVar("_Name", bound="str | Key")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from acpgen.adopt.adoption import Adoption
@@ -15,7 +16,6 @@ from acpgen.markup import code, plain
 from acpgen.pointers import pointer
 from acpgen.schema.unions import is_null
 from acpgen.schema.walk import inside, is_array, is_object
-from schema_inclusion.lean import dataclass
 
 Kind: TypeAlias = Literal["added", "changed", "removed", "conflict", "different"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import cache
 from textwrap import fill
 from typing import Any, Final, cast
@@ -15,7 +15,6 @@ from acpgen.compat import compare, promises, waivers
 from acpgen.compat.promises import NONE, Policy
 from acpgen.compat.protocol.rules import MIRRORS, RULES, UNMIRRORED
 from acpgen.schema.load import decode, parse_json, read_bytes
-from schema_inclusion.lean import dataclass
 
 PAGES: Final = "compatibility"
 """The folder of the pages of rules in the docs."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -28,7 +28,6 @@ from acpgen.compat.waiving import decision as decided
 from acpgen.config import Config, around, find_profile
 from acpgen.errors import BadSetting, Fault, Faults, UnknownName, did_you_mean, shown
 from acpgen.schema.load import NO_REFERENCES, References, decode, place, read_bytes
-from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

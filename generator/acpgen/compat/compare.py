@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from acpgen.compat.causes import placed
@@ -36,7 +36,6 @@ from acpgen.schema.load import NO_REFERENCES, Documents, References
 from acpgen.schema.names import class_name
 from acpgen.schema.profile import choose
 from acpgen.schema.walk import ASSERTIONS, Schema, asserts, is_object
-from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     from acpgen.compat.protocol.check import Checked, Judged

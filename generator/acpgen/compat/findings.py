@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from acpgen.ir import JSON
-from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     from acpgen.schema.revisions import MergeBase

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -16,7 +16,6 @@ from acpgen.compat.report import repairs
 from acpgen.errors import Faults, NotRepairable
 from acpgen.save import save
 from acpgen.schema.load import read_bytes
-from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     from acpgen.compat.compare import Side

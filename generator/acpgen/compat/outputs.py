@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from acpgen.errors import BadSetting, Fault, Faults, UnknownName, did_you_mean, shown
 from acpgen.schema.load import place
-from schema_inclusion.lean import dataclass
 
 STANDARD: Final = "-"
 

@@ -6,7 +6,7 @@ A policy never hides: what it lowers stays in the report, with the severity that
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -28,7 +28,6 @@ from acpgen.compat.findings import (
     readers,
     worst,
 )
-from schema_inclusion.lean import dataclass
 
 Promise: TypeAlias = Literal["full", "backward", "forward", "none"]
 """Which exchange between revisions must work: `backward`, what old peers send is accepted by new ones; `forward`, what new peers send is

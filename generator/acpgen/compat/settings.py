@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final, cast, get_args
 
@@ -31,7 +32,6 @@ from acpgen.compat.findings import SEVERITIES, Severity
 from acpgen.compat.promises import Area, Deprecation, Level, Policy, Promise
 from acpgen.config import quoted
 from acpgen.errors import BadSetting, Fault, Faults, UnknownKey, UnknownName, did_you_mean
-from schema_inclusion.lean import dataclass
 
 _KEY: Final = "tool.acpgen.compat"
 _KEYS: Final = ("promise", "transitive", "formats", "docs", "severity", "experimental", "deprecated")

@@ -7,7 +7,7 @@ but for folders as ACP publishes them, with `schema.json` and beside it `schema.
 from __future__ import annotations
 
 import os
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -25,7 +25,6 @@ from acpgen.schema.load import (
 )
 from acpgen.schema.profile import Profile
 from acpgen.schema.revisions import MergeBase, merge_base, read_revision
-from schema_inclusion.lean import dataclass
 
 Comparable: TypeAlias = "str | os.PathLike[str] | Documents"
 """What can be compared: one of the above, or documents that were loaded."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
@@ -11,7 +11,6 @@ from acpgen.pointers import follow, plain_pointer, pointer_parts, resolve
 from acpgen.schema.drafts import written_parts
 from acpgen.schema.positions import Positions
 from acpgen.schema.walk import is_array, is_object
-from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     from acpgen.compat.sources import Input

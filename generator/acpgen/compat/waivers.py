@@ -19,7 +19,7 @@ import contextlib
 import re
 import tomllib
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any, Final, cast
@@ -29,7 +29,6 @@ from acpgen.compat.findings import Finding, Note, Report, Spot, Waived
 from acpgen.compat.numbering import is_out, is_release
 from acpgen.errors import BadSetting, Fault, Faults, NotToml, UnknownKey, did_you_mean
 from acpgen.schema.load import decode, place, read_bytes
-from schema_inclusion.lean import dataclass
 
 FILE: Final = "compat-waivers.toml"
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 
 from acpgen.compat.findings import Finding, Report, Spot
 from acpgen.compat.numbering import is_date, is_out, is_release
 from acpgen.compat.waivers import Waiver, is_waived, parsed, waive
 from acpgen.errors import BadSetting, Fault, Faults, NotAppendable, UnknownName, did_you_mean
-from schema_inclusion.lean import dataclass
 
 
 @dataclass(frozen=True, slots=True)

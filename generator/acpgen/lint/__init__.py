@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -22,7 +22,6 @@ from acpgen.schema.dialect import dialect_file
 from acpgen.schema.effort import bounded
 from acpgen.schema.load import NO_REFERENCES, References, Source, parse_unchecked, place, read
 from acpgen.schema.positions import positions
-from schema_inclusion.lean import dataclass
 
 Rule: TypeAlias = Callable[[Subject], Iterable[Remark]]
 

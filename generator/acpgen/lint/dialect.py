@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
@@ -12,7 +13,6 @@ from acpgen.pointers import pointer
 from acpgen.schema.dialect import declared_sides, keywords, meta_schema, wrong_values
 from acpgen.schema.drafts import MODERN, draft_of
 from acpgen.schema.load import check
-from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     import jsonschema_rs

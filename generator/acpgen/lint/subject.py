@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -17,7 +17,6 @@ from acpgen.schema.drafts import MODERN
 from acpgen.schema.load import Document, Documents, Source
 from acpgen.schema.unions import branches_of, is_null
 from acpgen.schema.walk import Schema, children, is_object
-from schema_inclusion.lean import dataclass
 
 Role: TypeAlias = Literal["document", "definition", "field", "branch", "part"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from acpgen import ir
@@ -11,7 +12,6 @@ from acpgen.meaning.patterns import in_rust
 from acpgen.pointers import pointer
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.walk import Schema, inside, references
-from schema_inclusion.lean import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ The target `python` writes the rows into `_tables.py`; `judge` builds the same o
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias, assert_never
 
 from acpgen import ir
-from schema_inclusion.lean import dataclass
 
 Row: TypeAlias = dict[str, Any]
 """Arguments by name; those that have their default are left out."""

@@ -6,7 +6,7 @@ A node is read, never changed. What it refers to is looked up among the definiti
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -25,7 +25,6 @@ from acpgen.schema.unions import (
     recognise,
 )
 from acpgen.schema.walk import ASSERTIONS, Schema, is_array, is_object
-from schema_inclusion.lean import dataclass
 
 
 class Schemas(Mapping[str, "Node"]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 from acpgen import ir
@@ -16,7 +16,6 @@ from acpgen.meaning.patterns import in_rust
 from acpgen.schema.equality import by_key
 from acpgen.schema.unions import ALL_KINDS, OBJECTS, is_of_type
 from acpgen.schema.walk import ASSERTIONS, BY_KIND, is_object
-from schema_inclusion.lean import dataclass
 
 
 @dataclass

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
-
-from schema_inclusion.lean import dataclass
 
 Strength: TypeAlias = Literal["must", "should", "note"]
 """`must` and `should` are breaches. A `note` is worth knowing: the documents say less than SHOULD, or nothing."""

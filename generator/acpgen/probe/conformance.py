@@ -5,11 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 from acpgen.probe.clauses import Clause, Strength
-from schema_inclusion.lean import dataclass
 
 Verdict: TypeAlias = Literal["breaks", "passes", "not judged"]
 

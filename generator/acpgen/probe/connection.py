@@ -6,6 +6,7 @@ import heapq
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,7 +14,6 @@ from acpgen import judge
 from acpgen.probe.child import Child
 from acpgen.probe.conformance import TranscriptLine
 from acpgen.schema.walk import is_array, is_object
-from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     from acp_session.monitor import Breach, Monitor

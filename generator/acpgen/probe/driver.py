@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
@@ -22,7 +22,6 @@ from acpgen.probe.judging import broken, merged, unjudged
 from acpgen.probe.registry import ProbeCase
 from acpgen.probe.trial import Greeting, Trial, Unreachable
 from acpgen.schema.walk import is_object
-from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     from acp_bindings.runtime.strict import Strict

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from importlib import import_module
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from acpgen.probe.cases import MODULES
 from acpgen.probe.clauses import Clause
 from acpgen.probe.tried import TRIED
-from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     from acpgen.probe.trial import Trial

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -15,7 +15,6 @@ from acpgen.probe.conformance import Proven
 from acpgen.probe.connection import Connection, Heard, id_text
 from acpgen.probe.registry import ProbeCase
 from acpgen.schema.walk import is_array, is_object
-from schema_inclusion.lean import dataclass
 
 KNOWN: Final = (1, 2)
 """The versions of the protocol."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Final
 
@@ -18,7 +18,6 @@ from acpgen.publish.history import History
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
 from acpgen.targets.docs import Markdown, Places, code, joined
-from schema_inclusion.lean import dataclass
 
 PAGE: Final = "changelog.md"
 

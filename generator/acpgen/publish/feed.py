@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 from uuid import NAMESPACE_URL, uuid5
@@ -17,7 +18,6 @@ from acpgen.errors import Faults, visible
 from acpgen.publish import changelog
 from acpgen.publish.history import History
 from acpgen.publish.versions import Version
-from schema_inclusion.lean import dataclass
 
 PAGE: Final = "feed.xml"
 

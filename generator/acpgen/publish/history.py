@@ -6,7 +6,7 @@ What follows from releases alone does not change with the schema of today: it is
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, overload
 
@@ -22,7 +22,6 @@ from acpgen.material import Material
 from acpgen.publish import outlines
 from acpgen.publish.outlines import Outline
 from acpgen.publish.versions import Version
-from schema_inclusion.lean import dataclass
 
 OUTLINING: Final = ("acpgen.compat.compare", "acpgen.publish.outlines")
 """The modules by which a release is read and its outline is made."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, assert_never, cast
 
 from acpgen import ir
 from acpgen.compat.protocol.revision import Revised
-from schema_inclusion.lean import dataclass
 
 Kind: TypeAlias = Literal["field", "variant", "value"]
 

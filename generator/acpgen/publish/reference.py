@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Final, TypeAlias
@@ -18,7 +18,6 @@ from acpgen.errors import BadMaterial, Fault, Faults
 from acpgen.markup import Markdown, code, identifier, prose
 from acpgen.publish.pages import Entry
 from acpgen.targets import docs
-from schema_inclusion.lean import dataclass
 
 FOLDER: Final = "api"
 INDEX: Final = f"{FOLDER}/index.md"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from acpgen.errors import BadMaterial, Fault, Faults, UnknownName, did_you_mean, shown
@@ -13,7 +14,6 @@ from acpgen.publish.versions import Version
 from acpgen.schema.walk import is_array, is_object
 from acpgen.targets import docs
 from acpgen.targets.docs.places import TYPES, Places
-from schema_inclusion.lean import dataclass
 
 __all__ = ["MONITOR", "PAGE", "pages", "parse", "path"]
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from acpgen import ir
 from acpgen.schema.bundle import Bundle
 from acpgen.targets import Settings
-from schema_inclusion.lean import dataclass
 
 INDEX: Final = "index.md"
 

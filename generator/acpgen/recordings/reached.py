@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from pydantic_core import from_json
@@ -18,7 +18,6 @@ from acpgen.recordings.standard import Standard
 from acpgen.recordings.stores import File, Recording
 from acpgen.recordings.verdict import MOST_FINDINGS, Finding, RuleKey, Verdict
 from acpgen.schema.walk import is_object
-from schema_inclusion.lean import dataclass
 
 _LONGEST_NAME: Final = 100
 _LONGEST_TEXT: Final = 1000

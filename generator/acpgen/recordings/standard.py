@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acpgen import config, judge, stamp
 from acpgen.errors import Faults, UnknownName
-from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     from acp_bindings.runtime.strict import Strict

@@ -7,13 +7,13 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
 from acpgen import recording
 from acpgen.errors import Faults, NoRecordings, NotFound, Unreadable
 from acpgen.recording import Line
-from schema_inclusion.lean import dataclass
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -5,11 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from acpgen.recordings.verdict import RuleKey, Verdict
-from schema_inclusion.lean import dataclass
 
 MOST_PROGRAMS: Final = 1000
 """Programs that are counted one by one. The rest is counted together: a recording says what it likes about who speaks in it."""

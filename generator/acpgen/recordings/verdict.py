@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
-
-from schema_inclusion.lean import dataclass
 
 MOST_FINDINGS: Final = 10
 """Findings of a recording that are kept, the first of each kind."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote, urldefrag, urljoin
 
@@ -15,7 +16,6 @@ from acpgen.schema.drafts import MODERN, Draft, address, draft_of
 from acpgen.schema.positions import DEEPEST
 from acpgen.schema.siblings import address_of, beside
 from acpgen.schema.walk import DEFINITIONS, Schema
-from schema_inclusion.lean import dataclass
 
 REFERRING: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 """The keywords that refer."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Final, Literal
 
@@ -69,7 +69,6 @@ from acpgen.schema.walk import (
     references,
 )
 from acpgen.schema.ways import require_short_chains
-from schema_inclusion.lean import dataclass
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from acpgen import ir
@@ -20,7 +20,6 @@ from acpgen.schema.sites import Reader, Site
 from acpgen.schema.unions import branches_of, lone_reference
 from acpgen.schema.unmatched import Fit, unmatched
 from acpgen.schema.walk import Schema, is_object
-from schema_inclusion.lean import dataclass
 
 
 @dataclass(frozen=True, slots=True)

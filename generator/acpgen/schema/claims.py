@@ -10,7 +10,7 @@ from __future__ import annotations
 import posixpath
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final, Literal, TypeAlias
 
@@ -19,7 +19,6 @@ from acpgen.schema.labels import counted
 from acpgen.schema.names import class_name
 from acpgen.schema.unions import lone_reference
 from acpgen.schema.walk import DEFINITIONS, Schema, demands, inside, is_array, is_object
-from schema_inclusion.lean import dataclass
 
 Kind: TypeAlias = Literal["member", "inner", "place", "root"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from acpgen.errors import (
@@ -47,7 +48,6 @@ from acpgen.schema.walk import (
     is_object,
     refs_anywhere,
 )
-from schema_inclusion.lean import dataclass
 
 STRIPPED = ("customTypePath", "customBasePath", "customTypeImport")
 """Keywords by which a schema could make the record emitter import something."""

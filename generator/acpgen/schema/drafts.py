@@ -6,7 +6,7 @@ A keyword that a draft does not know asserts nothing in it. Which draft knows wh
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from acpgen.pointers import pointer, pointer_parts
@@ -14,7 +14,6 @@ from acpgen.schema.equality import whole
 from acpgen.schema.expressions import plain_expression
 from acpgen.schema.keywords import DRAFTS, TABLE
 from acpgen.schema.walk import Schema, is_array, is_object
-from schema_inclusion.lean import dataclass
 
 
 @dataclass(frozen=True, slots=True)

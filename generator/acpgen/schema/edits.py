@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from acpgen.pointers import plain_pointer
 from acpgen.schema.positions import Place, Positions
 from acpgen.schema.walk import is_array, is_object
-from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     from acpgen.ir import JSON

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Final
 
 from acpgen.errors import Faults, TooDeep, TooMuchWork
 from acpgen.schema.positions import DEEPEST
-from schema_inclusion.lean import dataclass
 
 STEPS: Final = 2_000_000
 """For a protocol of up to one MiB, and once more for each further MiB. The largest at hand takes a tenth."""

@@ -7,7 +7,7 @@ of a piece to that in the file, where the two differ.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from acpgen.errors import Fault, Faults, NotThatDocument
@@ -21,7 +21,6 @@ from acpgen.schema.positions import DEEPEST
 from acpgen.schema.profile import KINDS, Profile, is_document
 from acpgen.schema.siblings import address_of, beside
 from acpgen.schema.walk import is_object
-from schema_inclusion.lean import dataclass
 
 _READERS: Final[Mapping[str, Callable[[Mapping[str, Any], str, Elsewhere], Made]]] = {
     "openrpc": read_openrpc,

@@ -6,11 +6,10 @@ value, is code of the stage that reads it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from typing import Final, Literal, TypeAlias
-
-from schema_inclusion.lean import dataclass
 
 Role: TypeAlias = Literal["asserts", "annotates", "defines", "elsewhere"]
 """`asserts`: it can refuse a value. `annotates`: it says something about a value. `defines`: it holds definitions. `elsewhere`: it has a

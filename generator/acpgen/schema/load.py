@@ -11,7 +11,7 @@ import math
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -42,7 +42,6 @@ from acpgen.schema.overlay import extended
 from acpgen.schema.positions import DEEPEST, LONGEST_INTEGER, JsonProblem, line_and_column, problems
 from acpgen.schema.siblings import address_of, siblings
 from acpgen.schema.walk import is_definition, is_object
-from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     import jsonschema_rs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from acpgen.errors import Fault, NotThatDocument
@@ -11,7 +11,6 @@ from acpgen.pointers import plain_pointer
 from acpgen.schema.calls import Bound
 from acpgen.schema.names import class_name
 from acpgen.schema.walk import Schema
-from schema_inclusion.lean import dataclass
 
 Elsewhere: TypeAlias = Callable[[str], tuple[str, Any] | None]
 """Finds path and value of another document by the location that a reference names, which is all of it before the fragment."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from acpgen.schema.merging import is_mergeable, merge
 from acpgen.schema.unions import branches_of, constant, lone_reference
 from acpgen.schema.walk import Schema, asserts, is_array, is_object, references
-from schema_inclusion.lean import dataclass
 
 
 @dataclass(frozen=True, slots=True)

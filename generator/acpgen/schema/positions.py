@@ -10,13 +10,11 @@ import math
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from json import JSONDecoder, loads
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, TypeAlias
-
-from schema_inclusion.lean import dataclass
 
 DEEPEST: Final = 100
 """Levels of nesting beyond which a text is not read further. Published schemas need fewer than thirty."""

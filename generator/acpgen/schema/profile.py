@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
@@ -20,7 +20,6 @@ from acpgen.ir import Envelope, Stream
 from acpgen.pointers import plain_pointer
 from acpgen.schema.load import decode, read_bytes
 from acpgen.schema.walk import DEFINITIONS, is_array, is_object
-from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     import jsonschema_rs

@@ -10,7 +10,7 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from time import time
@@ -20,7 +20,6 @@ from acpgen.errors import BadSetting, Fault, Faults, LinkRefused, NoMergeBase, N
 from acpgen.schema.load import LARGEST, Source, parsed
 from acpgen.schema.overlay import extended
 from acpgen.schema.siblings import siblings
-from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     import subprocess

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from acpgen.pointers import follow, place_parts, plain_pointer, reference_to, target
 from acpgen.schema.profile import Profile, Rule
 from acpgen.schema.unions import ALL_KINDS, branches_of, constant, lone_reference
 from acpgen.schema.walk import ASSERTIONS, Schema, demands, is_array, is_object
-from schema_inclusion.lean import dataclass
 
 _ENDS: Final = ("Request", "Notification", "Event", "Call", "Message")
 """Words at the end of a message's name that say what it is."""

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from acpgen.pointers import target
 from acpgen.schema.effort import spend
 from acpgen.schema.equality import by_key, key_of, kind_of, same, whole
 from acpgen.schema.walk import BY_KIND, Schema, asserts, demands, is_array, is_object
-from schema_inclusion.lean import dataclass
 
 Tag: TypeAlias = "str | int | float | bool"
 Tags: TypeAlias = Mapping[Hashable, Tag]

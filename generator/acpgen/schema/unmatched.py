@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 
 from acpgen.errors import UnusedRule, shown
 from acpgen.pointers import plain_pointer
 from acpgen.schema.profile import Profile, Rule
-from schema_inclusion.lean import dataclass
 
 
 @dataclass(frozen=True, slots=True)

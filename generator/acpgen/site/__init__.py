@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import signal
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,7 +25,6 @@ from acpgen.site import generator, laying, modules, searching
 from acpgen.site.live import Live
 from acpgen.site.serving import served
 from acpgen.write import Change, Files, Tree, write
-from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     from acpgen.provenance import Code

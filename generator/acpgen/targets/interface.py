@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from acpgen import ir
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.effort import bounded
 from acpgen.targets.options import Option, Value
-from schema_inclusion.lean import dataclass
 
 
 @dataclass(frozen=True, slots=True)

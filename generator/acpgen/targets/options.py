@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, cast
 
 from acpgen.errors import BadSetting, Fault, UnknownKey, did_you_mean, shown
-from schema_inclusion.lean import dataclass
 
 Kind: TypeAlias = Literal["text", "boolean", "integer", "texts"]
 """What an option holds; `texts` is a list of texts."""

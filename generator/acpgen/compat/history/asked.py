@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from importlib import import_module
 from pathlib import Path
@@ -22,7 +22,6 @@ from acpgen.compat.transitive import versions_of
 from acpgen.config import around, find_profile
 from acpgen.errors import BadSetting, Fault, Faults, UnknownName, did_you_mean
 from acpgen.schema.load import NO_REFERENCES, References
-from schema_inclusion.lean import dataclass
 
 Writer: TypeAlias = Callable[[Timeline, str], str]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,6 @@ from acpgen.compat.history.comparisons import Comparisons
 from acpgen.compat.history.dating import origins
 from acpgen.compat.history.matrices import matrix
 from acpgen.compat.history.timeline import Milestone, Stride, Timeline
-from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     from acpgen.compat.protocol.check import Checked

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -18,7 +18,6 @@ from acpgen.errors import Faults
 from acpgen.schema import revisions
 from acpgen.schema.load import NO_REFERENCES, Documents, References
 from acpgen.schema.profile import Profile
-from schema_inclusion.lean import dataclass
 
 MOST: Final = 50
 """As many revisions are compared if nobody asks for more."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any, Final, cast
 
 from acpgen import provenance
@@ -13,7 +13,6 @@ from acpgen.compat.protocol.check import Checked, Judged
 from acpgen.ir import JSON
 from acpgen.kept import Kept, key
 from schema_inclusion import unanswered
-from schema_inclusion.lean import dataclass
 
 COMPARING: Final = ("acpgen.compat.compare", "acpgen.compat.history.recall")
 """The modules by which two sides are compared."""

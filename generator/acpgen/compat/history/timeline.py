@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from acpgen.compat.findings import Report, Severity, failing
-from schema_inclusion.lean import dataclass
 
 Size: TypeAlias = Literal["none", "patch", "minor", "major"]
 """How much of a version number changes."""

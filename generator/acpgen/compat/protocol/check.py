@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
@@ -76,7 +76,6 @@ from acpgen.pointers import pointer_parts
 from acpgen.schema.unions import lone_reference
 from acpgen.schema.walk import Schema
 from schema_inclusion import FORMATS, Allowance
-from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     from acpgen.compat.findings import Severity

@@ -6,6 +6,7 @@ import json
 import re
 from collections import ChainMap
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Any, Final
 
@@ -15,7 +16,6 @@ from acpgen.compat.protocol.revision import REFERENCE, Revised, wordless
 from acpgen.pointers import plain_pointer, reference_to, target
 from acpgen.schema.unions import branches_of, constant, lone_reference
 from acpgen.schema.walk import ASSERTIONS, Schema, asserts, is_array, is_object, refs
-from schema_inclusion.lean import dataclass
 
 GROUPED: Final = "definitions in a group are not read"
 UNREAD: Final = "a reference leads to a place that is not read"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, assert_never
 
 from acpgen import ir
@@ -14,7 +15,6 @@ from acpgen.compat.protocol.shapes import Objects
 from acpgen.meaning.limits import limits_of
 from acpgen.pointers import plain_pointer, pointer_parts, reference_to
 from acpgen.schema.walk import Schema, is_array, is_object, references
-from schema_inclusion.lean import dataclass
 
 Written: TypeAlias = "Schema | bool"
 

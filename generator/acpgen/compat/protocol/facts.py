@@ -6,13 +6,12 @@ Every fact holds the places of both sides (`file#/pointer`), which are left out 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias, TypedDict
 
 from acpgen import ir
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.shapes import Alternative, Constants, Objects
-from schema_inclusion.lean import dataclass
 
 
 class FactPlaces(TypedDict):

@@ -7,6 +7,7 @@ message is part of the frame: the base of an event frames it as much as the even
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from acpgen import ir
@@ -18,7 +19,6 @@ from acpgen.meaning import framing
 from acpgen.pointers import reference_to, target
 from acpgen.schema.unions import branches_of, constants, lone_reference
 from acpgen.schema.walk import Schema, asserts, is_array, is_object, references
-from schema_inclusion.lean import dataclass
 
 
 @dataclass(frozen=True, slots=True)

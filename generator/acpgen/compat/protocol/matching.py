@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from acpgen import ir
 from acpgen.compat.protocol.leaves import MOST_PAIRS
 from acpgen.compat.protocol.shapes import Alternative, Objects, Shape, kind_of
-from schema_inclusion.lean import dataclass
 
 Matched: TypeAlias = "tuple[list[tuple[Alternative, Alternative]], list[Alternative], list[Alternative]]"
 """The pairs, and what stands alone in the old and in the new revision."""

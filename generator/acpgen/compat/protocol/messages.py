@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
@@ -19,7 +20,6 @@ from acpgen.meaning import framing, texts
 from acpgen.pointers import reference_to
 from acpgen.schema.bundle import DIALECT
 from acpgen.schema.walk import Schema, is_array, is_object
-from schema_inclusion.lean import dataclass
 
 MOST_ERRORS = 1_000
 """Errors that are told of what one reference leads to."""

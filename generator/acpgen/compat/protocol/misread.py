@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from acpgen import ir
 from acpgen.compat.protocol.declared import schema_of
 from acpgen.compat.protocol.facts import PositionsChanged
 from acpgen.schema.walk import Schema, is_array
-from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     from acpgen.compat.protocol.proof import Doubts

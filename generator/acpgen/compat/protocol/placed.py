@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from acpgen import ir
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.facts import Fact
 from acpgen.compat.protocol.shapes import Alternative
-from schema_inclusion.lean import dataclass
 
 EXTENSION: Final = "_example"
 """A name that a peer may always send: extensions begin with an underscore."""

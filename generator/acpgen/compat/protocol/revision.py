@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, cast
 
@@ -16,7 +16,6 @@ from acpgen.pointers import plain_pointer, pointer_parts, target
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.keywords import PROSE
 from acpgen.schema.walk import Schema, is_array, is_object, references
-from schema_inclusion.lean import dataclass
 
 REFERENCE: Final = re.compile(r'"\$ref": "((?:[^"\\]|\\.)*)"')
 """A reference in a text of `Revised.texts`."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 from acpgen import ir
@@ -37,7 +37,6 @@ from acpgen.compat.protocol.placed import EXTENSION
 from acpgen.compat.protocol.policy import Weight
 from acpgen.compat.protocol.shapes import Alternative, kind_of
 from acpgen.meaning import texts
-from schema_inclusion.lean import dataclass
 
 
 @dataclass(frozen=True, slots=True)

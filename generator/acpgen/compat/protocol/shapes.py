@@ -7,10 +7,10 @@ same `Shape`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Literal, TypeAlias, assert_never
 
 from acpgen import ir
-from schema_inclusion.lean import dataclass
 
 Kind: TypeAlias = Literal["boolean", "number", "string", "array", "object"]
 Scalar: TypeAlias = "str | int | float | bool"

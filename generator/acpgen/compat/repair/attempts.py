@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from acpgen.compat.repair.reversals import same
 from acpgen.schema.edits import Edit
 from acpgen.schema.walk import is_array, is_object
-from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     from acpgen.compat.repair.ground import At

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,6 @@ from acpgen.compat.repair.attempts import FileEdit, added
 from acpgen.compat.repair.ground import At, Ground
 from acpgen.compat.repair.reversals import reversals
 from acpgen.schema.walk import DEFINITIONS, is_array, is_object
-from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     from acpgen.compat.findings import Finding

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urljoin
@@ -12,7 +12,6 @@ from urllib.parse import quote, unquote, urljoin
 from acpgen.pointers import IN_FRAGMENTS, plain_pointer, pointer_parts
 from acpgen.schema.drafts import draft_of
 from acpgen.schema.walk import DEFINITIONS, asserts, is_array, is_object, refs_anywhere
-from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     from acpgen.compat.findings import Spot

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from acpgen.compat.repair.attempts import Candidate
@@ -16,7 +17,6 @@ from acpgen.compat.repair.keeping import (
     method_beside,
 )
 from acpgen.compat.repair.restoring import take_back
-from schema_inclusion.lean import dataclass
 
 Strategy: TypeAlias = Callable[[Case], Iterator[Candidate]]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen.compat.findings import FilePatch, Finding, Fix, Repair, Report, Suggestion
@@ -15,7 +15,6 @@ from acpgen.compat.repair.search import STAYS, Attempt, Search
 from acpgen.errors import Faults
 from acpgen.schema.edits import edited, lines_changed, patch
 from acpgen.schema.load import Document, Documents, check, parse_json
-from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     from acpgen.compat.protocol.revision import Revised

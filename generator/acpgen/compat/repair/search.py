@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from acpgen.compat.findings import SEVERITIES, Finding, Report, Spot
@@ -18,7 +18,6 @@ from acpgen.compat.repair.case import Case
 from acpgen.compat.repair.plans import candidates
 from acpgen.compat.repair.restoring import described
 from acpgen.errors import Faults
-from schema_inclusion.lean import dataclass
 
 if TYPE_CHECKING:
     from acpgen.compat.repair.ground import Ground

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from acpgen.compat.findings import (
@@ -25,7 +25,6 @@ from acpgen.compat.findings import (
     raised,
 )
 from acpgen.ir import JSON
-from schema_inclusion.lean import dataclass
 
 NOTES = "Notes"
 THE_ROOT: Final = "the root"

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from acpgen.markup import Markdown, prose
-from schema_inclusion.lean import dataclass
 
 Kind: TypeAlias = Literal["field", "variant", "value"]
 

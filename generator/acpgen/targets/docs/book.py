@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, assert_never
 
 from acpgen import ir
@@ -23,7 +23,6 @@ from acpgen.targets.docs.rule_notes import NO_RULES, RuleLine, RuleNote, RuleNot
 from acpgen.targets.docs.templates import lay_out, relative
 from acpgen.targets.docs.uses import Use, gates, uses
 from acpgen.targets.docs.views import FALLS_TO_DEFAULT, KEPT_BESIDE_DEFAULT, KNOWN_IS_STRICT, UNKNOWN
-from schema_inclusion.lean import dataclass
 
 _EITHER: Final = ("both", "protocol")
 """What a method's side is if either side may handle it."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from acpgen import ir
 from acpgen.markup import sentences
 from acpgen.targets.docs.phrases import references
-from schema_inclusion.lean import dataclass
 
 _STANDARD: Final = (
     (-32700, "Parse error", "What arrived is not JSON."),

@@ -6,6 +6,7 @@ The examples of a schema stand alone; in a conversation they speak of the same s
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from acpgen import ir
@@ -15,7 +16,6 @@ from acpgen.pointers import reference_to
 from acpgen.schema.bundle import Bundle
 from acpgen.targets.docs.examples import ExampleJudge, Examples
 from acpgen.targets.docs.planned import PlannedConversation, PlannedMessage, plans, sides
-from schema_inclusion.lean import dataclass
 
 SHARED: Final = ("sessionId", "terminalId", "toolCallId")
 """Members that name the same thing in all messages of a conversation."""

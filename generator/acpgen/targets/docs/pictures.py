@@ -7,12 +7,12 @@ They are drawn in one colour, that of the text around them, so they follow light
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from acpgen import ir
 from acpgen.markup import Markdown, html, identifier
 from acpgen.targets.docs.places import Linker
-from schema_inclusion.lean import dataclass
 
 WIDTH: Final = 352
 """The width in which a phone of 400 pixels shows a picture without shrinking it."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 from acpgen import ir
 from acpgen.markup import Markdown, code, identifier
 from acpgen.schema.names import assign, method_key, spelled_out
 from acpgen.targets.docs.planned import plans
-from schema_inclusion.lean import dataclass
 
 INDEX: Final = "index.md"
 METHODS: Final = "methods.md"

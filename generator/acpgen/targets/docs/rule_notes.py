@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 from acpgen.markup import Markdown
 from acpgen.targets.docs.codes import codes_in
-from schema_inclusion.lean import dataclass
 
 _TOLD: Final = ("fact", "guidance")
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Literal, assert_never
 
 from acpgen import ir
 from acpgen.targets.docs.phrases import references
-from schema_inclusion.lean import dataclass
 
 
 @dataclass(frozen=True, slots=True)

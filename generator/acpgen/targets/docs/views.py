@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final, assert_never
 
 from acpgen import ir
@@ -12,7 +13,6 @@ from acpgen.targets.docs.leniency import leniency
 from acpgen.targets.docs.phrases import admits_null, constraints, in_words
 from acpgen.targets.docs.places import Linker, joined
 from acpgen.targets.docs.uses import Gate, Use
-from schema_inclusion.lean import dataclass
 
 UNKNOWN: Final = {
     "open": "An unknown {} is valid. Receivers keep it whole and hand it on unchanged; a name that begins with `_` is an extension "

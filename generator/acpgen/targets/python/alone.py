@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from acpgen import ir
 from acpgen.meaning.order import references
-from schema_inclusion.lean import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final, TypeAlias, assert_never
 
 from acpgen.targets.python.literals import literal
-from schema_inclusion.lean import dataclass
 
 Scalar: TypeAlias = "str | int | float | bool | None"
 

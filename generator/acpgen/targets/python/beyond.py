@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
@@ -13,7 +13,6 @@ from acpgen.meaning.checks import Checks, checks
 from acpgen.meaning.unenforced import Gaps, gaps_of
 from acpgen.schema.bundle import Bundle
 from acpgen.targets.python.literals import json_literal, literal
-from schema_inclusion.lean import dataclass
 
 
 @dataclass(frozen=True, slots=True)

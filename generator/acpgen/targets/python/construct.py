@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from acpgen import ir
 from acpgen.targets.python.literals import literal
 from acpgen.targets.python.naming import Names, name_all
-from schema_inclusion.lean import dataclass
 
 WIDTH: Final = 88
 _STEPS: Final = 10_000

@@ -5,13 +5,13 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final, Literal, cast
 
 from acpgen.errors import BadSetting, Fault, Faults
 from acpgen.schema.names import BUILTINS, is_attribute, is_class_name
 from acpgen.targets.interface import Settings
 from acpgen.targets.options import Option
-from schema_inclusion.lean import dataclass
 
 PYTHONS: Final = ("3.11", "3.12", "3.13", "3.14")
 PYDANTIC: Final = "2.14"

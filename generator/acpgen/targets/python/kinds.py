@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from acpgen import ir
@@ -10,7 +11,6 @@ from acpgen.targets.python.fronts import branches
 from acpgen.targets.python.literals import docstring, literal
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.types import annotation, imported, references, takes_null
-from schema_inclusion.lean import dataclass
 
 
 def kind_views(protocol: ir.Protocol, names: Names, *, omits_with_none: bool) -> list[dict[str, Any]]:

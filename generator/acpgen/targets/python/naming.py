@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from acpgen import ir
@@ -14,7 +14,6 @@ from acpgen.schema.names import class_names, field_names, member_names, python_c
 from acpgen.targets.python.alone import Shared, shared_bodies
 from acpgen.targets.python.dials import Dials
 from acpgen.targets.python.fronts import has_front
-from schema_inclusion.lean import dataclass
 
 
 @dataclass(frozen=True)

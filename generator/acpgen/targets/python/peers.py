@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any, Final
 
 from acpgen import ir
 from acpgen.schema.names import assign, class_names, method_names
 from acpgen.targets.python.literals import docstring, literal
 from acpgen.targets.python.naming import Names
-from schema_inclusion.lean import dataclass
 
 EITHER: Final = frozenset({"both", "protocol"})
 """What the side of a method is called that either peer handles."""

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final, cast
 
 from acpgen.targets.python.used_names import Import, NameUse, Text, bound, uses
-from schema_inclusion.lean import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeGuard
 
@@ -29,7 +30,6 @@ from acpgen.targets.python.types import (
     references,
     takes_null,
 )
-from schema_inclusion.lean import dataclass
 
 _STAND_IN: Final = {"type": "boolean"}
 """What the emitter is shown where the type comes from elsewhere; of all types this one imports nothing."""

@@ -9,14 +9,13 @@ from __future__ import annotations
 import builtins
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, TypeAlias
 
 from acpgen.targets.python.literals import literal
 from acpgen.targets.python.pieces import ModuleText, Piece, read
 from acpgen.targets.python.used_names import NameUse
-from schema_inclusion.lean import dataclass
 
 Thing: TypeAlias = tuple[str, str]
 """Something by its module and its name there; a whole module outside has no name."""

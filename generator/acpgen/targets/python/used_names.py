@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
-
-from schema_inclusion.lean import dataclass
 
 _CONTAINERS: Final = frozenset({"dict", "frozenset", "list", "set", "tuple", "type"})
 _NAMING: Final = frozenset({"TypeVar", "TypeAliasType", "NewType"})

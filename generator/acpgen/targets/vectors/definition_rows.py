@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 from acpgen import ir
@@ -25,7 +25,6 @@ from acpgen.pointers import plain_pointer
 from acpgen.schema.walk import is_object
 from acpgen.targets.vectors.rows import ABSENT, Refusal, Row
 from acpgen.targets.vectors.verdicts import Judge
-from schema_inclusion.lean import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from acpgen import ir
@@ -19,7 +19,6 @@ from acpgen.targets.vectors.rows import (
     Row,
     RowSubject,
 )
-from schema_inclusion.lean import dataclass
 
 _EITHER: Final = ("both", "protocol")
 """What a method's side is if either side may handle it."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from acpgen.meaning.values import Path
 from acpgen.pointers import plain_pointer
-from schema_inclusion.lean import dataclass
 
 ABSENT: Final = object()
 

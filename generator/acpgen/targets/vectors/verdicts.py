@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import jsonschema_rs
@@ -19,7 +19,6 @@ from acpgen.schema.bundle import Bundle, tolerant
 from acpgen.schema.effort import spend
 from acpgen.schema.walk import Schema, is_array
 from acpgen.schema.ways import require_few_ways, ways
-from schema_inclusion.lean import dataclass
 
 _WAYS: Final = 50
 """Ways along which the judge goes while others look at one schema."""
