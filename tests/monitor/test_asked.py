@@ -34,7 +34,7 @@ class Thorough(Monitor):
 
     def _rules(self, event: Any) -> tuple[Rule, ...]:
         strict = self._connection.strict
-        spoken = "" if strict is None or event.kind != "notification" else strict.contract.name
+        spoken = "" if strict is None else strict.contract.name
         return tuple(
             rule
             for rule in RULES.values()

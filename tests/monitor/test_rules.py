@@ -23,6 +23,7 @@ from monitor.quiet import QUIET, QUIET_MCP
 from monitor.scripts import (
     Case,
     Said,
+    agent,
     client,
     error,
     info,
@@ -551,6 +552,14 @@ def test_what_an_unknown_version_has_at_its_beginning_is_no_breach_of_a_known_on
     for said in (asked, result("agent", 0, {"protocolVersion": 99, "agentCapabilities": "all"})):
         assert [breach.rule for breach in hear(listener, said) if breach.level != "note"] == []
         assert listener.unjudged
+
+
+def test_rules_of_the_other_version_are_not_asked_about_requests_and_answers() -> None:
+    listener = monitor(CASES[0])
+    asked = {"sessionId": "s", "toolCall": {"toolCallId": "t"}, "options": [], "title": " ", "subject": {"type": "new"}}
+    heard = [*v1(), *opened(), agent("session/request_permission", asked, id_="ask"), error("client", "ask", -32603)]
+    found = {breach.rule for said in heard for breach in hear(listener, said)}
+    assert not found & {name for name, rule in RULES.items() if rule.protocols == ("acp/v2",)}, found
 
 
 def test_methods_of_mcp_that_the_schema_does_not_hold_are_not_judged() -> None:

@@ -371,12 +371,12 @@ class Monitor:
 
     def _rules(self, event: Event) -> tuple[Rule, ...]:
         """The rules that may look at a message. Names that peers make up do not fill the table."""
-        kind, method, update, protocol = event.kind, event.method, "", ""
+        kind, method, update, strict = event.kind, event.method, "", self._connection.strict
+        protocol = "" if strict is None else strict.contract.name
         if method not in _NAMED:
             method = ""
         if kind == "notification":
-            strict, told = self._connection.strict, text(event.body, "update", "sessionUpdate")
-            protocol = "" if strict is None else strict.contract.name
+            told = text(event.body, "update", "sessionUpdate")
             update = told if told in _UPDATES else ""
         chosen = self._chosen.get((kind, method, update, protocol))
         if chosen is None:
