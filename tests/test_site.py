@@ -35,7 +35,7 @@ from acpgen.kept import Kept, user_cache
 from acpgen.publish import feed
 from acpgen.publish.history import histories
 from acpgen.site import generator, laying, live, serving
-from browsing import ROOT, SCHEMES, Window, project
+from browsing import ROOT, SCHEMES, SCREENSHOTS, Window, project
 
 PROTOCOLS = ("acp/v1", "acp/v2", "mcp/2025-06-18")
 JUDGED = ((400, "dark"), (1400, "light"))
@@ -67,7 +67,7 @@ KINDS = (
         "acp/unstable/v1/methods/session_fork.html",
     ),
 )
-"""A page of each kind, judged in each width and each scheme."""
+"""A page of each kind."""
 
 HAND = ROOT / "schema" / "pages"
 BY_HAND = {page.relative_to(HAND).with_suffix(".html").as_posix() for page in HAND.rglob("*.md")}
@@ -819,12 +819,12 @@ def serious_faults(window: Window) -> list[str]:
 
 @pytest.mark.parametrize("path", [*KINDS, *(path for path in LOOKED_AT if path not in KINDS)])
 def test_a_page_fits_its_window_and_axe_finds_no_serious_fault(built: Path, browser: Any, path: str) -> None:
-    """With `ACPGEN_SCREENSHOTS` naming a folder, pictures of what was looked at are left there."""
+    """With `ACPGEN_SCREENSHOTS` naming a folder, in each width and each scheme; pictures of what was looked at are left there."""
     with serving.served(built) as home:
         context = browser.new_context(viewport={"width": 1400, "height": 900})
         window = Window(context.new_page(), home)
         every = [(width, scheme) for width, _ in JUDGED for scheme in SCHEMES]
-        for width, scheme in every if path in KINDS else JUDGED:
+        for width, scheme in every if SCREENSHOTS else JUDGED:
             window.page.set_viewport_size({"width": width, "height": 900})
             window.page.emulate_media(color_scheme=scheme)
             window.open(path)
