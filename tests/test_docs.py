@@ -261,7 +261,7 @@ def test_a_hostile_schema_puts_nothing_into_its_pages(reader: str) -> None:
             "em",
             "strong",
         ),
-        *("div", "span", "figure", "svg", "title", "desc", "rect", "text", "path"),
+        *("div", "span", "figure", "svg", "title", "desc", "rect", "text", "path", "details", "summary"),
     }
     for path, page in made.items():
         found = read(READERS[reader](page))
@@ -442,7 +442,7 @@ def test_an_error_is_listed_with_the_sentence_that_says_when_and_not_for_what_a_
     (tmp_path / "a.json").write_text(json.dumps({"$defs": schema}))
     listed = errors_on(docs.render(*understand(load(tmp_path / "a.json", name="a")), Settings())["methods/ask.md"])
     assert {code: said.strip() for code, said in listed.items()} == {
-        -32003: "| Code -32003. The description of this method names it.<br>It fails with -32003.",
+        -32003: "| Code -32003.<br>It fails with -32003.",
         -32001: "| Code -32001.<br>Refused with -32001.",
     }
 

@@ -93,6 +93,11 @@ _OPEN: Final = ("definition-removed", "not-compared")
 
 _DIRECTIONS: Final[tuple[tuple[Revision, Revision], ...]] = (("old", "new"), ("new", "old"))
 
+_KEPT: Final = (
+    "values with undeclared members, which a document may hold, are accepted otherwise than before; "
+    "--mode language compares these"
+)
+
 _UNPROVEN: Final = "No message that proves it was found, so it is undecided."
 
 _SPENT: Final = "Undecided: budget. The {} steps of the run are spent; '--budget' gives more."
@@ -295,12 +300,12 @@ class _Check:
                 yield self.on_paper(Restructured(called, but="content" if contents else "", **at))
             elif self._is_included(pair, declared=True):
                 self.explained |= {name, other}
-                claims = self._claimed(pair)
-                yield from (
-                    [self.on_paper(Restructured(called, but="told", **at))]
-                    if claims
-                    else self._of_undeclared(pair, called, at)
-                )
+                if self._claimed(pair):
+                    yield self.on_paper(Restructured(called, but="told", **at))
+                elif name in roots:
+                    yield self._of_definition(NotCompared(called, _KEPT, **at), called)
+                else:
+                    yield from self._of_undeclared(pair, called, at)
             elif name in quiet and not closure(self.new, [other]) & elsewhere:
                 self.explained |= {name, other}
                 yield self.on_paper(Restructured(called, but="framed", **at))
@@ -324,10 +329,15 @@ class _Check:
 
     def _of_undeclared(self, pair: Pair, name: str, at: FactPlaces) -> Iterator[Judged]:
         """What a definition says of members that nobody declares, where one revision refuses what the other accepts."""
+        for sender, receiver in self._refusals(pair):
+            value = self.doubts.counterexample(pair, sender, declared=False)
+            yield self._of_definition(UndeclaredChanged(refused_by=receiver, value=value, **at), name)
+
+    def _refusals(self, pair: Pair) -> Iterator[tuple[Revision, Revision]]:
+        """The directions in which a value of the sender's definition may be refused, undeclared members and all."""
         for sender, receiver in _DIRECTIONS:
             if self.doubts.included(pair, sender, declared=False) != "yes":
-                value = self.doubts.counterexample(pair, sender, declared=False)
-                yield self._of_definition(UndeclaredChanged(refused_by=receiver, value=value, **at), name)
+                yield sender, receiver
 
     def _frames(self, told: Sequence[Judged]) -> Iterator[Judged]:
         """What frames messages, or is a union of them, is written differently or in one revision alone, and is named by no finding."""
@@ -430,11 +440,7 @@ class _Check:
             }
             if not told.isdisjoint(around | closure(self.old, names[:1]) | closure(self.new, names[1:])):
                 continue
-            doubtful = tuple(
-                receiver
-                for sender, receiver in _DIRECTIONS
-                if self.doubts.included(pair, sender, declared=False) != "yes"
-            )
+            doubtful = tuple(receiver for _, receiver in self._refusals(pair))
             if doubtful:
                 doubt = self._doubt("schema inclusion fails, and no finding explains why", joined)
                 rule, judgement = judge(doubt)
