@@ -556,7 +556,13 @@ def test_what_an_unknown_version_has_at_its_beginning_is_no_breach_of_a_known_on
 
 def test_rules_of_the_other_version_are_not_asked_about_requests_and_answers() -> None:
     listener = monitor(CASES[0])
-    asked = {"sessionId": "s", "toolCall": {"toolCallId": "t"}, "options": [], "title": " ", "subject": {"type": "new"}}
+    asked: dict[str, Any] = {
+        "sessionId": "s",
+        "toolCall": {"toolCallId": "t"},
+        "options": [],
+        "title": " ",
+        "subject": {"type": "x"},
+    }
     heard = [*v1(), *opened(), agent("session/request_permission", asked, id_="ask"), error("client", "ask", -32603)]
     found = {breach.rule for said in heard for breach in hear(listener, said)}
     assert not found & {name for name, rule in RULES.items() if rule.protocols == ("acp/v2",)}, found
