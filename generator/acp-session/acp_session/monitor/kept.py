@@ -161,7 +161,7 @@ def key(value: object) -> str | None:
     if isinstance(value, str):
         return f"s{brief(value)}"
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return brief(f"n{value:g}" if isinstance(value, float) and not value.is_integer() else f"n{int(value)}")
+        return brief(f"n{value!r}" if isinstance(value, float) and not value.is_integer() else f"n{int(value)}")
     return "null" if value is None else None
 
 

@@ -99,7 +99,7 @@ def _constants(schema: Any) -> Iterator[Any]:
 
 class Shapes:
     """The fields of the types in one bundled schema. Of `forms` forms of messages it remembers that nothing in them is unknown. `words`
-    are texts that are told apart in forms beside the constants of the schema; `plain` is for forms of which the caller knows more.
+    are texts that forms distinguish beside the constants of the schema; `plain` is for forms of which the caller knows more.
     """
 
     def __init__(self, schema: Any, forms: int = MOST_FORMS, words: Iterable[str] = ()) -> None:
