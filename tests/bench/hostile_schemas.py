@@ -40,9 +40,9 @@ def commands(folder: Path) -> Mapping[str, tuple[str, ...]]:
     return {
         "lint": ("lint", new),
         **{f"generate {name}": (*made, "--target", name, "--out", str(folder / f"out-{name}")) for name in TARGETS},
-        "diff": ("diff", old, new),
-        "diff itself": ("diff", new, new),
-        "diff language": ("diff", old, new, "--mode", "language"),
+        "diff": ("diff", "--no-cache", old, new),
+        "diff itself": ("diff", "--no-cache", new, new),
+        "diff language": ("diff", "--no-cache", old, new, "--mode", "language"),
         "validate": ("validate", str(folder / "messages.jsonl"), "--protocol", new),
         "adopt": ("adopt", new, "--into", "home/v1"),
         "init": ("init", str(folder / "project"), f"acme/v2={new}"),

@@ -1,4 +1,4 @@
-"""What becomes of a change of one keyword at one place of a schema, judged by `jsonschema`, which the comparison does not use for it.
+"""The verdict on a change of one keyword at one place of a schema, judged by `jsonschema`, which the comparison does not use for it.
 
 Each keyword comes as three schemas, from none to strict, with values that show the difference; each place puts a schema and its values
 into something larger. No direction is answered with "yes" where a value that one side accepts is refused by the other, and no change
@@ -70,13 +70,13 @@ class Keyword:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a schema stands: what is around it, and what is around its values. `ours` says that values hold members that no sender
-    declares; `draft` where one alone has it.
+    """Where a schema stands: what is around it, and what is around its values. `is_declared` says that a sender which follows the schema
+    may send the values: it is false where they hold members that the schema does not declare. `draft` names the only draft with the place.
     """
 
     around: Wrap
     values: Wrap = lambda value: value
-    ours: bool = True
+    is_declared: bool = True
     draft: str = ""
 
 
@@ -311,7 +311,7 @@ PLACES: Final[dict[str, Place]] = {
     "additionalProperties beside properties": Place(
         lambda schema: {"type": "object", "properties": {"p": {}}, "additionalProperties": schema},
         lambda value: {"k": value},
-        ours=False,
+        is_declared=False,
     ),
     "patternProperties": Place(
         lambda schema: {"type": "object", "patternProperties": {"^k": schema}}, lambda value: {"k1": value}
@@ -319,11 +319,11 @@ PLACES: Final[dict[str, Place]] = {
     "unevaluatedProperties": Place(
         lambda schema: {"type": "object", "allOf": [{"properties": {"p": {}}}], "unevaluatedProperties": schema},
         lambda value: {"k": value},
-        ours=False,
+        is_declared=False,
         draft=DRAFT_2020,
     ),
     "propertyNames": Place(
-        lambda schema: {"type": "object", "propertyNames": schema}, lambda value: {str(value): 1}, ours=False
+        lambda schema: {"type": "object", "propertyNames": schema}, lambda value: {str(value): 1}, is_declared=False
     ),
     "allOf": Place(lambda schema: _member({"allOf": [{}, schema]}), _held),
     "allOf beside properties": Place(
@@ -494,7 +494,7 @@ def _wrong(cell: Cell, report: Report, refuted: tuple[list[Any], list[Any]]) -> 
     for number, values in enumerate(refuted):
         if values and answers[0][number] == "yes":
             yield f"as schemas {('old', 'new')[number]} is included, but for {json.dumps(values[0])}"
-        if values and answers[1][number] == "yes" and not (rules & {*LENIENT} or not PLACES[cell.place].ours):
+        if values and answers[1][number] == "yes" and not (rules & {*LENIENT} or not PLACES[cell.place].is_declared):
             yield f"peers understand {('old', 'new')[number]}, but for {json.dumps(values[0])}"
     if any(refuted) and report.verdict in QUIET:
         yield f"{report.verdict}, but for {json.dumps((refuted[0] or refuted[1])[0])}"

@@ -281,6 +281,25 @@ def test_a_root_that_is_called_after_its_file_keeps_its_class_in_another_file(tm
     assert compare(tmp_path / "r1.json", tmp_path / "r3.json").bindings == "breaking"
 
 
+@pytest.mark.parametrize("within", ["plain", "union"])
+def test_what_stands_inside_a_root_is_called_by_its_place_whatever_the_file_is_called(
+    tmp_path: Path, within: str
+) -> None:
+    def root(*required: str) -> Schema:
+        items = {"type": "array", "items": go({"z": STRING}, required)}
+        whole = go({"kind": {"const": "x"}, "inner": go({"z": STRING}, required), "items": items}, ("kind",))
+        return whole if within == "plain" else {"oneOf": [whole, go({"kind": {"const": "y"}}, ("kind",))]}
+
+    for name, schema in (("9f1fc3f8d4", root()), ("52413d879d", root("z"))):
+        (tmp_path / f"{name}.json").write_text(json.dumps({**schema, "$defs": {"Thing": THING}}))
+    report = compare(tmp_path / "9f1fc3f8d4.json", tmp_path / "52413d879d.json")
+    variant = "" if within == "plain" else "(x)."
+    harmful = [each for each in report.findings if each.severity != "editorial"]
+    assert {each.declaration for each in harmful} == {f"{variant}inner.z", f"{variant}items[].z"}
+    assert not [each for each in report.findings if "9d" in each.declaration]
+    assert report.coverage is not None and (report.coverage.definitions, report.coverage.compared) == (1, 1)
+
+
 def test_the_roots_of_many_files_are_compared_one_by_one() -> None:
     one: Schema = {"type": "object", "properties": {"x": STRING}}
     report = compare(files(a=one, b=one), files(a=one, b={**one, "required": ["x"]}))

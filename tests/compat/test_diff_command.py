@@ -37,7 +37,7 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_comparison_loads_no_grammar_of_formats(folder: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "generator")}
-    command = [sys.executable, "-X", "importtime", "-m", "acpgen", "diff", "a.json", "b.json"]
+    command = [sys.executable, "-X", "importtime", "-m", "acpgen", "diff", "--no-cache", "a.json", "b.json"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment, check=False)
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert done.returncode == 1
@@ -145,9 +145,14 @@ def test_outputs_that_cannot_be_meant_are_faults_and_nothing_is_written(
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
-@pytest.mark.parametrize("output", ["b.json", "html=./b.json", "a.json", "compat-waivers.toml"])
+@pytest.mark.parametrize(
+    "output", ["b.json", "html=./b.json", "a.json", "part.json", "compat-waivers.toml", "pyproject.toml"]
+)
 def test_no_report_is_written_over_what_is_compared_or_accepts_findings(folder: Path, output: str) -> None:
     (folder / "compat-waivers.toml").write_text("")
+    (folder / "pyproject.toml").write_text("[tool.acpgen.compat]\n")
+    (folder / "part.json").write_text('{"type": "string"}')
+    (folder / "b.json").write_text(json.dumps({**LARGER, "$defs": {**LARGER["$defs"], "Part": {"$ref": "part.json"}}}))
     before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     done = run(folder, "diff", "a.json", "b.json", "--output", output)
     assert (done.returncode, done.stdout) == (2, "")

@@ -14,7 +14,7 @@ from acpgen import ir
 from acpgen.compat.catalogue import catalogue
 from acpgen.compat.guide import guide
 from acpgen.compat.guide.actions import INSTEAD
-from acpgen.compat.protocol.check import check
+from acpgen.compat.protocol.check.check import check
 from acpgen.compat.protocol.messages import Route, message_schema
 from acpgen.compat.protocol.revision import Revised
 from acpgen.errors import Faults

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +176,41 @@ def test_a_protocol_of_the_project_is_read_from_its_folder_at_each_commit(reposi
     titled = asked_for(Asked(("acme/v1",)))
     assert [each.label for each in titled.milestones] == ["1.0.0", "Public preview"]
     assert [each.name for each in titled.milestones] == ["1.0.0", "1.1.0"] and titled.strides[0].bump.is_enough
+
+
+@pytest.mark.parametrize(
+    ("asked", "output"),
+    [
+        (Asked(("acme/v1",)), "schema/acme/v1/a.json"),
+        (Asked(("acme/v1",)), "schema/releases/acme/v1/1.0.0.json"),
+        (Asked(("acme/v1",)), "schema/releases/acme/v1/index.json"),
+        (Asked(("main",), "acme/v1"), "schema/acme/v1/a.json"),
+        (Asked(("main",), "schema/acme/v1"), "schema/acme/v1/../v1/a.json"),
+        (Asked(("main:acme/v1", "schema/acme/v1")), "schema/acme/v1/a.json"),
+        (Asked(("main:schema/acme/v1/a.json", "b.json")), "schema/acme/v1/a.json"),
+        (Asked(("b.json", "b.json")), "part.json"),
+        (Asked(("b.json", "b.json"), waivers=Path("w.toml")), "w.toml"),
+        (Asked(("b.json", "b.json"), references={"https://example.com/part": "part.json"}), "part.json"),
+        (Asked(("b.json", "b.json"), methods="p.json"), "p.json"),
+        (Asked(("main",), "acme/v1"), "pyproject.toml"),
+    ],
+)
+def test_no_history_is_written_over_what_is_compared(repository: Path, asked: Asked, output: str) -> None:
+    (repository / "pyproject.toml").write_text(
+        '[tool.acpgen.outputs.out]\ntarget = "bundle"\nprotocols = ["acme/v1"]\n'
+    )
+    (repository / "part.json").write_text("{}")
+    (repository / "p.json").write_text('{"sides": ["agent", "client"], "marked": true}')
+    (repository / "w.toml").write_text("")
+    (repository / "b.json").write_text(json.dumps({**SMALL, "$defs": {"Part": {"$ref": "part.json"}}}))
+    commit(repository, "schema/acme/v1/a.json", SMALL, "one")
+    releases = repository / "schema" / "releases" / "acme" / "v1"
+    releases.mkdir(parents=True)
+    (releases / "1.0.0.json").write_text(json.dumps(SMALL))
+    (releases / "index.json").write_text('{"about": "", "versions": ["1.0.0"]}')
+    with pytest.raises(Faults, match="must be another file than those that are compared"):
+        asked_for(replace(asked, output=Path(output)))
+    asked_for(replace(asked, output=Path("report.txt")))
 
 
 def test_files_are_compared_in_the_order_given_and_waivers_hold(

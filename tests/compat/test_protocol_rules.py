@@ -19,7 +19,7 @@ from acpgen.compat.findings import Mode
 from acpgen.compat.promises import judged
 from acpgen.compat.protocol import facts
 from acpgen.compat.protocol.policy import EFFECTS, SEVERITY
-from acpgen.compat.protocol.rules import MIRRORS, RULES, UNMIRRORED
+from acpgen.compat.protocol.rules.rulebook import MIRRORS, RULES, UNMIRRORED
 from acpgen.compat.report.data import as_data
 from acpgen.compat.rule_pages import pages
 from acpgen.compat.waivers import read, waive

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from acpgen.compat.protocol.check import check
+from acpgen.compat.protocol.check.check import check
 from acpgen.compat.protocol.revision import Revised
 from acpgen.meaning.lower import lower
 from acpgen.schema.bundle import bundle

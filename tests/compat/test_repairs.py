@@ -81,6 +81,14 @@ def test_every_breaking_or_risky_finding_of_a_case_is_repaired(name: str) -> Non
             assert (finding.repair, finding.no_repair) == (None, "")
 
 
+def test_a_repair_names_the_value_that_is_kept_and_not_the_field_around_it(tmp_path: Path) -> None:
+    for name, values in (("old", ["fast", "slow"]), ("new", ["fast"])):
+        schema = protocol({"GoRequest": go({"mode": {"type": "string", "enum": values}})})
+        (tmp_path / f"{name}.json").write_text(json.dumps(schema))
+    (finding,) = repaired_pair(tmp_path / "old.json", tmp_path / "new.json").report.findings
+    assert finding.repair is not None and finding.repair.description == "Keep 'slow' until the next major version."
+
+
 @pytest.mark.parametrize("name", names())
 def test_the_patch_of_a_repair_ends_its_finding_and_brings_none(name: str, tmp_path: Path) -> None:
     case = CASES / name

@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 from acpgen import resources
 from acpgen.compat import compare, promises, waivers
 from acpgen.compat.promises import NONE, Policy
-from acpgen.compat.protocol.rules import MIRRORS, RULES, UNMIRRORED
+from acpgen.compat.protocol.rules.rulebook import MIRRORS, RULES, UNMIRRORED
 from acpgen.schema.load import decode, parse_json, read_bytes
 
 PAGES: Final = "compatibility"

@@ -12,7 +12,7 @@ from acpgen.compat.spots import Spots
 
 if TYPE_CHECKING:
     from acpgen.compat.findings import Revision
-    from acpgen.compat.protocol.check import Judged
+    from acpgen.compat.protocol.check.judged import Judged
     from acpgen.compat.sources import Input
 
 

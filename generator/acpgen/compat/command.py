@@ -11,26 +11,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast, get_args
 
 from acpgen.compat import report as reports
-from acpgen.compat.catalogue import as_json, as_markdown, as_text, catalogue, told_here
 from acpgen.compat.compare import both
 from acpgen.compat.findings import BUDGET, FailOn, Mode, Report, Spot, fails
 from acpgen.compat.fixing import Comparing, Fixed, Repairing, fixed
 from acpgen.compat.outputs import Destination, outputs, require_apart
 from acpgen.compat.promises import NONE, Policy, judged
 from acpgen.compat.roles import require_roles
-from acpgen.compat.rule_pages import page
 from acpgen.compat.settings import policy
-from acpgen.compat.sources import Input, is_new, opened, since_parted
-from acpgen.compat.transitive import kept, versions_of, with_releases
+from acpgen.compat.sources import Input, files_here, is_new, opened, since_parted
+from acpgen.compat.transitive import kept as kept_releases
+from acpgen.compat.transitive import versions_of, with_releases
 from acpgen.compat.waivers import parsed, standard_file, waive
 from acpgen.compat.waiving import Decision, with_waivers
 from acpgen.compat.waiving import decision as decided
 from acpgen.config import Config, around, find_profile
 from acpgen.errors import BadSetting, Fault, Faults, UnknownName, did_you_mean, shown
+from acpgen.kept import NOTHING, Kept
 from acpgen.schema.load import NO_REFERENCES, References, decode, place, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from acpgen.compat.catalogue import CatalogueEntry
 
 
 _URL: Final = re.compile(r"https?://[^\s<>()\[\]]+")
@@ -108,12 +110,13 @@ def compared(
     methods: str | None = None,
     budget: int | None = None,
     repairing: Repairing = "no",
+    kept: Kept = NOTHING,
 ) -> Reported | None:
     """The report as the project's policy judges it, with the waivers of the file given or of the standard one, and those `taken` now.
 
     With `merge_base`, OLD is read where its revision and NEW, or `HEAD`, part. `None` where `allow_new` and OLD's revision does not have
     it. `budget` are the steps of the proofs, `BUDGET` if left out. With `repairing`, findings tell their repairs, or the report is of what
-    these leave. Raises `Faults`.
+    these leave. What was compared before is `kept`, but for the many edits that repairs try. Raises `Faults`.
     """
     gc.set_threshold(200_000)  # nearly all that is made now lives until the report is written
     file = waivers or standard_file()
@@ -128,25 +131,27 @@ def compared(
     promised = of_project(project)
     releases = None
     if project is not None and promised.since is not None:
-        releases = kept(project, new, promised.since, place(project.file))
+        releases = kept_releases(project, new, promised.since, place(project.file))
     versions = () if project is None else versions_of(project, new)
     earlier, later = both(before, new, mode=chosen.mode, unstable=unstable, references=references, methods=profile)
-    read = [each.at(path) for each in (earlier, later) if each.source is not None for path, _ in each.source.files]
-    require_apart([each.file for each in chosen.outputs], [*read, file])
+    read = (*earlier.places, *later.places, *files_here(old), *files_here(new))
+    settings = None if project is None else project.file
+    require_apart((each.file for each in chosen.outputs), (*read, *(releases or ()), file, methods, settings))
 
     @cache
     def release(path: Path) -> Input:
         checked = chosen.mode == "protocol"
         return opened(path, checked=checked, unstable=unstable, references=references, methods=profile)
 
-    comparing = Comparing(chosen.mode, unstable, budget or BUDGET, formats=promised.formats)
+    comparing = Comparing(chosen.mode, unstable, budget or BUDGET, formats=promised.formats, kept=kept)
     today = date.today()
 
     def reported(after: Input) -> Report:
         """The report of OLD, and of the releases that the project promises to live with, and of NEW as it is or is edited."""
-        found = replace(comparing(earlier, after), merge_base=base, docs=promised.docs, whole=chosen.report_url)
+        asked = comparing if after is later else comparing.made
+        found = replace(asked(earlier, after), merge_base=base, docs=promised.docs, whole=chosen.report_url)
         if releases is not None:
-            found = with_releases(found, releases, lambda path: comparing(release(path), after))
+            found = with_releases(found, releases, lambda path: asked(release(path), after))
         return judged(found, promised, today, spot_of(project))
 
     report = reported(later)
@@ -173,7 +178,11 @@ def of_project(project: Config | None) -> Policy:
     """The policy of a project. Raises `Faults`."""
     if project is None:
         return NONE
-    rules = catalogue()
+    rules: Sequence[CatalogueEntry] = ()
+    if "severity" in project.compat:  # nothing else names rules, and to load them takes 0.06 s
+        from acpgen.compat.catalogue import catalogue
+
+        rules = catalogue()
     notes = [entry.id for entry in rules if entry.severities == ("note",)]
     return policy(project.compat, place(project.file), [entry.id for entry in rules], notes)
 
@@ -199,6 +208,9 @@ def stops(report: Report, chosen: Options) -> bool:
 
 def listed(rules: Sequence[str], output_format: str, project: Config | None) -> str:
     """The catalogue of rules in a format, as the policy of a project has it; of single rules with their examples. Raises `Faults`."""
+    from acpgen.compat.catalogue import as_json, as_markdown, as_text, catalogue, told_here
+    from acpgen.compat.rule_pages import page
+
     known = {entry.id: entry for entry in catalogue()}
     asked = [("rule", "RULE", rule, tuple(known)) for rule in rules]
     asked.append(("format", "--format", output_format, ("text", "json", "markdown")))

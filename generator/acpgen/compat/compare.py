@@ -38,7 +38,7 @@ from acpgen.schema.profile import choose
 from acpgen.schema.walk import ASSERTIONS, Schema, asserts, is_object
 
 if TYPE_CHECKING:
-    from acpgen.compat.protocol.check import Checked, Judged
+    from acpgen.compat.protocol.check.judged import Checked, Judged
     from acpgen.compat.protocol.revision import Revised, Roots
     from acpgen.ir import JSON
     from acpgen.schema.bundle import Bundle
@@ -136,7 +136,7 @@ def reported(
 ) -> Report:
     """The report of two sides, from what was `checked` if that is at hand. Raises `Faults` where they cannot be compared."""
     from acpgen.compat.protocol.bindings import bindings
-    from acpgen.compat.protocol.check import rewritten
+    from acpgen.compat.protocol.check.check import rewritten
 
     before, after = _revisions(old, new)
     if found is None:
@@ -191,7 +191,7 @@ def _explained(judged: Iterable[Judged], old: Revised, new: Revised) -> bool:
 def _checked(
     old: Side, new: Side, before: Revised, after: Revised, budget: int = BUDGET, formats: bool = False
 ) -> Checked:
-    from acpgen.compat.protocol.check import check, restructured
+    from acpgen.compat.protocol.check.check import check, restructured
 
     found = check(before, after, budget, formats)
     if found.judged or old.input.documents.values == new.input.documents.values:
@@ -265,7 +265,8 @@ def revised(side: Input, *, unstable: bool, roots: Mapping[str, _Root] | None = 
         protocol = lower(bundled)
     found = _roots(side.documents, frozenset(bundled.origins.values()), bundled.unread)
     labels = {each.name: each.label for each in wanted.values()}
-    return Revised(protocol, bundled, unstable, replace(found, named=labels))
+    stood = frozenset(f"{path}#" for path in wanted)
+    return Revised(protocol, bundled, unstable, replace(found, named=labels, stood=stood))
 
 
 def _roots(documents: Documents, origins: frozenset[str], foreign: Mapping[str, Mapping[str, JSON]]) -> Roots:

@@ -9,11 +9,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from acpgen.compat import remembering
 from acpgen.compat.compare import compared, reported, side
 from acpgen.compat.findings import BUDGET
-from acpgen.compat.repair.repair import Repaired, difference, repaired, with_texts
 from acpgen.compat.report import repairs
 from acpgen.errors import Faults, NotRepairable
+from acpgen.kept import NOTHING, Kept
 from acpgen.save import save
 from acpgen.schema.load import read_bytes
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from acpgen.compat.compare import Side
     from acpgen.compat.findings import Mode, Report
     from acpgen.compat.protocol.revision import Revised
+    from acpgen.compat.repair.repair import Repaired
     from acpgen.compat.sources import Input
 
 Repairing: TypeAlias = Literal["no", "tell", "dry", "fix"]
@@ -56,15 +58,31 @@ class Fixed:
 class Comparing:
     """Comparisons that share what the old sides mean."""
 
-    def __init__(self, mode: Mode, unstable: bool, budget: int = BUDGET, *, formats: bool = False) -> None:
-        self.mode = mode
+    def __init__(
+        self, mode: Mode, unstable: bool, budget: int = BUDGET, *, formats: bool = False, kept: Kept = NOTHING
+    ) -> None:
+        self.mode: Mode = mode
         self.unstable = unstable
         self.budget = budget
         self.formats = formats
+        self.kept = kept
         self._known: dict[int, tuple[Input, Side]] = {}
 
     def __call__(self, old: Input, new: Input) -> Report:
-        """The report of two sides. Raises `Faults`."""
+        """The report of two sides, as it is kept or made now. Raises `Faults`."""
+        return remembering.report(
+            old,
+            new,
+            self.kept,
+            lambda: self.made(old, new),
+            mode=self.mode,
+            unstable=self.unstable,
+            budget=self.budget,
+            formats=self.formats,
+        )
+
+    def made(self, old: Input, new: Input) -> Report:
+        """The report of two sides, made now. Raises `Faults`."""
         if self.mode == "language":
             return compared(old, new, mode=self.mode, budget=self.budget, formats=self.formats)
         if id(old) not in self._known:
@@ -77,6 +95,8 @@ def fixed(
     report: Report, old: Input, new: Input, again: Callable[[Input], Report], *, unstable: bool, repairing: Repairing
 ) -> Fixed:
     """The repairs of a report, and for `--fix` what is to be written; `again` makes the report of another new side. Raises `Faults`."""
+    from acpgen.compat.repair.repair import difference, with_texts
+
     found = with_repairs(report, old, new, again, unstable=unstable)
     if repairing == "tell":
         return Fixed(found.report, report, "", {})
@@ -90,6 +110,7 @@ def with_repairs(
     report: Report, old: Input, new: Input, again: Callable[[Input], Report], *, unstable: bool = False
 ) -> Repaired:
     """The report of two sides with a repair, or the reason why there is none, on each breaking or risky finding."""
+    from acpgen.compat.repair.repair import repaired
 
     def meant() -> Revised | None:
         try:

@@ -67,9 +67,9 @@ def _twice(found: Iterable[Destination]) -> Iterator[Fault]:
         seen.add(name)
 
 
-def require_apart(written: Iterable[Path | None], read: Iterable[str | Path]) -> None:
+def require_apart(written: Iterable[Path | None], read: Iterable[str | os.PathLike[str] | None]) -> None:
     """Raises `Faults` where a report would be written over a file that was read for it."""
-    known = {os.path.realpath(each) for each in read}
+    known = {os.path.realpath(each) for each in read if each is not None}
     faults = [
         BadSetting(
             at="--output",

@@ -46,6 +46,11 @@ class Input:
         """The place of one file, for people."""
         return path if self.source is None else self.source.at(path)
 
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The places of the files that were read."""
+        return () if self.source is None else self.source.places
+
 
 _STABLE: Final = "schema.json"
 _UNSTABLE: Final = "schema.unstable.json"
@@ -116,6 +121,15 @@ def found(given: str | Path) -> Source:
     revision, rest = at_revision
     inside = protocol_folder(rest)
     return read_revision(revision, ([inside] if inside is not None else []) + [Path(rest)], name=rest)
+
+
+def files_here(given: str) -> tuple[str, ...]:
+    """The files in the working tree that a name stands for, whatever revision it asks for; none where it is not here."""
+    at_revision = _at_revision(given)
+    try:
+        return found(given if at_revision is None else at_revision[1]).places
+    except Faults:
+        return ()
 
 
 def since_parted(old: str, new: str) -> tuple[str, MergeBase]:

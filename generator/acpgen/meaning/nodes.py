@@ -6,7 +6,7 @@ A node is read, never changed. What it refers to is looked up among the definiti
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
@@ -92,7 +92,7 @@ class Node:
 
     def made(self, schema: Any, *below: str) -> Node:
         """A schema that stands at a place below this one, or is made of it."""
-        return replace(self, schema=schema, at=self.at + pointer(*below)[1:])
+        return Node(self.schemas, schema, self.at + pointer(*below)[1:] if below else self.at, self.owner)
 
     def with_keywords(self, **keywords: Any) -> Node:
         """The same schema with other values of some keywords."""

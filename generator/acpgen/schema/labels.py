@@ -14,6 +14,7 @@ from typing import Any, Final
 from acpgen.schema.equality import by_key
 from acpgen.schema.names import class_name, spelled_out
 from acpgen.schema.unions import (
+    Flat,
     Tag,
     Tags,
     branches_of,
@@ -37,14 +38,15 @@ def labels(
     """A word for each branch, no two alike. `known` are the tags of branches by their positions, where they are recognised already."""
     tags = telling_constants(branches, definitions) if known is None else known
     keys = _keys(branches, definitions)
-    ladders = [list(_ladder(branch, tags.get(index), keys.get(index))) for index, branch in enumerate(branches)]
+    ladders = [_ladder(branch, tags.get(index), keys.get(index)) for index, branch in enumerate(branches)]
+    first = [next(ladder) for ladder in ladders]  # mostly no further word is asked for
     found: dict[int, str] = {}
     used: set[str] = set()
     numbered: dict[str, Iterator[str]] = {}  # each goes on where it was left: what it has told is used
-    for index in sorted(range(len(branches)), key=lambda index: (ladders[index][0][0], index)):
-        words = [word for _, word in ladders[index]]
-        more = numbered.setdefault(words[0], counted(words[0]))
-        word = next(word for word in chain(words, more) if word not in used) if words[0] else ""
+    for index in sorted(range(len(branches)), key=lambda index: (first[index][0], index)):
+        best = first[index][1]
+        words, more = (word for _, word in ladders[index]), numbered.setdefault(best, counted(best))
+        word = next(word for word in chain([best], words, more) if word not in used) if best else ""
         used.add(word)
         found[index] = word
     return [found[index] for index in range(len(branches))]
@@ -57,12 +59,13 @@ def counted(name: str) -> Iterator[str]:
 
 def telling_constants(branches: Sequence[Any], definitions: Mapping[str, Schema]) -> dict[int, Tag]:
     """The constants of the property that tells most of the branches apart, by position, whether or not that makes a tagged union."""
-    found = recognise([branch for branch in branches if is_object(branch)], definitions)
+    known: dict[str, Flat] = {}
+    found = recognise([branch for branch in branches if is_object(branch)], definitions, known)
     if found is not None and all(map(is_object, branches)):
         return dict(found.variants)
     held: dict[str, dict[int, Tag]] = {}
     for index, branch in enumerate(branches):
-        flat = flatten(branch, definitions) if is_object(branch) else None
+        flat = flatten(branch, definitions, known) if is_object(branch) else None
         for name, subs in flat.properties.items() if flat is not None else ():
             value = next((value for sub in subs if (value := constant(sub)) is not None), None)
             if value is not None:

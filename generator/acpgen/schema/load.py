@@ -131,6 +131,13 @@ class Source:
         return f"{self.root}{path}" if self.root.endswith(":") else f"{self.root}/{path}"
 
     @property
+    def places(self) -> tuple[str, ...]:
+        """The places of all files that were read, also of those that references lead to."""
+        return tuple(
+            self.at(path) for path in (*(path for path, _ in self.files), *(path for _, path, _ in self.references))
+        )
+
+    @property
     def siblings(self) -> tuple[tuple[str, bytes], ...]:
         """Path and bytes of the files beside a single one that it refers to."""
         return tuple((path, content) for known, path, content in self.references if known == address_of(path))

@@ -182,7 +182,7 @@ def _flat(schema: object, reading: _Reading) -> Flat:
     flat.closed.update([closing] if closing is not None else [])
     is_known = "not" not in schema or closing is not None or excluded_tags(schema["not"]) is not None
     flat.says_more |= not is_known or any(
-        asserts(key) and key not in _FLATTENED and value is not True and value != {} for key, value in schema.items()
+        key not in _FLATTENED and asserts(key) and value is not True and value != {} for key, value in schema.items()
     )
     if isinstance(schema.get("$ref"), str):
         _add(flat, reading.of(target(schema["$ref"])))

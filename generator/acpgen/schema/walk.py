@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final, TypeGuard
 
 from acpgen.pointers import target
@@ -48,6 +49,7 @@ KEYWORDS: Final = frozenset(keyword.name for keyword in TABLE if not keyword.is_
 """Keywords of JSON Schema, of every draft that is read."""
 
 
+@lru_cache(maxsize=256)
 def asserts(keyword: str) -> bool:
     """Whether a keyword can refuse a value."""
     return keyword not in ANNOTATIONS and not keyword.startswith("x-") and keyword not in DEFINITIONS

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from acpgen.compat import moves
 from acpgen.compat.guide import entries, told_capabilities, told_methods, told_types
-from acpgen.compat.protocol.check import check
+from acpgen.compat.protocol.check.check import check
 from acpgen.compat.protocol.revision import Revised
 from acpgen.markup import code, plain
 

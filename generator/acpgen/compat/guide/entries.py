@@ -8,7 +8,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.compat.guide.actions import INSTEAD, REMOVED, REPLACED
-from acpgen.compat.protocol.check import Judged
+from acpgen.compat.protocol.check.judged import Judged
 from acpgen.compat.protocol.revision import Revised
 from acpgen.markup import code, plain, prose
 from acpgen.pointers import place_parts

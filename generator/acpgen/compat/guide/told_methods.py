@@ -13,7 +13,7 @@ from acpgen.compat import moves
 from acpgen.compat.guide import entries
 from acpgen.compat.guide.renaming import named, renamed
 from acpgen.compat.protocol.candidates import Examples, NoExample
-from acpgen.compat.protocol.check import Judged
+from acpgen.compat.protocol.check.judged import Judged
 from acpgen.compat.protocol.messages import Part, Route, message
 from acpgen.compat.protocol.revision import Revised
 from acpgen.markup import code, plain, prose

@@ -16,6 +16,7 @@ from acpgen.compat.findings import BUDGET, FailOn, Report
 from acpgen.compat.history.assembling import MOST_ROWS, timeline
 from acpgen.compat.history.gathering import MOST, Gathered, How, from_git, from_paths, from_releases
 from acpgen.compat.history.timeline import Timeline
+from acpgen.compat.outputs import require_apart
 from acpgen.compat.promises import judged
 from acpgen.compat.roles import require_roles
 from acpgen.compat.transitive import versions_of
@@ -35,11 +36,15 @@ FORMATS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is asked: `given` stands before `--` on the command line, `path` after it, `None` where there is no such mark."""
+    """What is asked: `given` stands before `--` on the command line, `path` after it, `None` where there is no such mark.
+
+    `output` is the file that the report goes to, `None` for standard output.
+    """
 
     given: tuple[str, ...]
     path: str | None = None
     output_format: str = "text"
+    output: Path | None = None
     fail_on: str = "risky"
     since: str | None = None
     limit: int = MOST
@@ -60,6 +65,8 @@ def asked_for(asked: Asked) -> Timeline:
     file = asked.waivers or waivers.standard_file()
     accepted = waivers.read(file) if asked.waivers is not None or file.exists() else ()
     project = around(Path.cwd())
+    settings = None if project is None else project.file
+    require_apart([asked.output], (*found.files, *asked.references.values(), file, asked.methods, settings))
     versions = () if project is None else versions_of(project, asked.path or asked.given[-1])
     promised, spot, today = of_project(project), spot_of(project), date.today()
 

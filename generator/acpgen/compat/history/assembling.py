@@ -16,7 +16,7 @@ from acpgen.compat.history.matrices import matrix
 from acpgen.compat.history.timeline import Milestone, Stride, Timeline
 
 if TYPE_CHECKING:
-    from acpgen.compat.protocol.check import Checked
+    from acpgen.compat.protocol.check.judged import Checked
 
 MOST_ROWS = 12
 """As many rows of a matrix fit the width of a terminal, with room for names."""

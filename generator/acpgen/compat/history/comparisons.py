@@ -16,7 +16,7 @@ from acpgen.compat.findings import Report
 from acpgen.errors import Faults
 
 if TYPE_CHECKING:
-    from acpgen.compat.protocol.check import Checked
+    from acpgen.compat.protocol.check.judged import Checked
 
 _SILENT: Final = ("identical", "editorial")
 """Verdicts of steps that no message shows."""

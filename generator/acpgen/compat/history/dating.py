@@ -15,7 +15,7 @@ from acpgen.compat.history.timeline import Milestone, Origin
 
 if TYPE_CHECKING:
     from acpgen.compat.history.comparisons import Comparisons
-    from acpgen.compat.protocol.check import Judged
+    from acpgen.compat.protocol.check.judged import Judged
 
 Key: TypeAlias = "tuple[str | None, ...]"
 """What tells a finding between two revisions from others between the same two."""

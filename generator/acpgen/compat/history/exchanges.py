@@ -10,7 +10,7 @@ from acpgen.compat.findings import Revision, Severity, opposite
 from acpgen.compat.history.timeline import OUTCOMES, Outcome
 
 if TYPE_CHECKING:
-    from acpgen.compat.protocol.check import Judged
+    from acpgen.compat.protocol.check.judged import Judged
     from acpgen.compat.protocol.revision import Revised
 
 ANY: Final = "messages"

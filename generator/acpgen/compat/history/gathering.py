@@ -42,11 +42,14 @@ class How:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """The revisions of a history, oldest first. `notes` say what was left out, and where the schema stood before."""
+    """The revisions of a history, oldest first. `notes` say what was left out, and where the schema stood before, `files` are the files
+    in the working tree that were read or that a revision has too.
+    """
 
     about: str
     revisions: tuple[Read, ...]
     notes: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
 
 
 def from_paths(given: Sequence[str], how: How, most: int = MOST) -> Gathered:
@@ -63,7 +66,8 @@ def from_paths(given: Sequence[str], how: How, most: int = MOST) -> Gathered:
                 partial(sources.understood, source, name, profile, unstable=how.unstable, references=how.references),
             )
 
-    return Gathered(f"{given[0]} … {given[-1]}", tuple(read()), notes)
+    files = tuple(path for each in given for path in sources.files_here(each))
+    return Gathered(f"{given[0]} … {given[-1]}", tuple(read()), notes, files)
 
 
 def from_releases(protocol: str, how: How, most: int = MOST) -> Gathered | None:
@@ -81,7 +85,9 @@ def from_releases(protocol: str, how: How, most: int = MOST) -> Gathered | None:
     read = (
         how.read(milestone, _input(each.documents, profile)) for milestone, each in zip(named, releases, strict=True)
     )
-    return Gathered(protocol, tuple(read), _left_out(len(kept.releases) - most, "older"))
+    folder = project.root / project.schema / material.RELEASES / protocol
+    files = (*sources.files_here(protocol), *map(str, folder.iterdir()))
+    return Gathered(protocol, tuple(read), _left_out(len(kept.releases) - most, "older"), files)
 
 
 def from_git(revision: str, path: str, how: How, *, since: str | None = None, most: int = MOST) -> Gathered:
@@ -129,7 +135,7 @@ def from_git(revision: str, path: str, how: How, *, since: str | None = None, mo
 
         return how.read(milestone, opened)
 
-    return Gathered(f"{revision} -- {path}", tuple(map(read, chosen)), tuple(notes))
+    return Gathered(f"{revision} -- {path}", tuple(map(read, chosen)), tuple(notes), sources.files_here(path))
 
 
 def _before(commits: Sequence[revisions.Commit], base: str) -> int:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final, cast
 
 from acpgen import provenance
 from acpgen.compat.compare import Side, checked
 from acpgen.compat.findings import Coverage, Inclusion, Uncompared, Witness
-from acpgen.compat.protocol.check import Checked, Judged
+from acpgen.compat.protocol.check.judged import Checked, Judged
+from acpgen.compat.remembering import once
 from acpgen.ir import JSON
-from acpgen.kept import Kept, key
-from schema_inclusion import unanswered
+from acpgen.kept import Kept
 
 COMPARING: Final = ("acpgen.compat.compare", "acpgen.compat.history.recall")
 """The modules by which two sides are compared."""
@@ -37,23 +37,7 @@ class Remembered:
         def made() -> JSON:
             return as_data(checked(self.sides[old], self.sides[new]))
 
-        return from_data(once(self.kept, COMPARING, "checked", parts, made))
-
-
-def once(kept: Kept, modules: Sequence[str], kind: str, parts: Iterable[str], make: Callable[[], JSON]) -> JSON:
-    """What the code of `modules`, which asks the prover, makes of `parts`: as it is kept, or made now.
-
-    What was made is kept unless the prover left an answer to time. Raises `Faults`.
-    """
-    code = provenance.code(*modules)
-    known = key(code, kind, parts)
-    found = kept.find(known)
-    if found is None:
-        left = unanswered()
-        found = make()
-        if code.is_as_it_was and unanswered() == left:
-            kept.keep(known, found)
-    return found
+        return from_data(once(self.kept, provenance.code(*COMPARING), "checked", parts, made))
 
 
 def as_data(checked: Checked) -> JSON:

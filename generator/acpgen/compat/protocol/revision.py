@@ -15,7 +15,10 @@ from acpgen.compat.protocol.shapes import Objects, shape_of, without_values
 from acpgen.pointers import plain_pointer, pointer_parts, target
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.keywords import PROSE
-from acpgen.schema.walk import Schema, is_array, is_object, references
+from acpgen.schema.walk import ASSERTIONS, Schema, is_array, is_object, references
+
+_SAID: Final = ASSERTIONS | {"then", "else"}
+"""The keywords of a root that say anything of values."""
 
 REFERENCE: Final = re.compile(r'"\$ref": "((?:[^"\\]|\\.)*)"')
 """A reference in a text of `Revised.texts`."""
@@ -25,13 +28,14 @@ REFERENCE: Final = re.compile(r'"\$ref": "((?:[^"\\]|\\.)*)"')
 class Roots:
     """What stands in files beside definitions: the assertions of each root that makes any, by path, and what is not read.
 
-    `paths` are all files, `named` the definitions that stand for such roots, with what people call them.
+    `paths` are all files, `named` the definitions that stand for such roots, with what people call them, `stood` the places of these roots.
     """
 
     paths: tuple[str, ...]
     said: Mapping[str, Schema] = field(default_factory=dict[str, Schema], repr=False)
     unread: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     named: Mapping[str, str] = field(default_factory=dict[str, str])
+    stood: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,11 @@ class Revised:
         while place not in names and "/" in place:
             place = place.rpartition("/")[0]
         return (names[place], at[len(place) :]) if place in names else ("", at)
+
+    @property
+    def _stood(self) -> frozenset[str]:
+        """The places of the roots for which definitions stand."""
+        return frozenset() if self.roots is None else self.roots.stood
 
     @cached_property
     def _declared_places(self) -> Mapping[str, str]:
@@ -160,7 +169,7 @@ class Revised:
             name
             for name, at in self.bundle.origins.items()
             if self.outermost(at) == at and (definition := self.definitions.get(name)) is not None
-            if self.keeps(definition.unstable) and name not in named
+            if self.keeps(definition.unstable) and name not in named and at not in self._stood
         )
 
     @cached_property
@@ -194,9 +203,11 @@ class Revised:
         )
 
     def outermost(self, at: str) -> str:
-        """The place of the outermost definition in which a place lies; empty where that is the root."""
+        """The place of the outermost definition in which a place lies, that of the root where a definition stands for it; else empty."""
         file, _, pointer = at.partition("#")
         parts = pointer.split("/")
+        if f"{file}#" in self._stood and (len(parts) < 2 or parts[1] in _SAID):
+            return f"{file}#"
         heads = (f"{file}#{'/'.join(parts[:count])}" for count in range(3, len(parts) + 1))
         return next((head for head in heads if head in self._places), "")
 

@@ -134,6 +134,8 @@ def _names(part: FileEdit, tags: list[Any]) -> bool:
 
 def _called(case: Case) -> str:
     """What the old side calls the thing that is gone."""
+    if case.old_at is not None and case.old_at.keys[-2:-1] == ("enum",):
+        return repr(case.ground.value(case.old_at, case.ground.old))
     if case.member is not None:
         return repr(case.member)
     if case.old_at is None:

@@ -1,0 +1,115 @@
+"""The messages that show what a judgement says, and the proofs that nothing is to be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from acpgen.compat.findings import Witness
+from acpgen.compat.protocol.candidates import exactly, type_of
+from acpgen.compat.protocol.check.inquiry import Inquiry
+from acpgen.compat.protocol.check.located import name_of
+from acpgen.compat.protocol.check.routes import DIRECTIONS, Joined
+from acpgen.compat.protocol.facts import AlternativeChanged, LimitChanged
+from acpgen.compat.protocol.placed import Pair, PlacedFact, Step
+from acpgen.compat.protocol.rules.judgement import Judgement
+from acpgen.compat.protocol.shapes import Objects
+
+
+class Evidence:
+    """Looks for the witness of a judgement at a place."""
+
+    def __init__(self, on: Inquiry) -> None:
+        self.on = on
+
+    def refusal(self, judgement: Judgement, steps: Sequence[Step], joined: Joined) -> Witness | None:
+        if judgement.leaf is None or judgement.accepted_by is None:
+            return None
+        return self.on.court.refusal(joined.sides, steps, judgement.accepted_by, judgement.leaf)
+
+    def counterexample(self, judgement: Judgement, found: PlacedFact, joined: Joined) -> Witness | None:
+        """A refusal shown by a value that the prover finds: of an alternative where its plainest value fits another one, and of a limit
+        where that which breaks it must be of a format.
+        """
+        fact, pair = found.fact, found.pair
+        if judgement.accepted_by is None:
+            return None
+        if self.on.formats and isinstance(fact, LimitChanged):
+            value = self.on.doubts.counterexample(pair, judgement.accepted_by)
+            return (
+                None if value is None else self.refusal(replace(judgement, leaf=exactly(*value)), found.steps, joined)
+            )
+        if not isinstance(fact, AlternativeChanged):
+            return None
+        sides = (
+            (pair.old, type_of(fact.alternative, pair.new))
+            if fact.added
+            else (type_of(fact.alternative, pair.old), pair.new)
+        )
+        value = self.on.doubts.counterexample(Pair(*sides), judgement.accepted_by)
+        if value is None:
+            return None
+        return self.on.court.refusal(joined.sides, found.steps, judgement.accepted_by, exactly(*value))
+
+    def is_harmless(self, judgement: Judgement, found: PlacedFact) -> bool:
+        """Whether a doubt about acceptance is settled by a proof of inclusion."""
+        sender = judgement.accepted_by
+        if sender is None or (judgement.carried_by is not None and not isinstance(found.fact, AlternativeChanged)):
+            return False
+        return self.on.doubts.included(found.pair, sender) == "yes"
+
+    def mistaken(self, judgement: Judgement, found: PlacedFact, joined: Joined) -> tuple[Judgement, Witness] | None:
+        """The finding where a variant refuses a message and another branch of its union takes it."""
+        sender, leaf = judgement.accepted_by, judgement.leaf
+        if sender is None or leaf is None or all(step.kind != "variant" for step in found.steps):
+            return None
+        for value in self.on.court.messages(joined.sides, found.steps, sender, leaf):
+            verified = all(self.on.court.accepts(joined.sides, revision, value) for revision, _ in DIRECTIONS)
+            if verified:
+                told = replace(
+                    judgement,
+                    weight="lost" if sender == "old" else "otherwise",
+                    message=f"{judgement.message} Another branch of the union accepts it and decodes it as something else.",
+                    accepted_by=None,
+                    carried_by=sender,
+                )
+                return told, self.on.court.carried(joined.sides, value, sender)
+        return None
+
+    def overlooked(
+        self, judgement: Judgement, found: PlacedFact, joined: Joined
+    ) -> tuple[Judgement, Witness | None] | None:
+        """The finding where all that an alternative sends is accepted by others, and some of it is no member that they declare; `None`
+        where they declare all of it.
+        """
+        sender, fact = judgement.accepted_by, found.fact
+        if sender is None or not isinstance(fact, AlternativeChanged):
+            return None
+        if joined.alone and name_of(fact.alternative) in self.on.messages[sender]:
+            return None  # the union lists messages, which their methods tell apart
+        alternative = type_of(fact.alternative, found.pair.on(sender))
+        relation = self.on.doubts.heard(found.pair, alternative, sender)
+        if relation.verdict.value == "yes":
+            return None
+        told = replace(
+            judgement,
+            weight="lost" if sender == "old" else "otherwise",
+            message=f"{judgement.message} Another alternative accepts its values and does not declare all that they hold.",
+            accepted_by=None,
+            carried_by=sender,
+        )
+        if sender == "new" and isinstance(fact.alternative, Objects):
+            needed = [field.name for field in fact.alternative.fields if field.required]
+            if self.on.doubts.heard(found.pair, alternative, sender, needed).verdict.value == "yes":
+                told = replace(
+                    judgement,
+                    weight="claimed",
+                    message=f"The alternative {fact.alternative.name} was added: another one with more optional fields.",
+                    advice="None: old peers ignore the fields.",
+                    accepted_by=None,
+                    carried_by=None,
+                )
+                return told, None
+        leaf = judgement.leaf if relation.witness is None else exactly(relation.witness.value)
+        witness = None if leaf is None else self.on.court.loss(joined.sides, found.steps, sender, leaf)
+        return told, None if relation.witness is None else witness

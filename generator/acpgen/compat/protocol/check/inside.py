@@ -1,0 +1,151 @@
+"""What changed inside messages, and inside definitions that stand on their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from acpgen.compat.findings import Revision, opposite
+from acpgen.compat.protocol.check.inquiry import Inquiry
+from acpgen.compat.protocol.check.judged import Judged
+from acpgen.compat.protocol.check.routes import DIRECTIONS, Joined
+from acpgen.compat.protocol.check.statements import Statements
+from acpgen.compat.protocol.declared import declares_nothing
+from acpgen.compat.protocol.facts import (
+    OTHER,
+    Fact,
+    FieldAdded,
+    FieldRemoved,
+    LimitChanged,
+    Undetermined,
+    ValueAdded,
+    VariantAdded,
+)
+from acpgen.compat.protocol.facts import joined as joined_limits
+from acpgen.compat.protocol.placed import Pair, PlacedFact, Step
+
+
+class Inside:
+    """Tells what changed inside messages and definitions."""
+
+    def __init__(self, on: Inquiry, statements: Statements) -> None:
+        self.on = on
+        self.statements = statements
+        self._answered: dict[Pair, set[Revision]] = {}
+        self._parted: list[tuple[Joined, Pair]] = []
+
+    def compared(self, joined: Joined, pair: Pair, elsewhere: frozenset[Pair]) -> Iterator[Judged]:
+        """The findings of one kind of message or document; what changed in the pairs `elsewhere` is told there."""
+        return (
+            self._in_messages(joined, pair, elsewhere) if self.on.walk.is_changed(pair) else self._unseen(joined, pair)
+        )
+
+    def of_parts(self) -> Iterator[Judged]:
+        """The findings of what asks more of values than of their parts, once these were compared."""
+        for joined, pair in self._parted:
+            answered: set[Revision] = set()
+            answered.update(*(self._answered.get(inner, ()) for inner in (pair, *self._inside(pair))))
+            yield from self._unexplained(joined, pair, answered)
+
+    def _in_messages(self, joined: Joined, pair: Pair, elsewhere: frozenset[Pair]) -> Iterator[Judged]:
+        """The findings of one kind of message. What the facts could not tell apart comes last: others may explain it."""
+        explained: list[tuple[tuple[Step, ...], Revision]] = []
+        doubts: list[PlacedFact] = []
+        answered: set[Revision] = set()
+        for found in self.on.walk.wire_facts(pair, elsewhere):
+            if isinstance(found.fact, Undetermined):
+                doubts.append(found)  # both ways of one comparison may leave the same doubt
+                continue
+            for told in self.statements.each_told(found, joined):
+                yield told
+                answered.update((*self._tolerated(found.fact), *told.refuses, *told.doubtful))
+                if told.witness is not None and told.witness.accepted_by is not None:
+                    explained.append((found.steps, told.witness.accepted_by))
+                    answered.add(opposite(told.witness.accepted_by))
+        for found in dict.fromkeys(doubts):
+            for told in self._settled(found, joined, explained):
+                yield told
+                answered.update((*told.refuses, *told.doubtful))
+        self._answered[pair] = answered
+        inside = [*self._inside(pair)]
+        if not any(child in elsewhere for child in inside):
+            yield from self._unexplained(joined, pair, answered)
+        elif any(map(self._asks_more, (pair, *inside))):
+            self._parted.append((joined, pair))
+
+    def _asks_more(self, pair: Pair) -> bool:
+        """Whether more is asked of a value than of its parts, such as to fit no two alternatives: what takes more may make it take less."""
+        for type_, number in pair.sides:
+            shape = self.on.walk.shape(type_, number)
+            side = (self.on.old, self.on.new)[number]
+            if shape.exclusive or any(side.definitions[name].unenforced for name in shape.names):
+                return True
+        return False
+
+    def _tolerated(self, fact: Fact) -> tuple[Revision, ...]:
+        """The revision that refuses what a fact tells, where that is no break: receivers keep what they do not know, and everything in an
+        object that declares nothing is free to have any form.
+        """
+        if isinstance(fact, ValueAdded | VariantAdded):
+            return ("old",) if fact.old.openness == "tolerated" else ()
+        if isinstance(fact, FieldAdded) and declares_nothing(fact.old, self.on.old.written):
+            return ("new",)
+        if isinstance(fact, FieldRemoved) and declares_nothing(fact.new, self.on.new.written):
+            return ("old",)
+        return ()
+
+    def _inside(self, pair: Pair) -> Iterator[Pair]:
+        """The pairs below a pair in which something has changed."""
+        pending, seen = [pair], {pair}
+        while pending:
+            fresh = {child for _, child in self.on.walk.nodes[pending.pop()].children} - seen
+            seen |= fresh
+            changed = [child for child in fresh if self.on.walk.is_changed(child)]
+            yield from changed
+            pending.extend(changed)
+
+    def _unexplained(self, joined: Joined, pair: Pair, answered: Iterable[Revision]) -> Iterator[Judged]:
+        """What the prover finds refused by a revision that no finding has answered for."""
+        doubt = self.on.doubt("no known rule explains the difference", joined)
+        yield from self._settled(PlacedFact(doubt, (), pair), joined, (), answered)
+
+    def _unseen(self, joined: Joined, pair: Pair) -> Iterator[Judged]:
+        """What no fact tells of messages that are written differently: the prover has the last word."""
+        if not self.on.is_rewritten(joined, pair):
+            return
+        yield from self._settled(PlacedFact(self.on.doubt("the schema was rewritten", joined), (), pair), joined, ())
+
+    def _settled(
+        self,
+        found: PlacedFact,
+        joined: Joined,
+        explained: Sequence[tuple[tuple[Step, ...], Revision]],
+        answered: Iterable[Revision] = (),
+    ) -> Iterator[Judged]:
+        """What the prover makes of a doubt: nothing where both directions are proven or explained, else a value, else the doubt.
+
+        The revisions in `answered` are not asked about.
+        """
+        doubtful: list[Revision] = []
+        limits: list[LimitChanged] = []
+        for sender, receiver in DIRECTIONS:
+            if receiver in answered:
+                continue
+            answer = self.on.doubts.included(found.pair, sender)
+            depth = len(found.steps)
+            if answer == "yes" or (
+                answer == "no" and any(by == sender and steps[:depth] == found.steps for steps, by in explained)
+            ):
+                continue
+            value = self.on.doubts.counterexample(found.pair, sender)
+            if value is not None:
+                limit = LimitChanged(OTHER, "", "", sender, *value, old_at=found.fact.old_at, new_at=found.fact.new_at)
+                told = self.statements.told(replace(found, fact=limit), joined)
+                if told is not None and told.witness is not None:
+                    limits.append(limit)
+                    continue
+            doubtful.append(receiver)
+        if limits:
+            yield from self.statements.each_told(replace(found, fact=joined_limits(limits)), joined)
+        if doubtful and (told := self.statements.told(found, joined)) is not None:
+            yield replace(told, doubtful=tuple(doubtful))

@@ -1,0 +1,71 @@
+"""Places in messages and in definitions, as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from acpgen import ir
+from acpgen.compat.protocol.messages import Route
+from acpgen.compat.protocol.placed import EXTENSION, Step
+from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.shapes import Alternative
+from acpgen.pointers import pointer_parts
+
+
+def location_of(route: Route, steps: Sequence[Step]) -> str:
+    """A place in a message for people: `params.update(tool_call).content[].path`."""
+    text = route.definition if route.part == "document" else route.part
+    return (text + path_of(steps)).lstrip(".")
+
+
+def path_of(steps: Sequence[Step]) -> str:
+    """Steps for people: `.update(tool_call).content[]`."""
+    text = ""
+    for step in steps:
+        match step.kind:
+            case "field":
+                text += f".{step.name}"
+            case "item":
+                text += f"[{step.name}]"
+            case "value":
+                text += ".*"
+            case "variant":
+                text += "(any other)" if step.name == EXTENSION else f"({step.name})"
+            case "untagged":
+                text += "(untagged)"
+            case "alternative":
+                name = name_of(step.new)
+                text += f"({name})" if name else ""
+    return text
+
+
+def fields_on(pointer: str) -> str:
+    """The fields and items on a pointer below a definition, for people."""
+    text, parts = "", pointer_parts(pointer)
+    for before, name in pairwise(("", *parts)):
+        if before == "properties":
+            text += f".{name}"
+        elif name == "items" and before != "properties":
+            text += "[]"
+    return text
+
+
+def called(side: Revised, at: str) -> str:
+    """What people call a place: the definition around it, with fields and items."""
+    name, rest = side.owner(at)
+    return name + fields_on(rest)
+
+
+def name_of(alternative: Alternative | None) -> str | None:
+    """What people call an alternative; a list is called after its items."""
+    if isinstance(alternative, ir.Array):
+        return f"{alternative.items.name}[]" if isinstance(alternative.items, ir.Ref) else None
+    return getattr(alternative, "name", None)
+
+
+def within_of(location: str, within: str) -> str:
+    """A place with a name inside it."""
+    if not within or within.startswith("("):
+        return location + within
+    return f"{location}.{within}".lstrip(".")

@@ -1,0 +1,161 @@
+"""Which messages of two revisions are compared with which: methods, roots and what envelopes hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from acpgen import ir
+from acpgen.compat.findings import Revision
+from acpgen.compat.protocol import policy
+from acpgen.compat.protocol.covered import kinds
+from acpgen.compat.protocol.messages import Route
+from acpgen.compat.protocol.placed import Pair
+from acpgen.compat.protocol.revision import Revised
+from acpgen.schema.unions import lone_reference
+from acpgen.schema.walk import Schema
+
+DIRECTIONS: Final[tuple[tuple[Revision, Revision], ...]] = (("old", "new"), ("new", "old"))
+"""Who sends and who receives."""
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """One kind of message in both revisions: the definition on each side, and who is sent it."""
+
+    old: tuple[Route, str | None]
+    new: tuple[Route, str | None]
+    flow: policy.Flow
+    handler: str
+    callers: str
+    alone: bool = False
+
+    @property
+    def method(self) -> str | None:
+        return self.new[0].method.name if self.new[0].method is not None else None
+
+    @property
+    def sides(self) -> dict[Revision, tuple[Route, str | None]]:
+        return {"old": self.old, "new": self.new}
+
+    @property
+    def sender(self) -> str:
+        return {"to-handler": self.callers, "to-caller": self.handler}.get(self.flow, "peer")
+
+    @property
+    def receiver(self) -> str:
+        return {"to-handler": self.handler, "to-caller": self.callers}.get(self.flow, "peer")
+
+    @property
+    def flow_name(self) -> str:
+        return f"{self.sender}-to-{self.receiver}" if self.flow in ("to-handler", "to-caller") else "both"
+
+
+def routes_of(old: Revised, new: Revised) -> Iterator[Joined]:
+    """All kinds of messages and documents of two revisions."""
+    for before, after in methods_of_both(old, new):
+        handler, callers = sides_of(after, new.protocol.sides)
+        both = handler == callers == "peer"
+        for part, one, other in (("params", before.params, after.params), ("result", before.result, after.result)):
+            if part == "result" and (before.kind, after.kind) != ("request", "request"):
+                continue
+            if one is None and other is None:
+                continue
+            flow: policy.Flow = "both" if both else "to-handler" if part == "params" else "to-caller"
+            yield Joined((_route(part, before), one), (_route(part, after), other), flow, handler, callers)
+    for name, label in roots_of_both(old, new).items():
+        yield from (document(each, each, each) for each in kinds_of_both(old, new, name))
+        yield document(name, name, label)
+    for part in ("error", "id"):
+        ours, theirs = (_envelope_parts(side, part) for side in (old, new))
+        shared = [name for name in ours if name in theirs]
+        pairs = [(name, name) for name in shared] or list(zip(ours, theirs, strict=False))[:1]
+        for pair in pairs:
+            route = Route("error" if part == "error" else "id", None)
+            yield Joined((route, pair[0]), (route, pair[1]), "both", "peer", "peer")
+
+
+def roots_of_both(old: Revised, new: Revised) -> Mapping[str, str]:
+    """The definitions that stand for roots, with what people call these."""
+    named: Mapping[str, str] = {} if old.roots is None else old.roots.named
+    return {name: label for name, label in named.items() if name in new.definitions}
+
+
+def kinds_of_both(old: Revised, new: Revised, root: str) -> list[str]:
+    """The kinds of documents that a root is a union of in both revisions. Each is told by itself: where they overlap, what one
+    refuses another may accept, and that would hide the change.
+    """
+    others = set(kinds(new, root))
+    return [name for name in kinds(old, root) if name in others]
+
+
+def methods_of_both(old: Revised, new: Revised) -> Iterator[tuple[ir.Method, ir.Method]]:
+    """The methods of the old revision with those of the new one that do the same."""
+    after = {(method.name, method.side, method.kind): method for method in new.methods}
+    for method in old.methods:
+        found = after.get((method.name, method.side, method.kind))
+        if found is None:
+            found = next((m for m in new.methods if is_heir(m, method)), None)
+        if found is not None:
+            yield method, found
+
+
+def is_heir(new: ir.Method, old: ir.Method) -> bool:
+    """Whether a method declares another one as its former name."""
+    return old.name in new.was and (new.side, new.kind) == (old.side, old.kind)
+
+
+def root_of(revised: Revised) -> str:
+    """The place of the root in the sources."""
+    first = next(iter(revised.bundle.origins.values()), "")
+    return first.partition("#")[0] + "#" if first else ""
+
+
+def document(old: str, new: str, label: str) -> Joined:
+    """A definition that is compared on its own."""
+    route = Route("document", None, label)
+    return Joined((route, old), (route, new), "both", "peer", "peer")
+
+
+def names_of(pair: Pair) -> tuple[str, str] | None:
+    """The definitions of a pair of definitions."""
+    return (pair.old.name, pair.new.name) if isinstance(pair.old, ir.Ref) and isinstance(pair.new, ir.Ref) else None
+
+
+def pair_of(joined: Joined) -> Pair:
+    """The types that judge one kind of message."""
+    types: list[ir.Type] = [ir.Anything() if name is None else ir.Ref(name) for _, name in (joined.old, joined.new)]
+    return Pair(types[0], types[1])
+
+
+def _route(part: str, method: ir.Method) -> Route:
+    return Route("params" if part == "params" else "result", method)
+
+
+def sides_of(method: ir.Method, sides: Sequence[str]) -> tuple[str, str]:
+    """Who handles a method, and who calls it; `peer` for either."""
+    others = [side for side in sides if side != method.side]
+    if method.side not in sides or len(others) != 1:
+        return "peer", "peer"
+    return method.side, others[0]
+
+
+def _envelope_parts(revised: Revised, part: str) -> tuple[str, ...]:
+    """The definitions of `error` or `id` in the envelopes of a schema, in alphabetical order."""
+    found: set[str] = set()
+    for schema in revised.bundle.definitions.values():
+        if schema.get("x-docs-ignore") is True or "jsonrpc" in schema.get("properties", {}):
+            for each in _with_alternatives(schema):
+                name = lone_reference(each.get("properties", {}).get(part))
+                if name is not None and name in revised.definitions:
+                    found.add(name)
+    return tuple(sorted(found))
+
+
+def _with_alternatives(schema: Schema) -> Iterator[Schema]:
+    yield schema
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        for branch in schema.get(keyword, ()):
+            if isinstance(branch, dict):
+                yield branch

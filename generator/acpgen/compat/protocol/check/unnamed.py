@@ -1,0 +1,155 @@
+"""What no message holds, and definitions that differ and that no finding names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from acpgen import ir
+from acpgen.compat.protocol.check.inquiry import Inquiry
+from acpgen.compat.protocol.check.judged import Judged
+from acpgen.compat.protocol.check.located import called
+from acpgen.compat.protocol.check.routes import root_of
+from acpgen.compat.protocol.check.rulings import Rulings
+from acpgen.compat.protocol.covered import closure, unread
+from acpgen.compat.protocol.facts import (
+    DefinitionAdded,
+    DefinitionRemoved,
+    DefinitionRenamed,
+    FactPlaces,
+    FieldAdded,
+    FieldRemoved,
+    FieldRenamed,
+    NotCompared,
+    Restructured,
+    UndeclaredChanged,
+)
+from acpgen.compat.protocol.pairing import Walk
+from acpgen.compat.protocol.placed import Pair
+from acpgen.compat.protocol.revision import Revised
+from acpgen.schema.unions import lone_reference
+
+_KEPT: Final = (
+    "values with undeclared members, which a document may hold, are accepted otherwise than before; "
+    "--mode language compares these"
+)
+
+
+class Unnamed:
+    """Tells what no message holds, and what no finding names."""
+
+    def __init__(self, on: Inquiry, rulings: Rulings) -> None:
+        self.on = on
+        self.rulings = rulings
+        self.explained: set[str] = set()
+
+    def without_counterpart(self) -> Iterator[Judged]:
+        """What has no counterpart, and what is not read."""
+        for name in self.on.cover.gone:
+            yield self.rulings.of_definition(DefinitionRemoved(name, old_at=self.on.old.definitions[name].at), name)
+        for name in self.on.cover.added:
+            yield self.rulings.of_definition(DefinitionAdded(name, new_at=self.on.new.definitions[name].at), name)
+        for revision, name in self.on.cover.copied:
+            old_at, new_at = (
+                side.definitions[name].at if revision == named else ""
+                for named, side in (("old", self.on.old), ("new", self.on.new))
+            )
+            yield self.rulings.on_paper(Restructured(name, but="copied", old_at=old_at, new_at=new_at))
+        for name, reason in unread(self.on.old, self.on.new).items():
+            at: FactPlaces = {
+                "old_at": self.on.old.bundle.origins.get(name, ""),
+                "new_at": self.on.new.bundle.origins.get(name, ""),
+            }
+            yield self.rulings.of_definition(NotCompared(name, reason, **at), name)
+
+    def written_differently(self, told: Sequence[Judged]) -> Iterator[Judged]:
+        """The definitions that are written differently and that no finding names: they accept the same, or what differs in them is told
+        where it stands. If neither is so, they were not compared.
+        """
+        changes = [each for each in told if each.rule != "text-reworded"]
+        sides = ((self.on.old, {each.old_at for each in changes}), (self.on.new, {each.new_at for each in changes}))
+        owners = [{side.outermost(at) for at in places} for side, places in sides]
+        paper = [fact for fact in self.on.walk.paper_facts() if isinstance(fact, DefinitionRenamed)]
+        names = {fact.old: fact.new for fact in paper}
+        roots = self.on.roots
+        elsewhere = {
+            name
+            for (side, _), places in zip(sides, owners, strict=True)
+            for name in (*side.declared, *roots)
+            if not places.isdisjoint({side.definitions[name].at, side.outermost(self._body(side, name)[1])})
+        }
+        known = {*self.on.new.declared, *roots}
+        alone = self.on.old.bundle.definitions.keys() ^ self.on.new.bundle.definitions.keys()
+        gone = set(self.on.cover.gone) | {fact.old for fact in paper}
+        held = {Pair(each.old, each.new) for each in self.on.walk.nodes}
+        quiet = {each.names[0] for each in self.on.frames}
+        for name in (*self.on.old.declared, *roots):
+            other = names.get(name, name)
+            if other not in known or name in gone - names.keys() or {name, other} & elsewhere:
+                continue
+            (before, old_at), (after, new_at) = self._body(self.on.old, name), self._body(self.on.new, other)
+            if self.on.old.whole_text(before, names, alone) == self.on.new.whole_text(after, {}, alone):
+                continue
+            at: FactPlaces = {"old_at": old_at, "new_at": new_at}
+            called = roots.get(other, other)
+            pair = Pair(ir.Ref(name), ir.Ref(other))
+            if self.on.is_included(pair, declared=False):
+                contents = self.on.old.contents(before) != self.on.new.contents(after)
+                yield self.rulings.on_paper(Restructured(called, but="content" if contents else "", **at))
+            elif self.on.is_included(pair, declared=True):
+                self.explained |= {name, other}
+                if self._claimed(pair):
+                    yield self.rulings.on_paper(Restructured(called, but="told", **at))
+                elif name in roots:
+                    left = self.rulings.of_definition(NotCompared(called, _KEPT, **at), called)
+                    yield replace(left, doubtful=tuple(receiver for _, receiver in self.on.refusals(pair)))
+                else:
+                    yield from self._of_undeclared(pair, called, at)
+            elif name in quiet and not closure(self.on.new, [other]) & elsewhere:
+                self.explained |= {name, other}
+                yield self.rulings.on_paper(Restructured(called, but="framed", **at))
+            elif pair not in held or (closure(self.on.old, [name]) | closure(self.on.new, [other])) & elsewhere:
+                yield self.rulings.on_paper(Restructured(called, but="told", **at))
+            else:
+                reason = "it is written differently, and nothing tells why"
+                yield self.rulings.of_definition(NotCompared(called, reason, **at), called)
+
+    def _body(self, side: Revised, name: str) -> tuple[str, str]:
+        """The definition that holds what another one says, if that stands for a root, else itself; with its place."""
+        body = lone_reference(side.bundle.definitions[name]) if name in self.on.roots else None
+        return body or name, side.definitions[body or name].at
+
+    def _claimed(self, pair: Pair) -> bool:
+        """Whether a member is declared on one side of a pair alone: that is told wherever messages hold the pair."""
+        walk = Walk(self.on.old, self.on.new, self.on.groups)  # what is told is of the other one
+        walk.visit(pair)
+        facts = (found.fact for found in walk.wire_facts(pair))
+        return any(isinstance(fact, FieldAdded | FieldRemoved | FieldRenamed) for fact in facts)
+
+    def _of_undeclared(self, pair: Pair, name: str, at: FactPlaces) -> Iterator[Judged]:
+        """What a definition says of members that nobody declares, where one revision refuses what the other accepts."""
+        for sender, receiver in self.on.refusals(pair):
+            value = self.on.doubts.counterexample(pair, sender, declared=False)
+            yield self.rulings.of_definition(UndeclaredChanged(refused_by=receiver, value=value, **at), name)
+
+    def left_out(self, told: Sequence[Judged]) -> Iterator[Judged]:
+        """What is unstable on either side and differs, if that does not take part, and is not told: it may be stable on the other side."""
+        if not self.on.old.left_out and not self.on.new.left_out:
+            return
+        sides: list[dict[str, list[str]]] = [{}, {}]
+        for side, found in zip((self.on.old, self.on.new), sides, strict=True):
+            for at, text in sorted(side.left_out.items(), key=lambda each: each[1]):
+                found.setdefault(called(side, at), []).append(text)
+        known = {
+            called(side, at)
+            for each in told
+            for side, at in ((self.on.old, each.old_at), (self.on.new, each.new_at))
+            if at
+        }
+        names = [
+            name for name in {**sides[0], **sides[1]} if name not in known and sides[0].get(name) != sides[1].get(name)
+        ]
+        if names:
+            places: FactPlaces = {"old_at": root_of(self.on.old), "new_at": root_of(self.on.new)}
+            yield self.rulings.on_paper(Restructured(classes=tuple(sorted(names)), but="unstable", **places))

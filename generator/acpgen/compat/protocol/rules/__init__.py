@@ -1,0 +1,1 @@
+"""The rules: each judges one kind of fact about two revisions."""

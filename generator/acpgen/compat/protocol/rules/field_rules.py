@@ -1,0 +1,292 @@
+"""The rules about the fields of objects, and about members that nobody declares."""
+
+from __future__ import annotations
+
+import json
+
+from acpgen import ir
+from acpgen.compat.findings import NO_ACTION
+from acpgen.compat.protocol import facts as f
+from acpgen.compat.protocol.candidates import also, extending, having, naming, without
+from acpgen.compat.protocol.declared import META
+from acpgen.compat.protocol.placed import EXTENSION
+from acpgen.compat.protocol.rules.judgement import GATE, Judgement, seems
+
+
+def field_added(fact: f.FieldAdded) -> Judgement | None:
+    """An optional field is new in an object that accepts undeclared members. Old receivers ignore it. The name, which was free, is
+    claimed: as languages the new schema is narrower, between peers nothing breaks, since a sender sends what its schema declares.
+    """
+    if fact.field.required or isinstance(fact.old.extra, ir.Nothing) or fact.is_extension:
+        return None
+    name = fact.field.name
+    if fact.pattern:
+        return Judgement(
+            "claimed",
+            f"Fields whose names match {fact.pattern!r} were added.",
+            NO_ACTION,
+            within="*",
+            subject=fact.pattern,
+        )
+    return Judgement(
+        "claimed",
+        f"The optional field {name!r}{_of(fact.by)} was added.",
+        NO_ACTION,
+        within=name,
+        gate=fact.field.capability,
+    )
+
+
+def extension_declared(fact: f.FieldAdded) -> Judgement | None:
+    """A name that begins with an underscore has a form now. Such names are free for extensions, so old peers may send anything under
+    this one. Only `_meta` has a form of its own: an object. Where the new form accepts all of that, it is `field-added`.
+    """
+    if not fact.is_extension:
+        return None
+    name = fact.field.name
+    return Judgement(
+        "taken",
+        f"The extension field {name!r} was added with a form of its own; old peers may send {_freely(name)} under that name.",
+        "Accept any value there, or take a name without an underscore.",
+        within=name,
+        accepted_by="old",
+        leaf=extending(name),
+    )
+
+
+def closed_field_added(fact: f.FieldAdded) -> Judgement | None:
+    """An optional field is new in an object that refuses undeclared members, so a strict old receiver refuses it."""
+    if fact.field.required or not isinstance(fact.old.extra, ir.Nothing):
+        return None
+    name = fact.field.name
+    missing = "" if fact.field.capability else " No capability gates it."
+    return Judgement(
+        "unknown",
+        f"The optional field {name!r} was added to a closed object; old peers reject unknown members.{missing}",
+        GATE,
+        within=name,
+        accepted_by="new",
+        leaf=having(name),
+        gate=fact.field.capability,
+    )
+
+
+def required_field_added(fact: f.FieldAdded) -> Judgement | None:
+    """A required field is new: what old senders send lacks it."""
+    if not fact.field.required:
+        return None
+    name = fact.field.name
+    return Judgement(
+        "refused",
+        f"The required field {name!r} was added; old peers do not send it.",
+        "Make it optional, and define what its absence means.",
+        within=name,
+        accepted_by="old",
+        leaf=without(name),
+        back=having(name) if isinstance(fact.old.extra, ir.Nothing) else None,
+    )
+
+
+def field_removed(fact: f.FieldRemoved) -> Judgement | None:
+    """An optional field is gone. Nothing may be refused, but what it said is not heard any more. Names that begin with an underscore
+    are extensions and stay allowed everywhere: see `extension-undeclared`.
+    """
+    name = fact.field.name
+    if fact.field.required or name.startswith("_"):
+        return None
+    shut = isinstance(fact.new.extra, ir.Nothing)
+    if fact.pattern:
+        return Judgement(
+            "lost",
+            f"Fields whose names match {fact.pattern!r} were removed; new peers ignore them, such as {name!r}.",
+            "Keep the pattern until the next major version, and document its replacement.",
+            within="*",
+            subject=fact.pattern,
+            carried_by="old",
+            leaf=naming(name, fact.field.type),
+        )
+    if fact.by:
+        return Judgement(
+            "lost",
+            f"The field {name!r}{_of(fact.by)} was removed; new peers ignore it.",
+            "Keep it until the next major version, and document its replacement.",
+            within=name,
+            carried_by="old",
+            leaf=naming(name, fact.field.type),
+        )
+    return Judgement(
+        "refused" if shut else "lost",
+        f"The field {name!r} was removed; new peers {'reject it' if shut else 'ignore it'}.",
+        f"{seems(name, fact.seems)}Keep it as optional until the next major version, and document its replacement.",
+        within=name,
+        accepted_by="old" if shut else None,
+        carried_by=None if shut else "old",
+        leaf=having(name),
+    )
+
+
+def required_field_removed(fact: f.FieldRemoved) -> Judgement | None:
+    """A required field is gone: new senders leave it out, and old receivers refuse that."""
+    if not fact.field.required:
+        return None
+    name = fact.field.name
+    return Judgement(
+        "refused",
+        f"The required field {name!r} was removed; old peers reject messages without it.",
+        f"{seems(name, fact.seems)}Keep sending it until the next major version.",
+        within=name,
+        accepted_by="new",
+        leaf=without(name),
+        back=having(name) if isinstance(fact.new.extra, ir.Nothing) else None,
+    )
+
+
+def field_renamed(fact: f.FieldRenamed) -> Judgement | None:
+    """A field has another name, as `x-was` declares. Peers of one revision do not hear what those of the other say in it, and miss it
+    where it is required. What the two say is compared under the new name.
+    """
+    was, name = fact.was.name, fact.field.name
+    return Judgement(
+        "lost",
+        f"The field {was!r} was renamed to {name!r}; peers of one revision ignore the name of the other.",
+        f"Keep {was!r} beside {name!r} until the next major version, and read either.",
+        within=name,
+        subject=was,
+        accepted_by="old",
+        carried_by="old",
+        leaf=having(was),
+        back=having(name),
+    )
+
+
+def extension_undeclared(fact: f.FieldRemoved) -> Judgement | None:
+    """A name that begins with an underscore, such as `_meta`, is no longer declared. Peers may send it all the same, since such names
+    are reserved for extensions; its form is not checked any more. Where new peers may send what old ones refuse, that is risky.
+    """
+    name = fact.field.name
+    if fact.field.required or not name.startswith("_"):
+        return None
+    if fact.is_extension:
+        return Judgement(
+            "taken",
+            f"The extension field {name!r} is no longer declared; new peers may send {_freely(name)} under that name.",
+            "Declare it until the next major version.",
+            within=name,
+            accepted_by="new",
+            leaf=extending(name),
+        )
+    if isinstance(fact.new.extra, ir.Nothing):
+        return Judgement(
+            "refused",
+            f"The extension field {name!r} is no longer declared; new peers reject it.",
+            "Declare it again.",
+            within=name,
+            accepted_by="old",
+            leaf=having(name),
+        )
+    return Judgement(
+        "added",
+        f"The extension field {name!r} is no longer declared; its value is not checked.",
+        "Declare it if generated code should offer it.",
+        within=name,
+    )
+
+
+def field_became_required(fact: f.RequirednessChanged) -> Judgement | None:
+    """A field must be there now: old senders may leave it out."""
+    if not fact.required:
+        return None
+    return Judgement(
+        "refused",
+        f"The field {fact.field.name!r} is now required; old peers may omit it.",
+        "Keep it optional, and define what its absence means.",
+        within=fact.field.name,
+        accepted_by="old",
+        leaf=without(fact.field.name),
+    )
+
+
+def field_became_optional(fact: f.RequirednessChanged) -> Judgement | None:
+    """A field may be left out now: new receivers do not mind, old ones refuse what lacks it."""
+    if fact.required:
+        return None
+    return Judgement(
+        "refused",
+        f"The field {fact.field.name!r} is now optional; old peers reject messages without it.",
+        "Keep it required, or send messages without it only to peers of the new version.",
+        within=fact.field.name,
+        accepted_by="new",
+        leaf=without(fact.field.name),
+    )
+
+
+def object_closed(fact: f.ObjectOpennessChanged) -> Judgement | None:
+    """Undeclared members are refused now, extensions among them."""
+    if fact.is_open:
+        return None
+    return Judgement(
+        "refused",
+        "Undeclared members are now rejected, extensions included.",
+        "Keep the object open: receivers must ignore extensions, whose names begin with an underscore.",
+        accepted_by="old",
+        leaf=also(EXTENSION, True),
+    )
+
+
+def object_opened(fact: f.ObjectOpennessChanged) -> Judgement | None:
+    """Undeclared members are accepted now; old receivers refuse them."""
+    if not fact.is_open:
+        return None
+    return Judgement(
+        "unknown",
+        "Undeclared members are now accepted; old peers reject them.",
+        "Send extensions only to peers of the new version.",
+        accepted_by="new",
+        leaf=also(EXTENSION, True),
+    )
+
+
+def undeclared_narrowed(fact: f.UndeclaredChanged) -> Judgement | None:
+    """Values are refused now for members that no schema declares, such as by `dependentRequired`. A sender sends what its schema
+    declares, so old and new peers understand each other; whoever sends more, or checks stored documents, meets the difference.
+    """
+    if fact.refused_by == "old":
+        return None
+    return Judgement(
+        "claimed",
+        _undeclared("rejected", fact),
+        "Declare the members that the new demand is about.",
+    )
+
+
+def undeclared_widened(fact: f.UndeclaredChanged) -> Judgement | None:
+    """Values are accepted now that were refused for members which no schema declares. A sender sends what its schema declares, so old
+    and new peers understand each other.
+    """
+    if fact.refused_by == "new":
+        return None
+    return Judgement(
+        "added",
+        _undeclared("accepted", fact),
+        "Declare these members before any peer sends them.",
+    )
+
+
+def _of(by: str) -> str:
+    """Words for the keyword that declares a field, where that is not `properties`."""
+    return "" if by in ("", "properties") else f" of {by!r}"
+
+
+def _undeclared(now: str, fact: f.UndeclaredChanged) -> str:
+    """What is now rejected or accepted for members that nobody declares."""
+    if fact.value is None:
+        return (
+            f"Whether more values with undeclared members are now {now} could not be decided; peers do not send these."
+        )
+    such = json.dumps(fact.value[0], ensure_ascii=False)
+    return f"Some values with undeclared members are now {now}, such as {such}; peers do not send these."
+
+
+def _freely(name: str) -> str:
+    """What peers may send under a name for extensions."""
+    return "any object" if name == META else "anything"

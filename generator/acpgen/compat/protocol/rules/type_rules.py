@@ -1,0 +1,203 @@
+"""The rules about types, limits and formats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+
+from acpgen import ir
+from acpgen.compat.findings import NO_ACTION
+from acpgen.compat.protocol import facts as f
+from acpgen.compat.protocol.candidates import (
+    Examples,
+    Leaf,
+    NoExample,
+    exactly,
+    having,
+    items,
+    of_alternatives,
+    of_many_kinds,
+)
+from acpgen.compat.protocol.rules.judgement import Judgement
+from acpgen.compat.protocol.shapes import Alternative, kind_of
+from acpgen.meaning import texts
+
+
+def null_forbidden(fact: f.NullChanged) -> Judgement | None:
+    """Null was accepted and is refused now. Where decoding is lenient, receivers read it as an omitted field."""
+    if fact.allowed:
+        return None
+    return Judgement(
+        "unknown" if fact.lenient else "refused",
+        f"Null is now rejected{'; lenient receivers read it as an omitted field' if fact.lenient else ''}.",
+        "Keep accepting null from old peers; omit the field instead of sending null.",
+        within=fact.name or "",
+        accepted_by="old",
+        leaf=exactly(None) if fact.name is None else having(fact.name, None),
+        subject="null",
+    )
+
+
+def null_allowed(fact: f.NullChanged) -> Judgement | None:
+    """Null is accepted now; old receivers refuse it, unless they decode the field leniently."""
+    if not fact.allowed:
+        return None
+    return Judgement(
+        "unknown" if fact.lenient else "refused",
+        f"Null is now accepted; old peers reject it{' unless they decode leniently' if fact.lenient else ''}.",
+        "Omit the field instead of sending null.",
+        within=fact.name or "",
+        accepted_by="new",
+        leaf=exactly(None) if fact.name is None else having(fact.name, None),
+        subject="null",
+    )
+
+
+def type_narrowed(fact: f.KindChanged) -> Judgement | None:
+    """Values of a JSON type that were accepted are refused now."""
+    if fact.come or fact.anything == "new":
+        return None
+    return Judgement(
+        "refused",
+        f"The type is now {fact.new_kinds} (previously {fact.old_kinds}).",
+        "Keep the old type, and add a field for the new one.",
+        accepted_by="old",
+        leaf=of_alternatives(*fact.gone) if fact.gone else of_many_kinds,
+        subject=_kinds(fact.gone),
+    )
+
+
+def type_widened(fact: f.KindChanged) -> Judgement | None:
+    """Values of another JSON type are accepted now; old receivers refuse them."""
+    if fact.gone or fact.anything == "old":
+        return None
+    return Judgement(
+        "refused",
+        f"The type is now {fact.new_kinds} (previously {fact.old_kinds}).",
+        "Keep the old type and add a field for the new one, or gate the new values with a capability.",
+        accepted_by="new",
+        leaf=of_alternatives(*fact.come) if fact.come else of_many_kinds,
+        subject=_kinds(fact.come),
+    )
+
+
+def type_changed(fact: f.KindChanged) -> Judgement | None:
+    """Values of one JSON type have given way to those of another: each revision refuses what the other sends."""
+    if not fact.gone or not fact.come:
+        return None
+    return Judgement(
+        "refused",
+        f"The type is now {fact.new_kinds} (previously {fact.old_kinds}).",
+        "Keep the old type, and add a field for the new one.",
+        accepted_by="old",
+        leaf=of_alternatives(*fact.gone),
+        back=of_alternatives(*fact.come),
+        subject=f"{_kinds(fact.gone)} to {_kinds(fact.come)}",
+    )
+
+
+def _kinds(alternatives: tuple[Alternative, ...]) -> str:
+    """The JSON kinds of alternatives; `None` stands for every kind."""
+    return ", ".join(map(kind_of, alternatives)) or "None"
+
+
+def limit_changed(fact: f.LimitChanged) -> Judgement | None:
+    """A length, range, pattern, set of constants or number of items refuses what it accepted, and accepts what it refused."""
+    if len(fact.directions) < 2:
+        return None
+    backward, forward = fact.parts
+    words = _limit_words(fact, "rejects values that were accepted, and accepts values that were rejected")
+    return Judgement(
+        "refused",
+        words if fact.keyword == f.OTHER else f"{words.removesuffix('.')}; each revision rejects values of the other.",
+        "Keep the old limit, and add a field for the new values.",
+        accepted_by="old",
+        leaf=_limit_leaf(backward),
+        back=_limit_leaf(forward),
+        subject=_limit_subject(fact),
+    )
+
+
+def limit_tightened(fact: f.LimitChanged) -> Judgement | None:
+    """A length, range, pattern, set of constants or number of items refuses what it accepted."""
+    if fact.directions != ("old",):
+        return None
+    return Judgement(
+        "refused",
+        _limit_words(fact, "rejects values that were accepted"),
+        "Keep the old limit for receivers; apply the new one to senders only.",
+        accepted_by="old",
+        leaf=_limit_leaf(fact),
+        subject=_limit_subject(fact),
+    )
+
+
+def limit_loosened(fact: f.LimitChanged) -> Judgement | None:
+    """A length, range, pattern, set of constants or number of items accepts more; old receivers refuse that."""
+    if fact.directions != ("new",):
+        return None
+    return Judgement(
+        "refused",
+        _limit_words(fact, "accepts values that were rejected"),
+        "Keep to the old limit when sending, unless the peer is known to be new.",
+        accepted_by="new",
+        leaf=_limit_leaf(fact),
+        subject=_limit_subject(fact),
+    )
+
+
+def format_changed(fact: f.FormatChanged) -> Judgement:
+    """`format` or `contentEncoding` has changed. They annotate and refuse nothing, unless the project's policy asserts formats: then what
+    texts the other revision refuses is proven. An encoding is never asserted: a peer that decodes reads the texts differently.
+    """
+    message = f"The format is now {fact.new or 'unspecified'} (previously {fact.old or 'unspecified'})."
+    if fact.keyword != "format":
+        message = (
+            f"The encoding of the content is now {fact.new or 'unspecified'} (previously {fact.old or 'unspecified'}). "
+            "It refuses nothing; a peer that decodes reads the texts differently."
+        )
+    told = Judgement("reworded", message, NO_ACTION, subject=f"{fact.old} {fact.new}")
+    if fact.refused:
+        (sender, text), *others = fact.refused
+        advice = "Keep the old format for receivers; apply the new one to senders only."
+        if sender == "new":
+            advice = "Keep to the old format when sending, unless the peer is known to be new."
+        strings = fact.strings[0 if sender == "old" else 1]
+        likely = [shown for each in strings for shown in texts.of_format(each.format)]
+        back = exactly(others[0][1]) if others else None
+        leaf = exactly(*likely, text)
+        return replace(told, weight="refused", advice=advice, accepted_by=sender, leaf=leaf, back=back)
+    if fact.doubt:
+        advice = "Review both places, and waive the finding if it is harmless."
+        message = f"{message} What it refuses could not be decided: {fact.doubt.rstrip('.')}."
+        return replace(told, weight="undetermined", message=message, advice=advice)
+    return told
+
+
+def _limit_subject(fact: f.LimitChanged) -> str | None:
+    return None if fact.keyword == f.OTHER else f"{fact.keyword} {fact.old} {fact.new}"
+
+
+def _limit_words(fact: f.LimitChanged, change: str) -> str:
+    """`Must contain at least 1 item (previously any number)`."""
+    if fact.keyword == f.OTHER:
+        return f"The new schema {change} before; the witness contains one."
+    of_items = fact.keyword in ("minItems", "maxItems", "uniqueItems")
+    verb = "contain" if of_items else "be"
+    must = "Must" if fact.admitted_by == "old" else "May now"
+    return f"{must} {verb} {fact.new} (previously {fact.old})."
+
+
+def _limit_leaf(fact: f.LimitChanged) -> Leaf:
+    leaves = [
+        exactly(each.value) if each.items is None else items(each.items, equal=each.keyword == "uniqueItems")
+        for each in fact.all
+    ]
+
+    def leaf(make: Examples, type_: ir.Type) -> Iterator[ir.JSON]:
+        for one in leaves:
+            with suppress(NoExample):
+                yield from one(make, type_)
+
+    return leaf

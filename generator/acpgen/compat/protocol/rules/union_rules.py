@@ -1,0 +1,370 @@
+"""The rules about sets of constants, variants and alternatives."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from acpgen import ir
+from acpgen.compat.findings import NO_ACTION
+from acpgen.compat.protocol import facts as f
+from acpgen.compat.protocol.candidates import Leaf, exactly, of_alternative, of_definition, smallest
+from acpgen.compat.protocol.placed import EXTENSION
+from acpgen.compat.protocol.rules.judgement import GATE, Judgement, seems
+
+_SORTS: Final = {"union": "variants", "enum": "values"}
+
+
+def value_added(fact: f.ValueAdded) -> Judgement | None:
+    """An open or tolerated set of constants has a new one. Old receivers keep values that they do not know."""
+    if fact.old.openness == "closed":
+        return None
+    value = fact.value.value
+    return Judgement(
+        "claimed",
+        f"The value {_value(value)} was added{_formerly(fact.was)}{_note(fact.old.openness)}.",
+        NO_ACTION,
+        subject=repr(value),
+        gate=fact.value.capability,
+    )
+
+
+def closed_value_added(fact: f.ValueAdded) -> Judgement | None:
+    """A closed set of constants has a new one; a strict old receiver refuses it."""
+    if fact.old.openness != "closed":
+        return None
+    value = fact.value.value
+    missing = "" if fact.value.capability else " No capability gates it."
+    return Judgement(
+        "unknown",
+        f"The value {_value(value)} was added{_formerly(fact.was)} to a closed set; old peers reject unknown values.{missing}",
+        GATE,
+        accepted_by="new",
+        leaf=exactly(value),
+        subject=repr(value),
+        gate=fact.value.capability,
+    )
+
+
+def value_removed(fact: f.ValueRemoved) -> Judgement | None:
+    """A constant of an open set is gone: new receivers accept it and do not know what it means."""
+    if fact.new.openness != "open":
+        return None
+    value = fact.value.value
+    return Judgement(
+        "lost",
+        f"The value {_value(value)} {_gone(fact.heir)}; new peers accept it but do not know its meaning.",
+        f"{seems(value, fact.seems)}Keep the value until the next major version.",
+        carried_by="old",
+        leaf=exactly(value),
+        subject=repr(value),
+    )
+
+
+def closed_value_removed(fact: f.ValueRemoved) -> Judgement | None:
+    """A constant of a closed or tolerated set is gone: new receivers refuse it."""
+    if fact.new.openness == "open":
+        return None
+    value = fact.value.value
+    return Judgement(
+        "refused",
+        f"The value {_value(value)} {_gone(fact.heir)}; new peers reject it.",
+        f"{seems(value, fact.seems)}Keep the value until the next major version.",
+        accepted_by="old",
+        leaf=exactly(value),
+        subject=repr(value),
+    )
+
+
+def values_named(_: f.ValuesNamed) -> Judgement:
+    """A free string or number has known constants now, and stays free."""
+    return Judgement("claimed", "Some values now have a defined meaning.", NO_ACTION)
+
+
+def values_unnamed(fact: f.ValuesUnnamed) -> Judgement:
+    """An open set of constants is a free string or number now: its values are accepted and mean nothing."""
+    value = fact.old.values[0].value
+    return Judgement(
+        "lost",
+        "Its values are still accepted but no longer have a defined meaning.",
+        "Keep the constants until the next major version.",
+        carried_by="old",
+        leaf=exactly(value),
+    )
+
+
+def variant_added(fact: f.VariantAdded) -> Judgement | None:
+    """An open or tolerated union has a new variant. Old receivers keep variants that they do not know. So it is where the branch without
+    a tag knows values of the tag and takes others: an open enumeration has become the tag of variants.
+    """
+    if (fact.old.openness == "closed" and not fact.foreseen) or fact.variant.tag == fact.old.default_tag:
+        return None
+    tag = fact.variant.tag
+    return Judgement(
+        "claimed",
+        f"The variant {_value(tag)} was added{_note(fact.old.openness)}.",
+        NO_ACTION,
+        within=f"({tag})",
+        gate=fact.variant.capability,
+    )
+
+
+def closed_variant_added(fact: f.VariantAdded) -> Judgement | None:
+    """A closed union has a new variant; a strict old receiver refuses it."""
+    if fact.old.openness != "closed" or fact.old.default is not None:
+        return None
+    tag = fact.variant.tag
+    missing = "" if fact.variant.capability else " No capability gates it."
+    return Judgement(
+        "unknown",
+        f"The variant {_value(tag)} was added to a closed union; old peers reject unknown variants.{missing}",
+        GATE,
+        within=f"({tag})",
+        accepted_by="new",
+        leaf=of_definition(fact.variant.type),
+        gate=fact.variant.capability,
+    )
+
+
+def variant_beside_default_added(fact: f.VariantAdded) -> Judgement | None:
+    """A tagged variant is new beside a branch without a tag: old receivers take it for that branch, or refuse it."""
+    tag = fact.variant.tag
+    kept = fact.old.openness != "closed" or fact.foreseen
+    if fact.old.default is None or (kept and tag != fact.old.default_tag):
+        return None
+    missing = "" if fact.variant.capability else " No capability gates it."
+    return Judgement(
+        "otherwise",
+        f"The variant {_value(tag)} was added; old peers decode it as {fact.old.default} or reject it.{missing}",
+        GATE,
+        within=f"({tag})",
+        accepted_by="new",
+        carried_by="new",
+        leaf=of_definition(fact.variant.type),
+        gate=fact.variant.capability,
+    )
+
+
+def variant_removed(fact: f.VariantRemoved) -> Judgement | None:
+    """A variant is gone and new receivers do not refuse it: they keep it as unknown, or take it for the branch without a tag."""
+    if fact.new.openness != "open" and fact.new.default is None:
+        return None
+    tag = fact.variant.tag
+    return Judgement(
+        "lost",
+        f"The variant {_value(tag)} was removed; new peers do not know its meaning.",
+        f"{seems(tag, fact.seems)}Keep the variant until the next major version.",
+        within=f"({tag})",
+        accepted_by="old",
+        carried_by="old",
+        leaf=of_definition(fact.variant.type),
+    )
+
+
+def closed_variant_removed(fact: f.VariantRemoved) -> Judgement | None:
+    """A variant of a closed or tolerated union is gone: new receivers refuse it."""
+    if fact.new.openness == "open" or fact.new.default is not None:
+        return None
+    tag = fact.variant.tag
+    return Judgement(
+        "refused",
+        f"The variant {_value(tag)} was removed; new peers reject it.",
+        f"{seems(tag, fact.seems)}Keep the variant until the next major version.",
+        within=f"({tag})",
+        accepted_by="old",
+        leaf=of_definition(fact.variant.type),
+    )
+
+
+def variant_renamed(fact: f.VariantRenamed) -> Judgement | None:
+    """A variant has another tag, as `x-was` declares. Each revision knows only its own. What the two hold is compared under the new tag."""
+    was, tag = fact.was.tag, fact.variant.tag
+    return Judgement(
+        "lost",
+        f"The variant {was!r} was renamed to {tag!r}; peers of one revision do not know the tag of the other.",
+        f"Keep {was!r} beside {tag!r} until the next major version, and read either.",
+        within=f"({tag})",
+        subject=repr(was),
+        accepted_by="old",
+        carried_by="old",
+        leaf=of_definition(fact.was.type),
+        back=of_definition(fact.variant.type),
+    )
+
+
+def untagged_variant_added(fact: f.UntaggedChanged) -> Judgement | None:
+    """A branch without a tag is new. Old receivers refuse what has no known tag, and new ones may take for it what they refused."""
+    if not fact.added:
+        return None
+    return Judgement(
+        "unknown" if fact.other.openness != "open" else "otherwise",
+        f"The branch {fact.branch}, which has no discriminator value, was added.",
+        "Give the branch a discriminator value of its own.",
+        within=f"({fact.branch})",
+        accepted_by="new" if fact.other.openness != "open" else None,
+        carried_by="new" if fact.other.openness == "open" else None,
+        leaf=of_definition(fact.branch),
+    )
+
+
+def untagged_variant_removed(fact: f.UntaggedChanged) -> Judgement | None:
+    """The branch without a tag is gone: what has no known tag is refused now."""
+    if fact.added:
+        return None
+    return Judgement(
+        "refused",
+        f"The branch {fact.branch}, which has no discriminator value, was removed.",
+        "Keep the branch until the next major version.",
+        within=f"({fact.branch})",
+        accepted_by="old",
+        leaf=of_definition(fact.branch),
+    )
+
+
+def unknown_refused(fact: f.OpennessChanged) -> Judgement | None:
+    """Tags or constants that are not known were accepted by the schema and are refused now, extensions among them."""
+    if fact.old != "open" or fact.new == "open":
+        return None
+    taken = fact.has_default
+    return Judgement(
+        "otherwise" if taken else "refused",
+        f"Unknown {_SORTS[fact.sort]} are now {'decoded as the branch without a discriminator value' if taken else 'rejected'}, "
+        "extensions included.",
+        "Keep it open: receivers must keep extensions, whose names begin with an underscore.",
+        accepted_by=None if taken else "old",
+        carried_by="old" if taken else None,
+        leaf=_unknown_leaf(fact),
+    )
+
+
+def unknown_accepted(fact: f.OpennessChanged) -> Judgement | None:
+    """Tags or constants that are not known are accepted by the schema now; a strict old receiver refuses them."""
+    if fact.new != "open" or fact.old == "open":
+        return None
+    strict = fact.old == "closed" and not fact.has_default
+    return Judgement(
+        "unknown" if strict else "claimed",
+        f"Unknown {_SORTS[fact.sort]} are now accepted{_note(fact.old)}.",
+        "Send extensions only to peers of the new version.",
+        accepted_by="new" if strict else None,
+        leaf=_unknown_leaf(fact),
+    )
+
+
+def tolerance_added(fact: f.OpennessChanged) -> Judgement | None:
+    """Receivers now keep tags or constants that they do not know (`x-unknown: keep`). What is valid stays the same."""
+    if fact.old != "closed" or fact.new != "tolerated":
+        return None
+    return Judgement(
+        "added", f"Receivers now keep unknown {_SORTS[fact.sort]} (previously they rejected them).", NO_ACTION
+    )
+
+
+def tolerance_withdrawn(fact: f.OpennessChanged) -> Judgement | None:
+    """Receivers kept tags or constants that they did not know (`x-unknown: keep`), and refuse them now."""
+    if fact.old != "tolerated" or fact.new != "closed":
+        return None
+    return Judgement(
+        "otherwise",
+        f"Receivers now reject unknown {_SORTS[fact.sort]} (previously they kept them).",
+        "Keep 'x-unknown: keep': newer peers may send what this version does not know.",
+    )
+
+
+def tag_renamed(fact: f.TagRenamed) -> Judgement:
+    """The discriminator is another member now: neither side recognises the other's variants."""
+    return Judgement(
+        "refused" if fact.new.openness != "open" else "lost",
+        f"The discriminator is now {fact.new.tag!r} (previously {fact.old.tag!r}).",
+        "Keep sending the old discriminator together with the new one.",
+        accepted_by="old" if fact.new.openness != "open" else None,
+        carried_by="old" if fact.new.openness == "open" else None,
+        leaf=smallest,
+        back=smallest,
+        subject=f"{fact.old.tag} {fact.new.tag}",
+    )
+
+
+def alternative_added(fact: f.AlternativeChanged) -> Judgement | None:
+    """One more shape is accepted; old receivers refuse it, or take it for one that they know."""
+    if not fact.added:
+        return None
+    return Judgement(
+        "unknown",
+        f"The alternative {_alternative(fact)} was added; no capability can gate it, since it has no discriminator value.",
+        "Add a discriminator, or put the new alternative into a field of its own.",
+        accepted_by="new",
+        carried_by="new",
+        leaf=of_alternative(fact.alternative),
+        subject=_alternative_subject(fact),
+    )
+
+
+def alternative_removed(fact: f.AlternativeChanged) -> Judgement | None:
+    """One of several shapes is gone: it is refused now, or taken for another."""
+    if fact.added:
+        return None
+    return Judgement(
+        "refused",
+        f"The alternative {_alternative(fact)} was removed.",
+        "Keep the alternative until the next major version.",
+        accepted_by="old",
+        carried_by="old",
+        leaf=of_alternative(fact.alternative),
+        subject=_alternative_subject(fact),
+    )
+
+
+def _gone(heir: str | None) -> str:
+    """What became of something: it was removed, or has another name (`x-was`)."""
+    return "was removed" if heir is None else f"was renamed to {heir!r}"
+
+
+def _formerly(was: str | None) -> str:
+    return "" if was is None else f" (renamed from {was!r})"
+
+
+def _value(value: ir.JSON) -> str:
+    """A constant: text in quotes, anything else as JSON."""
+    return repr(value) if isinstance(value, str) else json.dumps(value)
+
+
+def _note(openness: ir.Openness) -> str:
+    return "; strict old peers reject it, others keep it ('x-unknown: keep')" if openness == "tolerated" else ""
+
+
+def _alternative(fact: f.AlternativeChanged) -> str:
+    alternative = fact.alternative
+    if isinstance(alternative, ir.Array):
+        inner = alternative.items
+        return f"array of {inner.name}" if isinstance(inner, ir.Ref) else "array"
+    name = getattr(alternative, "name", None)
+    return name or "object"
+
+
+def _alternative_subject(fact: f.AlternativeChanged) -> str | None:
+    """The name of an alternative; what has none is told by the two texts alone."""
+    alternative = fact.alternative
+    named = alternative.items if isinstance(alternative, ir.Array) else alternative
+    return _alternative(fact) if getattr(named, "name", "") else None
+
+
+def _unknown_leaf(fact: f.OpennessChanged) -> Leaf:
+    if fact.sort == "enum":
+        return exactly(EXTENSION, -1_000_001)
+    assert fact.tag is not None
+    return _of_unknown_variant(fact.tag)
+
+
+def _of_unknown_variant(tag: str) -> Leaf:
+    """A variant of an open union with a tag that nobody knows."""
+
+    def leaf(make: Any, type_: ir.Type) -> Any:
+        for each in make.shape(type_).of("object"):
+            if isinstance(each, ir.TaggedUnion) and each.fallback is not None:
+                for name in each.fallback_shapes or (each.fallback,):
+                    value = make.of(ir.Ref(name))
+                    if isinstance(value, dict):
+                        yield {**value, tag: EXTENSION}
+
+    return leaf

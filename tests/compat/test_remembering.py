@@ -1,0 +1,103 @@
+"""Reports that are kept: read as they were written, and told again of the same texts under the same names alone."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acpgen.compat import remembering
+from acpgen.compat.compare import both
+from acpgen.compat.findings import Mode, Report
+from acpgen.compat.fixing import Comparing
+from acpgen.compat.sources import Input
+from acpgen.errors import Faults
+from acpgen.kept import Kept
+from acpgen.schema.profile import built_in
+from compat.protocols import go, protocol, releases
+
+SMALL = protocol({})
+LARGER = protocol({"GoRequest": go({"id": {"type": "string"}, "cwd": {"type": "string"}}, ("id", "cwd"))})
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The labels of the new sides that were really compared."""
+    found: list[str] = []
+    really = Comparing.made
+
+    def counted(self: Comparing, old: Input, new: Input) -> Report:
+        found.append(new.label)
+        return really(self, old, new)
+
+    monkeypatch.setattr(Comparing, "made", counted)
+    return found
+
+
+def sides(folder: Path, old: Any = SMALL, new: Any = LARGER, **how: Any) -> tuple[Input, Input]:
+    folder.mkdir(exist_ok=True)
+    for name, value in (("old.json", old), ("new.json", new)):
+        (folder / name).write_text(json.dumps(value))
+    return both(str(folder / "old.json"), str(folder / "new.json"), **how)
+
+
+@pytest.mark.parametrize("mode", ["protocol", "language"])
+def test_a_report_is_read_as_it_was_written(tmp_path: Path, mode: Mode, made: list[str]) -> None:
+    files = [*map(str, releases("v1")[-2:])]
+    for old, new in (both(*files, mode=mode), sides(tmp_path / "small", mode=mode)):
+        plain = Comparing(mode, unstable=False)(old, new)
+        kept = Kept(tmp_path / "cache")
+        again = [Comparing(mode, unstable=False, kept=kept)(old, new) for _ in range(2)]
+        assert [*map(repr, again)] == [repr(plain)] * 2
+        assert plain.findings
+    assert len(made) == 4
+
+
+def test_every_record_of_a_report_survives() -> None:
+    values: list[Any] = [None, True, 1, 1.0, "a", (), ("", "{}"), [""], ["{}"], {"a": [1, {}]}]
+    for value in values:
+        assert repr(remembering.from_data(json.loads(json.dumps(remembering.as_data(value))))) == repr(value)
+
+
+def others(tmp_path: Path, old: Input, new: Input) -> Iterable[tuple[Comparing, Input, Input]]:
+    kept = Kept(tmp_path / "cache")
+    usual = Comparing("protocol", unstable=False, kept=kept)
+    yield Comparing("language", unstable=False, kept=kept), old, new
+    yield Comparing("protocol", unstable=True, kept=kept), old, new
+    yield Comparing("protocol", unstable=False, budget=7, kept=kept), old, new
+    yield Comparing("protocol", unstable=False, formats=True, kept=kept), old, new
+    yield usual, new, old
+    yield usual, replace(old, label="another"), new
+    yield usual, old, replace(new, methods=replace(built_in("acp"), how="evident"))
+    yield usual, *sides(tmp_path / "elsewhere")
+    yield usual, *sides(tmp_path / "files", new=SMALL)
+
+
+def test_another_question_is_another_answer(tmp_path: Path, made: list[str]) -> None:
+    old, new = sides(tmp_path / "files")
+    usual = Comparing("protocol", unstable=False, kept=Kept(tmp_path / "cache"))
+    usual(old, new)
+    asked = 1
+    for comparing, one, other in others(tmp_path, old, new):
+        with contextlib.suppress(Faults):
+            comparing(one, other)
+        asked += 1
+        assert len(made) == asked
+    usual(old, new)
+    assert len(made) == asked
+
+
+def test_an_answer_that_was_left_to_time_is_not_kept(
+    tmp_path: Path, made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = iter(range(10))
+    monkeypatch.setattr(remembering, "unanswered", lambda: next(counts))
+    old, new = sides(tmp_path / "files")
+    for _ in range(2):
+        Comparing("protocol", unstable=False, kept=Kept(tmp_path / "cache"))(old, new)
+    assert len(made) == 2
