@@ -61,14 +61,17 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     },
     "constructing": {"json_types"},
     "contract": {"json_types"},
-    "dap": {"codec", "contract", "errors", "json_types", "jsonrpc", "pointers", "sending"},
+    "dap": {"codec", "contract", "errors", "frames", "json_types", "jsonrpc", "pointers", "sending"},
+    "dap_envelope": {"dap", "envelopes", "failures"},
+    "dap_strict": {"contract", "errors", "frames", "json_types", "pointers", "strict"},
     "described": {"constructing"},
-    "envelopes": {"dap", "failures", "jsonrpc"},
+    "envelopes": {"failures", "jsonrpc"},
     "errors": set(),
     "former": set(),
     "explain": {"contract", "errors", "json_types", "pointers", "strict"},
     "failures": {"errors", "strict"},
     "ends": set(),
+    "frames": {"contract"},
     "framing": {"ends"},
     "heads": set(),
     "gates": {"codec", "contract", "json_types", "parse"},
@@ -97,12 +100,12 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "stdio": {"framing", "pipes"},
     "omitting": set(),
     "texts": {"markers", "published"},
-    "strict": {"contract", "dap", "errors", "json_types", "parse", "pieces", "pointers"},
+    "strict": {"contract", "errors", "json_types", "parse", "pieces", "pointers"},
     "trace": {"contract", "errors", "json_types", "markers", "model", "pointers"},
     "transport": {"failures"},
     "websocket": {"failures", "framing", "peers", "strict", "transport", "wire"},
     "wire": {"codec", "envelopes", "strict"},
-    "writing": {"alone", "json_types", "judging", "model"},
+    "writing": {"alone", "errors", "json_types", "judging", "model"},
 }
 
 SESSION_ARROWS: Final[dict[str, set[str]]] = {
@@ -333,6 +336,7 @@ def test_what_acpgen_shares_loads_neither_models_nor_bindings_nor_the_rest_of_ac
         f"acpgen._session.monitor.{path.stem}".removesuffix(".__init__") for path in (SESSION / "monitor").glob("*.py")
     }
     runtime = {
-        f"acpgen._runtime.{name}" for name in ("contract", "errors", "json_types", "parse", "pointers", "strict")
+        f"acpgen._runtime.{name}"
+        for name in ("contract", "dap_strict", "errors", "frames", "json_types", "parse", "pointers", "strict")
     }
     assert loaded == {"acpgen._runtime", "acpgen._session", *monitor, *runtime}

@@ -87,6 +87,7 @@ class Instances:
     def __init__(self, meaning: Meaning) -> None:
         self.meaning = meaning
         self.definitions = meaning.definitions
+        self._fits: dict[ir.Type, list[Any]] = {}
 
     def valid(self, choose: Chooser, name: str) -> Any:
         """A value that a definition means to accept. A few are not accepted after all: branches by shape may exclude one another."""
@@ -144,9 +145,9 @@ class Instances:
             case ir.Boolean():
                 return choose.pick((False, True))
             case ir.Number():
-                return choose.pick(self._fitting(type_, (*_near(type_), *NUMBERS)))
+                return choose.pick(self._fitting(type_, lambda: (*_near(type_), *NUMBERS)))
             case ir.String():
-                return choose.pick(self._fitting(type_, (*TEXTS, *_as_long_as(type_))))
+                return choose.pick(self._fitting(type_, lambda: (*TEXTS, *_as_long_as(type_))))
             case ir.Constant():
                 return choose.pick(type_.values)
             case ir.Array():
@@ -171,8 +172,12 @@ class Instances:
             case _:
                 assert_never(type_)
 
-    def _fitting(self, type_: ir.Type, values: Sequence[Any]) -> list[Any]:
-        return [value for value in values if self.meaning.fits(type_, value)] or list(values)
+    def _fitting(self, type_: ir.Type, listed: Callable[[], Sequence[Any]]) -> list[Any]:
+        """The listed values that are of a type, or all if none is."""
+        if type_ not in self._fits:
+            values = listed()
+            self._fits[type_] = [value for value in values if self.meaning.fits(type_, value)] or list(values)
+        return self._fits[type_]
 
 
 def damage(choose: Chooser, value: Any) -> Any:

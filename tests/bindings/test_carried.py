@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -35,7 +36,7 @@ CASES: Final[tuple[tuple[str, dict[str, Any], set[str], set[str]], ...]] = (
     (PLAIN, {"omitted": "none"}, {"omitting"}, {"texts", "checks"}),
     (PLAIN, {"enums": "str-enum"}, {"texts"}, {"omitting", "checks"}),
     (CHECKED, {}, {"checks", "assertions"}, {"omitting", "texts", "peers"}),
-    (METHODS, {}, {"peers", "connection", "stdio", "websocket"}, {"omitting", "texts", "checks"}),
+    (METHODS, {}, {"peers", "connection", "stdio", "websocket"}, {"omitting", "texts", "checks", "dap"}),
 )
 
 
@@ -72,6 +73,15 @@ def test_our_own_packages_carry_what_they_need_and_no_more(package: Path) -> Non
     )
     assert there == (needed & ALL) | OFFERED
     assert {"checks", "omitting", "texts"}.isdisjoint(there)
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "generated/python").rglob("_schema.json")), ids=lambda path: path.parent.as_posix()[-12:]
+)
+def test_the_schema_of_a_package_says_what_judges_and_nothing_twice(path: Path) -> None:
+    said = set(re.findall(r'"([\w$-]+)":', path.read_text("utf-8")))
+    assert {"$defs", "properties", "required"} <= said
+    assert not {key for key in said if key.startswith("x-")} | (said & {"$comment", "examples"})
 
 
 @pytest.mark.parametrize(("schema", "options", "has", "lacks"), CASES)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -172,6 +173,53 @@ def test_a_class_of_ones_own_has_properties_and_private_attributes_that_are_assi
     frozen = type("Frozen", (kept.module.TextContent,), {"model_config": {"frozen": True}})(text="a")
     with pytest.raises(ValidationError, match="frozen"):
         frozen.text = "b"
+
+
+def test_fields_of_a_class_of_ones_own_are_sent_wherever_it_stands(kept: Subject) -> None:
+    class Own(kept.module.TextContent):  # type: ignore[name-defined, misc]
+        rank: int = 3
+
+    sent = {"type": "text", "text": "a", "rank": 4}
+    block = Own(text="a", rank=4)
+    assert kept.encoded(block) == sent
+    prompt = kept.module.PromptRequest(session_id="s", prompt=[block, kept.module.TextContent(text="b")])
+    assert kept.encoded(prompt)["prompt"][0] == prompt.model_dump(mode="json")["prompt"][0] == sent
+    chunk = kept.module.AgentMessageChunk(content=block)
+    assert kept.encoded(kept.module.SessionNotification(session_id="s", update=chunk))["update"]["content"] == sent
+
+
+def test_a_class_of_ones_own_may_be_the_first_that_asks_for_the_types_of_its_base(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(
+        "from acp_bindings import v1\nclass Own(v1.ClientCapabilities):\n    rank: int = 1\n"
+        "made = Own(rank=2)\nmade.fs.read_text_file = True\nprint(v1.encode(made).decode())\n"
+    )
+    folder = Path(__file__).parents[2] / "generated" / "python" / "acp-bindings"
+    done = subprocess.run(
+        [sys.executable, "own.py"], cwd=tmp_path, env={"PYTHONPATH": str(folder)}, capture_output=True, text=True
+    )
+    assert (done.stdout, done.stderr) == ('{"fs":{"readTextFile":true},"rank":2}\n', "")
+
+
+def test_what_is_a_field_is_not_written_from_model_extra(kept: Subject) -> None:
+    text, capabilities = kept.module.TextContent(text="a"), kept.module.AgentCapabilities()
+    for record, name in ((text, "text"), (text, "type"), (capabilities, "loadSession")):
+        record.model_extra[name] = "other"
+        for value in (record, kept.module.AgentMessageChunk(content=text)) if record is text else (record,):
+            with pytest.raises(kept.runtime.EncodeError, match=f"'{name}' is a field of it"):
+                kept.module.encode(value)
+        del record.model_extra[name]
+
+
+def test_a_field_that_is_deleted_is_omitted_and_a_required_one_is_not_deleted(kept: Subject) -> None:
+    text = kept.module.TextContent(text="a", meta={"b": 1}, extra={"c": 1})
+    for name in ("text", "type"):
+        with pytest.raises(AttributeError, match=f"the field '{name}' is required"):
+            delattr(text, name)
+    del text.meta
+    del text.c
+    assert (text.meta, kept.encoded(text)) == (None, {"type": "text", "text": "a"})
+    with pytest.raises(kept.runtime.EncodeError, match="the field 'text' is required"):
+        kept.module.encode(kept.module.TextContent.model_construct())
 
 
 def test_what_is_assigned_is_read_by_the_names_that_a_constructor_takes(kept: Subject) -> None:

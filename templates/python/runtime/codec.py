@@ -33,7 +33,7 @@ from .pointers import json_pointer
 from .quick import quick_validator
 from .sending import STRICTLY, Sent, below, faults, faults_of_value, refuse, unnamed
 from .trace import chosen, find, with_strays
-from .writing import quickly
+from .writing import quickly, refuse_unwritable
 
 ROUNDS: Final = 16
 """So often a message is judged again without what was dropped from it; each round drops what may be, up to a limit."""
@@ -470,6 +470,7 @@ def to_json(value: Any) -> bytes:
             if quick is not None:
                 return quick
             text = value.__pydantic_serializer__.to_json(value, by_alias=True, exclude_unset=True, warnings="error")
+            refuse_unwritable(value)
         else:
             text = _ANYTHING.serializer.to_json(value, by_alias=True, exclude_unset=True, warnings="error")
     except (PydanticSerializationError, UnicodeError) as error:

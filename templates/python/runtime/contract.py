@@ -6,8 +6,9 @@ Nothing here needs the models. The strict validators and the monitor of `acp_ses
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from .json_types import is_array, is_object
 
@@ -64,23 +65,24 @@ class Member(NamedTuple):
     look: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Gated:
+_NOTHING: Final[Mapping[Any, Any]] = MappingProxyType({})
+
+
+class Gated(NamedTuple):
     """What of one definition depends on capabilities: fields, variants by tag, values of an enumeration, or what it refers to.
 
     `other` is what the tags that are not among `variants` look into.
     """
 
-    fields: Mapping[str, Member] = field(default_factory=dict[str, Member])
+    fields: Mapping[str, Member] = _NOTHING
     tag: str = ""
-    variants: Mapping[Any, Member] = field(default_factory=dict[Any, Member])
+    variants: Mapping[Any, Member] = _NOTHING
     other: tuple[str, ...] = ()
-    values: Mapping[Any, str] = field(default_factory=dict[Any, str])
+    values: Mapping[Any, str] = _NOTHING
     look: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(NamedTuple):
     """A place in a message that depends on a capability. `kind` says how: it is there, or (`absent`) it is required and is not."""
 
     path: Path
@@ -89,8 +91,7 @@ class Use:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Contract:
+class Contract(NamedTuple):
     """One version of one protocol. `gated` holds only definitions that depend on capabilities, or lead to such."""
 
     name: str

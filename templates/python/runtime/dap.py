@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeAlias, TypeGuard, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from . import codec
 from .contract import Method, Path
 from .errors import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, DecodeError, EncodeError, Problem, shown, told
+from .frames import frame_problems, is_integer
 from .json_types import is_array, is_object
 from .jsonrpc import Form
 from .pointers import json_pointer
@@ -205,38 +206,6 @@ class Codec(codec.Codec):
         return b"{" + text + (codec.more(one.extra, named) if one.extra else b"") + b"}"
 
 
-def frame_problems(value: dict[str, Any], least: int | None) -> list[tuple[str, Path]]:
-    """What is wrong with the frame of a message, each with its place: what it carries is not looked at."""
-    found: list[tuple[str, Path]] = []
-    kind = value.get("type")
-    if kind not in ("request", "response", "event"):
-        found.append(
-            ("the field 'type' must be 'request', 'response' or 'event'", ("type",) if "type" in value else ())
-        )
-    numbers = ("seq", "request_seq") if kind == "response" else ("seq",)
-    for name in numbers:
-        number = value.get(name)
-        if not _is_integer(number):
-            found.append((f"the field {name!r} must be an integer", (name,) if name in value else ()))
-        elif least is not None and number < least:
-            found.append((f"the field {name!r} must be at least {least}", (name,)))
-    texts = ("event",) if kind == "event" else ("command",) if kind in ("request", "response") else ()
-    found.extend(
-        (f"the field {name!r} must be a string", (name,) if name in value else ())
-        for name in texts
-        if not isinstance(value.get(name), str)
-    )
-    if kind == "response" and not isinstance(value.get("success"), bool):
-        found.append(("the field 'success' must be true or false", ("success",) if "success" in value else ()))
-    if kind == "response" and "message" in value and not isinstance(value["message"], str):
-        found.append(("the field 'message' must be a string", ("message",)))
-    return found
-
-
-def _is_integer(value: Any) -> TypeGuard[int | float]:
-    return (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, float) and value.is_integer())
-
-
 def _answer(message: Any, *, success: bool) -> dict[str, Any]:
     head: dict[str, Any] = {"seq": message.seq, "type": "response", "request_seq": message.request_seq}
     said = {} if success or message.message is None else {"message": message.message}
@@ -246,7 +215,7 @@ def _answer(message: Any, *, success: bool) -> dict[str, Any]:
 def _members(members: Mapping[str, Any]) -> bytes:
     """The members of an object, without its braces. Raises `EncodeError` for a sequence number that is none."""
     for name in ("seq", "request_seq"):
-        if name in members and not _is_integer(members[name]):
+        if name in members and not is_integer(members[name]):
             raise EncodeError(f"{name!r} must be an integer, not {told(members[name])}")
     return codec.to_json(dict(members))[1:-1]
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
-from typing import Annotated, Any, Final, Unpack, cast, get_args, get_origin
+from typing import Annotated, Any, Final, NamedTuple, Unpack, cast, get_args, get_origin
 
 from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import MISSING, PydanticCustomError, PydanticKnownError, core_schema
@@ -26,8 +25,7 @@ FALLBACK: Final = f"{LABEL}fallback"
 DEFAULT: Final = f"{LABEL}default"
 
 
-@dataclass(frozen=True, slots=True)
-class Tagged:
+class Tagged(NamedTuple):
     """A union discriminated by the constant in one field.
 
     The union lists the variants in the order of `tags`, then the fallback's `fallbacks` classes, then the default branch. A known
@@ -127,8 +125,7 @@ def _label(tag: Scalar) -> str:
     return f"{LABEL}{tag!r}"
 
 
-@dataclass(frozen=True, slots=True)
-class Shapes:
+class Shapes(NamedTuple):
     """A union whose branches are tried in order. `exclusive`: a value that two branches accept is refused.
 
     `keys`: which branch an object may be of is told by the one key that it has; `None` for branches that take no objects.
@@ -254,8 +251,7 @@ class Open:
         return cast("core_schema.CoreSchema", schema)
 
 
-@dataclass(frozen=True, slots=True)
-class Positional:
+class Positional(NamedTuple):
     """An array whose entries have types by position: a tuple, which decoding makes of a list. The lengths are for a tuple that goes on."""
 
     min_length: int = 0
@@ -322,8 +318,7 @@ def _frozen(value: Any) -> object:
     return _json_key(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(NamedTuple):
     """A number within limits that are larger than binary numbers are exact, compared as the decimal numbers that are written."""
 
     ge: int | float | None = None
@@ -353,8 +348,7 @@ class Bounds:
         return value
 
 
-@dataclass(frozen=True, slots=True)
-class MultipleOf:
+class MultipleOf(NamedTuple):
     """A number that is a whole multiple of `step`, both read as the decimal numbers that they are written as."""
 
     step: int | float

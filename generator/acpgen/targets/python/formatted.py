@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import subprocess
 import tempfile
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from ruff import find_ruff_bin  # type: ignore[import-untyped]  # pyright: ignor
 
 from acpgen.errors import Faults, TargetFailed, printable
 from acpgen.targets.python.dials import LINE, PYTHONS
+from acpgen.targets.python.imported import imports_from
 
 
 def formatted(files: Mapping[str, str], line_length: int = LINE, python: str = PYTHONS[0]) -> dict[str, str]:
@@ -31,8 +31,8 @@ def relative(source: str, path: str) -> str:
     if not folders or f"from {folders[0]}" not in source:
         return source
     lines = source.splitlines(keepends=True)
-    for node in ast.walk(ast.parse(source)):
-        if not isinstance(node, ast.ImportFrom) or node.level or not node.module:
+    for node in imports_from(source):
+        if node.level or not node.module:
             continue
         parts = node.module.split(".")
         if parts[0] != folders[0]:

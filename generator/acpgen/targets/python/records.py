@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from acpgen.schema.equality import whole
 from acpgen.schema.walk import is_array, is_object
 from acpgen.targets.python.beyond import Beyond
 from acpgen.targets.python.dials import Dials
+from acpgen.targets.python.imported import imports_from
 from acpgen.targets.python.joined import import_of, joined
 from acpgen.targets.python.kinds import fronts_by_record
 from acpgen.targets.python.literals import docstring, json_literal, literal
@@ -89,8 +89,7 @@ def render_records(protocol: ir.Protocol, names: Names, modules: Modules, notice
 def _names_beside(source: str, package: str) -> set[str]:
     """What a module imports, but for the types of the schema."""
     types = (f"{package}.unions", f"{package}._kinds")
-    imports = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
-    return {alias.name for node in imports if node.module not in types for alias in node.names}
+    return {alias.name for node in imports_from(source) if node.module not in types for alias in node.names}
 
 
 def _groups(records: list[ir.Record]) -> list[list[ir.Record]]:

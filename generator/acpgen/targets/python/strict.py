@@ -34,26 +34,26 @@ def renamed_definitions(names: Names) -> list[tuple[str, str]]:
 
 
 def schema_text(bundle: Bundle) -> str:
-    """The bundled schema as JSON, a definition a line: what judges and what the dialect says, without what people read."""
-    definitions = ",\n".join(
-        f"{_json(name)}: {_json(_without_prose(schema))}" for name, schema in bundle.definitions.items()
-    )
+    """The bundled schema as JSON, a definition a line: what judges, without what people read and what the dialect says, which stands in
+    the tables of the package.
+    """
+    definitions = ",\n".join(f"{_json(name)}: {_json(_judging(schema))}" for name, schema in bundle.definitions.items())
     head = {"$schema": bundle.schema["$schema"]}
     return f'{_json(head)[:-1]}, "$defs": {{\n{definitions}\n}}}}\n'
 
 
-def _without_prose(schema: Any) -> Any:
+def _judging(schema: Any) -> Any:
     if not is_object(schema):
         return schema
     kept: dict[str, Any] = {}
     for key, value in schema.items():
         if key in SINGLE:
-            kept[key] = _without_prose(value)
+            kept[key] = _judging(value)
         elif key in LISTS and is_array(value):
-            kept[key] = [_without_prose(item) for item in value]
+            kept[key] = [_judging(item) for item in value]
         elif key in MAPS and is_object(value):
-            kept[key] = {name: _without_prose(item) for name, item in value.items()}
-        elif key not in PROSE:
+            kept[key] = {name: _judging(item) for name, item in value.items()}
+        elif key not in PROSE and not key.startswith("x-"):
             kept[key] = value
     return kept
 

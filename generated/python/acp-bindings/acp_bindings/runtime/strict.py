@@ -237,14 +237,12 @@ class Strict:
         pending: Callable[[Any], str | None] | None,
     ) -> Iterator[Violation]:
         if not batch:
-            yield _wrong("a batch must hold at least one message")
+            yield wrong("a batch must hold at least one message")
         answers = [is_object(item) and "method" not in item for item in batch]
         for index, item in enumerate(batch):
             yield from self._message(item, (index,), sender, method, pending)
             if answers[index] != answers[0]:
-                yield _wrong(
-                    "a batch holds either calls or answers, not both", (index,)
-                )
+                yield wrong("a batch holds either calls or answers, not both", (index,))
 
     def _message(
         self,
@@ -255,20 +253,17 @@ class Strict:
         pending: Callable[[Any], str | None] | None,
     ) -> Iterator[Violation]:
         if not is_object(value):
-            yield _wrong(f"a JSON-RPC message is an object, not {told(value)}", at)
-            return
-        if self.contract.envelope == "dap":
-            yield from self._frame(value, at, sender)
+            yield wrong(f"a JSON-RPC message is an object, not {told(value)}", at)
             return
         if self.contract.envelope == "json-rpc" and value.get("jsonrpc") != "2.0":
             stands = f", not {told(value['jsonrpc'])}" if "jsonrpc" in value else ""
-            yield _wrong(
+            yield wrong(
                 f"the field 'jsonrpc' must be \"2.0\"{stands}",
                 (*at, "jsonrpc") if stands else at,
             )
         name = value.get("method")
         if "method" in value and not isinstance(name, str):
-            yield _wrong(
+            yield wrong(
                 f"the method must be a string, not {told(name)}", (*at, "method")
             )
         elif isinstance(name, str):
@@ -282,7 +277,7 @@ class Strict:
                 method = pending(value["id"])
             yield from self._answer(value, at, sender, method)
         else:
-            yield _wrong(
+            yield wrong(
                 f"the message has no 'method', and neither 'result' nor 'error'{_near('method', value)}",
                 at,
             )
@@ -294,7 +289,7 @@ class Strict:
         if is_request:
             yield from self._id(value["id"], at)
         if "result" in value or "error" in value:
-            yield _wrong(
+            yield wrong(
                 "a message with 'method' holds neither 'result' nor 'error'", at
             )
         route = self._routes.get((name, is_request))
@@ -313,84 +308,13 @@ class Strict:
                 INVALID_PARAMS,
             )
 
-    def _frame(
-        self, value: dict[str, Any], at: Path, sender: str
-    ) -> Iterator[Violation]:
-        """What is wrong with a message in a frame of the Debug Adapter Protocol."""
-        from .dap import frame_problems  # few protocols have these frames
-
-        kind = value.get("type")
-        frame = kind.capitalize() if isinstance(kind, str) else ""
-        problems = frame_problems(value, None)
-        if kind in ("request", "response", "event") and frame in self.schema["$defs"]:
-            yield from self._against(frame, value, at, INVALID_REQUEST)
-        else:
-            yield from (_wrong(sentence, (*at, *path)) for sentence, path in problems)
-        if problems:
-            return
-        key = "event" if kind == "event" else "command"
-        route = self._routes.get((value[key], kind != "event"))
-        is_answer = kind == "response"
-        if route is None:
-            known = [
-                method
-                for method, is_request in self._routes
-                if is_request == (kind != "event")
-            ]
-            sentence = f"the {key} {shown(value[key])} is not known{did_you_mean(value[key], known)}"
-            yield Violation(
-                json_pointer((*at, key)), "", sentence, METHOD_NOT_FOUND, "method"
-            )
-        elif is_answer and route.side not in (sender, "both"):
-            yield _wrong(
-                f"{value[key]!r} is answered by the {route.side}, not by the {sender}",
-                at,
-            )
-        elif not is_answer and route.side == sender:
-            sentence = f"{value[key]!r} is handled by the {route.side}, so the {sender} does not send it"
-            yield Violation(
-                json_pointer((*at, key)), "", sentence, METHOD_NOT_FOUND, "method"
-            )
-        else:
-            yield from self._carried(value, route, at)
-
-    def _carried(
-        self, value: dict[str, Any], route: Method[Any, Any], at: Path
-    ) -> Iterator[Violation]:
-        """What is wrong with the arguments or the body of a message."""
-        is_answer, key = (
-            value["type"] == "response",
-            "arguments" if value["type"] == "request" else "body",
-        )
-        definition = route.result if is_answer else route.params
-        if is_answer and not value["success"]:
-            definition, key = (
-                ("ErrorResponse", "")
-                if "ErrorResponse" in self.schema["$defs"]
-                else (None, "")
-            )
-        if definition is None:
-            return
-        if not key:
-            yield from self._against(definition, value, at, INVALID_REQUEST)
-        elif key in value:
-            yield from self._against(definition, value[key], (*at, key), INVALID_PARAMS)
-        elif not route.optional_result if is_answer else route.omitted == "refused":
-            yield Violation(
-                json_pointer(at),
-                "",
-                f"the field {key!r} is required",
-                INVALID_PARAMS,
-                "required",
-            )
-
     def _answer(
         self, value: dict[str, Any], at: Path, sender: str, method: str | None
     ) -> Iterator[Violation]:
         if "result" in value and "error" in value:
-            yield _wrong("a response holds either 'result' or 'error', not both", at)
+            yield wrong("a response holds either 'result' or 'error', not both", at)
         if "id" not in value:
-            yield _wrong("a response must carry the request's 'id'", at)
+            yield wrong("a response must carry the request's 'id'", at)
         elif not (value["id"] is None and "error" in value):
             yield from self._id(value["id"], at)
         if "error" in value:
@@ -402,7 +326,7 @@ class Strict:
             if not method.startswith("_"):
                 yield self._unknown(method, True, sender, at)
         elif route.side not in (sender, "both", "protocol"):
-            yield _wrong(
+            yield wrong(
                 f"{method!r} is answered by the {route.side}, not by the {sender}", at
             )
         elif route.result is not None:
@@ -415,7 +339,7 @@ class Strict:
             for violation in self._against(
                 "RequestId", value, (*at, "id"), INVALID_REQUEST
             ):
-                yield _wrong(
+                yield wrong(
                     f"an id must be {self._ids()}, not {told(value)}",
                     (*at, "id"),
                     violation.schema,
@@ -425,7 +349,7 @@ class Strict:
             isinstance(value, str | int)
             or (isinstance(value, float) and value.is_integer())
         ):
-            yield _wrong(
+            yield wrong(
                 f"an id must be an integer or a string, not {told(value)}", (*at, "id")
             )
 
@@ -443,7 +367,7 @@ class Strict:
             or type(value.get("code")) is not int
             or not isinstance(value.get("message"), str)
         ):
-            yield _wrong(
+            yield wrong(
                 "an error is an object with an integer 'code' and a string 'message'",
                 at,
             )
@@ -569,7 +493,8 @@ def _duplicate(problem: Problem) -> Violation:
     )
 
 
-def _wrong(sentence: str, at: Path = (), schema: str = "") -> Violation:
+def wrong(sentence: str, at: Path = (), schema: str = "") -> Violation:
+    """A message that is none of the protocol, whatever it carries."""
     return Violation(json_pointer(at), schema, sentence, INVALID_REQUEST, "envelope")
 
 

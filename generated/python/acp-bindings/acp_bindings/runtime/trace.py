@@ -7,9 +7,8 @@ beside the message, so a label is never taken for a key.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from inspect import get_annotations
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pydantic_core import ErrorDetails
 
@@ -27,8 +26,7 @@ Core = Mapping[str, Any]
 _Labels = tuple[tuple[int, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FieldPlace:
+class FieldPlace(NamedTuple):
     """A field of a record on the way to an error: where it stands, which class declares it, its wire name."""
 
     path: Path
@@ -38,8 +36,7 @@ class FieldPlace:
     is_list: bool
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedError:
+class PlacedError(NamedTuple):
     """An error of pydantic, placed. `places` goes from the outside in; `labels` are the union branches taken.
 
     `stray` is the error of an unknown tag on the way, where the union has a default branch for objects without one.

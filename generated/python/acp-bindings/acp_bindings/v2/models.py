@@ -1919,7 +1919,7 @@ class RequestPermissionResponse(Model):
     """The client's answer to `session/request_permission`."""
 
     outcome: RequestPermissionOutcome
-    """What became of the question. Only a selected option that allows the operation is a permission."""
+    """The outcome of the question. Only a selected option that allows the operation is a permission."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""

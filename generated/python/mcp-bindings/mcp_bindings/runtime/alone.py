@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from pydantic import BaseModel, GetCoreSchemaHandler, ValidationError
 from pydantic_core import InitErrorDetails, core_schema
@@ -15,8 +14,7 @@ from .model import variant_tag, wire_names
 _Handler = core_schema.SerializerFunctionWrapHandler
 
 
-@dataclass(frozen=True, slots=True)
-class Alone:
+class Alone(NamedTuple):
     """Such a record where it stands alone, as in `Annotated[ToolCallUpdate, Alone("sessionUpdate")]`.
 
     The tag of its variant is not written. A member of that name is one that the schema does not know here.

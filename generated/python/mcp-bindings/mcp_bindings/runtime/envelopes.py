@@ -1,10 +1,10 @@
-"""What a connection sends and takes in, said alike for JSON-RPC and for the frames of the Debug Adapter Protocol."""
+"""What a connection sends and takes in, and JSON-RPC's way to say it."""
 
 from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple, Protocol
 
-from . import dap, jsonrpc
+from . import jsonrpc
 from .failures import Answer, Failed
 
 
@@ -50,11 +50,11 @@ class JsonRpc:
 
     def request(self, number: int, method: str, params: Any) -> Any:
         """The message of a request with this number."""
-        return jsonrpc.Request(number, method, _given(params), form=_form(params))
+        return jsonrpc.Request(number, method, _given(params), form=form_of(params))
 
     def notification(self, number: int, method: str, params: Any) -> Any:
         """The message of a notification."""
-        return jsonrpc.Notification(method, _given(params), form=_form(params))
+        return jsonrpc.Notification(method, _given(params), form=form_of(params))
 
     def result(self, number: int, id_: Any, method: str, result: Any) -> Any:
         """The message that answers a request with a result."""
@@ -69,7 +69,7 @@ class JsonRpc:
 
     def taken(self, message: Any) -> Taken:
         """What a message is, and which parts of it a peer needs."""
-        one = _of(message)
+        one = whole(message)
         if isinstance(message, jsonrpc.Notification):
             return Taken("notification", None, one.method, one.params)
         if isinstance(message, jsonrpc.Request):
@@ -85,62 +85,15 @@ class JsonRpc:
         )
 
 
-class DebugAdapter:
-    """The frames of the Debug Adapter Protocol: every message has a number, and an error says what is wrong in words."""
-
-    def request(self, number: int, method: str, params: Any) -> Any:
-        """The message of a request with this number."""
-        return dap.Request(number, method, params, form=_form(params))
-
-    def notification(self, number: int, method: str, params: Any) -> Any:
-        """The message of a notification."""
-        return dap.Event(number, method, params, form=_form(params))
-
-    def result(self, number: int, id_: Any, method: str, result: Any) -> Any:
-        """The message that answers a request with a result."""
-        return dap.Response(number, id_, method, result, form=_form(result))
-
-    def error(self, number: int, id_: Any, method: str, answer: Answer) -> Any:
-        """The message that answers a request with an error."""
-        body = {
-            "error": {
-                "id": answer.code,
-                "format": answer.message.replace("{", "(").replace("}", ")"),
-            }
-        }
-        return dap.ErrorResponse(number, id_, method, answer.message, body)
-
-    def taken(self, message: Any) -> Taken:
-        """What a message is, and which parts of it a peer needs."""
-        one = _of(message)
-        if isinstance(message, dap.Request):
-            return Taken("request", one.seq, one.command, one.arguments)
-        if isinstance(message, dap.Event):
-            return Taken("notification", None, one.event, one.body)
-        if isinstance(message, dap.Response):
-            return Taken("result", one.request_seq, one.command, one.body)
-        return Taken("error", one.request_seq, one.command, one)
-
-    def failed(self, method: str, taken: Any) -> Failed:
-        """The exception that a caller gets for an error."""
-        said: Any = getattr(getattr(taken.body, "error", None), "id", 0)
-        return Failed(
-            method,
-            said if isinstance(said, int) else 0,
-            taken.message or "the request failed",
-            taken.body,
-            taken,
-        )
-
-
 def _given(params: Any) -> Any:
     return dict[str, Any]() if params is None else params
 
 
-def _of(message: Any) -> Any:
+def whole(message: Any) -> Any:
     """The message, whatever its params are."""
     return message
 
 
-def _form(payload: Any) -> jsonrpc.Form:
+def form_of(payload: Any) -> jsonrpc.Form:
+    """How a payload stands in a message."""
     return "absent" if payload is None else "value"

@@ -16,9 +16,10 @@ from pydantic import BaseModel
 from pydantic_core import to_json
 
 from .alone import Writing
-from .json_types import is_object
+from .errors import EncodeError, shown
+from .json_types import is_object, is_sequence
 from .judging import Judge
-from .model import changed_defaults, write_changed
+from .model import changed_defaults, variant_tag, wire_names, write_changed
 
 Write: TypeAlias = Callable[[Any], Any]
 Node: TypeAlias = Mapping[type, "Write | None"]
@@ -43,6 +44,37 @@ def quickly(record: BaseModel) -> bytes | None:
         RecursionError,
     ):  # ValueError: text that is no Unicode
         return None
+
+
+def refuse_unwritable(record: BaseModel) -> None:
+    """Raise `EncodeError` if a record, or one in it, lacks what it must have, or has a field twice: in `model_extra`, too."""
+    waiting: list[Any] = [record]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, BaseModel):
+            held, extra, model = value.__dict__, value.__pydantic_extra__, type(value)
+            fields = model.__pydantic_fields__
+            if len(held) < len(fields):
+                for name, field in fields.items():
+                    if name not in held and field.is_required():
+                        raise EncodeError(
+                            f"{model.__name__}: the field {name!r} is required"
+                        )
+            if extra:
+                twice = sorted(
+                    extra.keys()
+                    & set(wire_names(model).values()) - {variant_tag(model)}
+                )
+                if twice:
+                    raise EncodeError(
+                        f"{model.__name__}: {shown(twice[0])} is a field of it, not one for 'model_extra'"
+                    )
+                waiting.extend(extra.values())
+            waiting.extend(held.values())
+        elif is_object(value):
+            waiting.extend(value.values())
+        elif is_sequence(value):
+            waiting.extend(value)
 
 
 _WRITERS: Final[dict[type[BaseModel], Write]] = {}

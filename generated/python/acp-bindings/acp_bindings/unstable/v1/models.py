@@ -1437,8 +1437,8 @@ class LogoutCapabilities(Model):
 
 
 class LogoutRequest(Model):
-    """Parameters of `logout`: the client ends the signed-in state. New sessions then need authentication again; what
-    becomes of open ones is up to the agent.
+    """Parameters of `logout`: the client ends the signed-in state. New sessions then need authentication again; the
+    agent decides whether open ones end.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None

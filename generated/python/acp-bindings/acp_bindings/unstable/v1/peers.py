@@ -127,8 +127,8 @@ class RemoteAgent(peers.Remote):
         return result
 
     async def logout(self, params: LogoutRequest | None = None, /) -> LogoutResponse:
-        """The client ends the signed-in state. New sessions then need authentication again; what becomes of open ones
-        is up to the agent.
+        """The client ends the signed-in state. New sessions then need authentication again; the agent decides whether
+        open ones end.
 
         Needs the capability `agentCapabilities.auth.logout` of the agent.
         """
@@ -605,8 +605,8 @@ class Agent(peers.Side):
         raise peers.unserved("authenticate")
 
     async def logout(self, params: LogoutRequest, /) -> LogoutResponse:
-        """The client ends the signed-in state. New sessions then need authentication again; what becomes of open ones
-        is up to the agent.
+        """The client ends the signed-in state. New sessions then need authentication again; the agent decides whether
+        open ones end.
 
         Needs the capability `agentCapabilities.auth.logout` of the agent.
         """
