@@ -956,7 +956,9 @@ def test_what_is_adopted_can_be_kept_as_a_release(
 
     releases = root / "schema" / RELEASES / "p"
     assert command("upstream.json", "--into", "p", "--start", "--keep-as", "1.0") == 0
-    (releases / INDEX).write_text('{"about": "", "versions": ["1.0"], "titles": {"1.0": "First"}}\n')
+    why = [{"at": ["Text"], "why": "It is shorter here."}]
+    known = {"about": "", "versions": ["1.0"], "titles": {"1.0": "First"}, "differences": why}
+    (releases / INDEX).write_text(json.dumps(known))
     project.definitions["Text"]["properties"]["lang"] = {"type": "string", "description": "Upstream's words."}
     project.file.write_text(json.dumps(project.next))
     assert command("upstream.json", "--dry-run", "--keep-as", "2.0") == 2
@@ -964,6 +966,7 @@ def test_what_is_adopted_can_be_kept_as_a_release(
     assert command("upstream.json", "--keep-as", "2.0") == 0
     told = index((releases / INDEX).read_bytes(), "")
     assert (told.versions, told.titles) == (("1.0", "2.0"), {"1.0": "First"})
+    assert [(reason.at, reason.why) for reason in told.differences or ()] == [(("Text",), "It is shorter here.")]
     first, second = (json.loads((releases / f"{version}.json").read_text()) for version in ("1.0", "2.0"))
     assert "lang" not in first["$defs"]["Text"]["properties"]
     assert second["$defs"]["Text"]["properties"]["lang"] == {"type": "string"}

@@ -18,7 +18,7 @@ from acpgen.compat.compare import compare
 from acpgen.compat.findings import SEVERITIES
 from acpgen.errors import Faults
 from acpgen.generate import understand
-from acpgen.publish import changelog, monitor
+from acpgen.publish import changelog, monitor, upstream
 from acpgen.publish.ages import UNRELEASED, ages
 from acpgen.publish.history import History, histories
 from acpgen.schema.load import load
@@ -93,7 +93,11 @@ def with_field(definition: Json, name: str, field: Json) -> Json:
 
 
 def small(
-    folder: Path, now: Json, releases: Mapping[str, Json], pages: Mapping[str, str] | None = None
+    folder: Path,
+    now: Json,
+    releases: Mapping[str, Json],
+    pages: Mapping[str, str] | None = None,
+    differences: list[Json] | None = None,
 ) -> config.Config:
     """A project of one protocol `p/v1` with docs, and its releases, oldest first."""
     (folder / "pyproject.toml").write_text('[tool.acpgen.outputs."docs"]\ntarget = "docs"\nprotocols = ["p/v1"]\n')
@@ -102,7 +106,9 @@ def small(
     }
     texts["schema/p/v1/p.json"] = json.dumps(now)
     if releases:
-        index = {"about": "From *somewhere*.", "versions": list(releases)}
+        index: Json = {"about": "From *somewhere*.", "versions": list(releases)}
+        if differences is not None:
+            index["differences"] = differences
         texts["schema/releases/p/v1/index.json"] = json.dumps(index)
         texts |= {f"schema/releases/p/v1/{name}.json": json.dumps(value) for name, value in releases.items()}
     for path, text in texts.items():
@@ -199,6 +205,12 @@ def test_what_lies_beside_the_schemas_is_no_protocol(
         ('{"versions": ["1"], "titles": {"2": "Two"}}', "index.json#/titles/2: no such version is kept"),
         ('{"versions": ["1"], "titles": {"1": ""}}', "index.json#/titles/1: this is no title"),
         ('{"versions": ["1", "2"], "titles": {"1": "2"}}', "index.json#/titles: two releases have one title"),
+        ('{"versions": ["1"], "differences": {}}', "index.json#/differences: this is no array"),
+        (
+            '{"versions": ["1"], "differences": [{"at": [], "why": "So."}]}',
+            "index.json#/differences/0: this is no reason",
+        ),
+        ('{"versions": ["1"], "differences": [{"at": ["A"]}]}', "index.json#/differences/0: this is no reason"),
         ("{", "index.json:1:2: this is not JSON"),
     ],
 )
@@ -278,6 +290,79 @@ def test_a_field_of_a_variant_is_as_old_as_it_is_on_the_wire(tmp_path: Path) -> 
     assert set(rows) == {"type", "text", "size", "new"}
     assert [name for name, row in rows.items() if "Not in a release yet." in row] == ["new"]
     assert "The discriminator of [`Part`](Part.md)." in rows["type"]
+
+
+# --- how things stand to upstream -------------------------------------------------------------------------------------
+
+
+TELL: Json = {"type": "object", "x-method": "tell", "x-side": "agent"}
+
+
+def test_methods_types_and_their_members_say_how_they_stand_to_upstream(tmp_path: Path) -> None:
+    path: Json = {"type": "string"}
+    lenient: Json = {"type": "integer", "x-deserialize-default-on-error": True}
+    base = with_field(with_field(ASK, "file", path), "size", {"type": "integer"})
+    older = schema(AskRequest=base, TellRequest=TELL)
+    newest = schema(AskRequest=with_field(base, "size", lenient))
+    now = schema(
+        AskRequest=with_field(with_field(base, "file", {"$ref": "#/$defs/Where"}), "tone", {"type": "string"}),
+        Mood={"enum": ["calm", "angry"], "x-unknown": "keep"},
+        Where={"type": "string", "minLength": 1},
+        TellRequest=TELL,
+        HintRequest={"type": "object", "x-method": "hint", "x-side": "agent"},
+        Note={"type": "object", "properties": {"part": {"$ref": "#/$defs/Part"}}},
+    )
+    why = [
+        {"at": ["Where"], "why": "An empty path names nothing."},
+        {"at": ["AskRequest.size"], "why": "A *bad* size is an error."},
+        {"at": ["TellRequest"], "why": "Peers still send it."},
+        {"at": ["x-unknown"], "why": "Newer peers have more."},
+    ]
+    files = made(small(tmp_path, now, {"1.0": older, "2.0": newest}, differences=why))
+    ask = files["p/v1/methods/ask.md"]
+    told = "As upstream (2&#46;0). Added here: [`AskRequest`](../types/AskRequest.md)"
+    assert f"- Provenance: {told}, [`Where`](../types/Where.md). Stricter here: [`AskRequest`]" in ask
+    assert "More lenient here: [`Mood`](../types/Mood.md)." in ask
+    rows = {name: line for line in ask.splitlines() for name in re.findall(r'^\| <a id="params-(\w+)">', line)}
+    assert "Stricter here than upstream. An empty path names nothing. |" in rows["file"]
+    assert "Stricter here than upstream. A &#42;bad&#42; size is an error. |" in rows["size"]
+    assert "Upstream does not have it. |" in rows["tone"] and "pstream" not in rows["question"]
+    assert (
+        "- Provenance: Kept here, removed upstream after 1&#46;0. Peers still send it.\n"
+        in files["p/v1/methods/tell.md"]
+    )
+    assert "- Provenance: Of this project; upstream (2&#46;0) does not have it.\n" in files["p/v1/methods/hint.md"]
+    types = {name: files[f"p/v1/types/{name}.md"] for name in ("AskRequest", "AskResponse", "Mood", "Part", "Where")}
+    assert "Stricter here than upstream (2&#46;0): `file`, `size`." in types["AskRequest"]
+    assert "Extended here beyond upstream (2&#46;0): `tone`." in types["AskRequest"]
+    assert "Provenance: More lenient here than upstream (2&#46;0). Newer peers have more.\n" in types["Mood"]
+    assert all("Provenance: As upstream (2&#46;0).\n" in types[name] for name in ("AskResponse", "Part"))
+    assert "Of this project; upstream (2&#46;0) does not have it. An empty path names nothing." in types["Where"]
+
+
+def test_releases_that_nobody_calls_upstreams_say_nothing_of_it(tmp_path: Path) -> None:
+    files = made(small(tmp_path, schema(), {"1.0": schema()}))
+    assert not [path for path, text in files.items() if "Provenance" in text]
+
+
+def test_a_reason_for_what_is_as_upstream_is_a_fault_with_its_place(tmp_path: Path) -> None:
+    why = [{"at": ["Mood"], "why": "It was so."}]
+    with pytest.raises(Faults, match=re.escape("index.json#/differences/0/at/0: nothing differs from 1.0 at Mood")):
+        made(small(tmp_path, schema(), {"1.0": schema()}, differences=why))
+
+
+@pytest.mark.parametrize("name", ["acp/v1", "acp/v2"])
+def test_every_difference_from_upstream_has_its_reason(name: str) -> None:
+    version = next(each for each in versions() if each.protocol.name == name)
+    found = upstream.origins(version, past()[name], beside())
+    shown = {key: told for key, told in found.members.items() if key[0] in version.protocol.definitions}
+    alone = {
+        (key,): tuple(each for each in told if not each.members)
+        for key, told in found.types.items()
+        if key in version.protocol.definitions
+    }
+    assert shown and [key for key, told in (shown | alone).items() if not all(each.why for each in told)] == []
+    assert all(origin.why for origin in found.methods.values())
 
 
 @pytest.mark.parametrize("name", ["acp/v1", "acp/v2"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from acpgen.adopt import layout
 from acpgen.adopt.adoption import read_upstream
@@ -44,5 +44,10 @@ def keep(file: Path, folder: Path, version: str) -> Mapping[str, str]:
         reason = f"{version} is kept already, with other facts"
         raise Faults([BadMaterial(at=place(at), reason=reason, remedy="Give this release another name")])
     optional = {"dates": dict(known.dates), "titles": dict(known.titles)}
-    listed = {"about": known.about, "versions": [*known.versions, version], **{k: v for k, v in optional.items() if v}}
+    listed: dict[str, Any] = {"about": known.about, "versions": [*known.versions, version]}
+    listed |= {key: value for key, value in optional.items() if value}
+    if known.differences is not None:
+        listed["differences"] = [{"at": list(each.at), "why": each.why} for each in known.differences]
+    if known.typescript:
+        listed["typescript"] = known.typescript
     return {f"{version}.json": text, INDEX: layout.text(listed)}

@@ -11,6 +11,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
+from acpgen import provenance
+from acpgen.compat.remembering import once
 from acpgen.errors import Fault, Faults
 from acpgen.kept import NOTHING, Kept
 from acpgen.material import NONE, Material
@@ -27,6 +29,7 @@ from acpgen.publish import (
     reference,
     requirements,
     timelines,
+    upstream,
 )
 from acpgen.publish import monitor as monitoring
 from acpgen.publish.counterparts import beside
@@ -36,6 +39,7 @@ from acpgen.publish.pages import Entry
 from acpgen.publish.table import Table
 from acpgen.publish.versions import INDEX, Version, successions
 from acpgen.targets import docs
+from acpgen.targets.docs.origin_notes import Origins
 from acpgen.targets.docs.rule_notes import NO_RULES, RuleNotes
 from acpgen.targets.python import construct
 from acpgen.targets.python.construct import Constructor
@@ -81,10 +85,13 @@ def documents(
     for version in versions:
         name = version.protocol.name
         others = [other for other in versions if other.family == version.family and other is not version]
+        stands = upstream.origins(version, past.get(name), material)
         try:
             counterparts, known = beside(version, others), ages(version, past.get(name))
             rules = demands(table, version) if table is not None else NO_RULES
-            book = memory.once(f"book {name}", (version, known, rules), partial(_book, version, known, rules))
+            book = memory.once(
+                f"book {name}", (version, known, rules, stands), partial(_book, version, known, rules, stands)
+            )
             pages_made = partial(docs.laid_out, book, version.settings, counterparts, for_site=for_site)
             files |= memory.once(f"pages {name}", (book, counterparts, for_site), pages_made)
             if for_site:
@@ -221,8 +228,8 @@ def sources(
     return found
 
 
-def _book(version: Version, known: docs.Ages, rules: RuleNotes) -> docs.Book:
-    return docs.book(version.protocol, version.bundle, known, rules, _snippets(version))
+def _book(version: Version, known: docs.Ages, rules: RuleNotes, stands: Origins) -> docs.Book:
+    return docs.book(version.protocol, version.bundle, known, rules, stands, _snippets(version))
 
 
 def _requirements(material: Material) -> Table | None:
@@ -306,13 +313,12 @@ def _families(versions: Sequence[Version], material: Material) -> list[str]:
 def _guided(old: Version, new: Version, kept: Kept) -> str:
     """The migration guide, as it is kept or made now. Raises `Faults`."""
     from acpgen.compat.guide import guide
-    from acpgen.compat.history import recall
     from acpgen.compat.protocol.revision import Revised
 
     make = partial(guide, Revised(old.protocol, old.bundle), Revised(new.protocol, new.bundle))
     if not old.content or not new.content:
         return make()
-    return str(recall.once(kept, GUIDING, "guide", (old.content, new.content), make))
+    return str(once(kept, provenance.code(*GUIDING), "guide", (old.content, new.content), make))
 
 
 def _guide(old: Version, new: Version) -> str:

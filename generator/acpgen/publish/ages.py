@@ -27,7 +27,7 @@ def ages(version: Version, history: History | None) -> Ages:
     releases = history.releases
     methods: dict[str, str] = {}
     for method in version.protocol.methods:
-        since = _since(releases, [_published(method, past) is not None for past in releases])
+        since = _since(releases, [published_method(method, past) is not None for past in releases])
         if since is not None:
             methods[method.name] = since
     unions: dict[str, list[tuple[str, str]]] = {}
@@ -37,7 +37,7 @@ def ages(version: Version, history: History | None) -> Ages:
     types: dict[str, str] = {}
     inside: dict[Member, str] = {}
     for name, definition in version.protocol.definitions.items():
-        found = [_same(version, name, past) for past in releases]
+        found = [published_type(version, name, past) for past in releases]
         since = _since(releases, [there is not None for there in found])
         if since is None or not any(found):
             continue
@@ -71,14 +71,14 @@ def _since(releases: Sequence[Past], present: Sequence[bool | None]) -> str | No
     return f"{title} ({releases[first - 1].title} lacks it)"
 
 
-def _same(version: Version, name: str, past: Past) -> OutlinedType | None:
+def published_type(version: Version, name: str, past: Past) -> OutlinedType | None:
     """The same type in a release."""
     there = past.outline
     if name in there.own and is_own(name, version.bundle.origins.get(name, "")):
         return there.types[name]
     for method in version.protocol.methods:
         if name in (method.params, method.result):
-            params, result = _published(method, past) or (None, None)
+            params, result = published_method(method, past) or (None, None)
             found = params if name == method.params else result
             return there.types[found] if found else None
     return None
@@ -86,11 +86,11 @@ def _same(version: Version, name: str, past: Past) -> OutlinedType | None:
 
 def _as_variant(version: Version, unions: Iterable[tuple[str, str]], past: Past) -> frozenset[str]:
     """The fields that the variants of these unions and tags have in a release."""
-    same = [(_same(version, union, past), tag) for union, tag in unions]
+    same = [(published_type(version, union, past), tag) for union, tag in unions]
     return frozenset(name for there, tag in same if there is not None for name in there.fields.get(tag, ()))
 
 
-def _published(method: ir.Method, past: Past) -> tuple[str | None, str | None] | None:
+def published_method(method: ir.Method, past: Past) -> tuple[str | None, str | None] | None:
     """The params and result of the method of this very name in a release; `None` where there is none."""
     return past.outline.methods.get((method.name, method.kind))
 

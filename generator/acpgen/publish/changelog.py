@@ -7,10 +7,13 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Final
 
+from acpgen import provenance
 from acpgen.compat.findings import SEVERITIES, Severity, worst
 from acpgen.compat.history import recall
-from acpgen.compat.protocol.check import Checked, Judged, check, restructured
+from acpgen.compat.protocol.check.check import check, restructured
+from acpgen.compat.protocol.check.judged import Checked, Judged
 from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.remembering import once
 from acpgen.compat.report.markdown import VERDICTS
 from acpgen.errors import Faults
 from acpgen.pointers import place_parts
@@ -70,7 +73,8 @@ def _own(history: History, version: Version) -> Sequence[Judged]:
     if not version.content:
         return made().judged
     parts = (*last.content, "", version.content)
-    return recall.from_data(recall.once(history.kept, MODULES, "own", parts, lambda: recall.as_data(made()))).judged
+    kept = once(history.kept, provenance.code(*MODULES), "own", parts, lambda: recall.as_data(made()))
+    return recall.from_data(kept).judged
 
 
 @dataclass(frozen=True, slots=True)

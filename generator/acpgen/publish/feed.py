@@ -12,7 +12,7 @@ from uuid import NAMESPACE_URL, uuid5
 from xml.etree import ElementTree as ET
 
 from acpgen.compat.findings import worst
-from acpgen.compat.protocol.check import Judged
+from acpgen.compat.protocol.check.judged import Judged
 from acpgen.compat.report.markdown import VERDICTS
 from acpgen.errors import Faults, visible
 from acpgen.publish import changelog

@@ -22,6 +22,7 @@ from acpgen.material import Material
 from acpgen.publish import outlines
 from acpgen.publish.outlines import Outline
 from acpgen.publish.versions import Version
+from acpgen.schema.load import Documents
 
 OUTLINING: Final = ("acpgen.compat.compare", "acpgen.publish.outlines")
 """The modules by which a release is read and its outline is made."""
@@ -35,6 +36,11 @@ class Past:
         self.title = release.title or release.version
         self._release = release
         self._kept = kept
+
+    @property
+    def documents(self) -> Documents:
+        """Its files."""
+        return self._release.documents
 
     @property
     def content(self) -> tuple[str, ...]:

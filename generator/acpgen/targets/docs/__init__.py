@@ -16,6 +16,7 @@ from acpgen.targets import Settings
 from acpgen.targets.docs import examples
 from acpgen.targets.docs.age_notes import NO_AGES, Ages, Member
 from acpgen.targets.docs.book import Beside, Book, Counterpart, Snippets, VersionDifference, about_area
+from acpgen.targets.docs.origin_notes import NO_ORIGINS, Origins
 from acpgen.targets.docs.phrases import plainly
 from acpgen.targets.docs.places import (
     CAPABILITIES,
@@ -78,12 +79,13 @@ def compose(
     beside: Beside,
     ages: Ages = NO_AGES,
     rules: RuleNotes = NO_RULES,
+    origins: Origins = NO_ORIGINS,
     snippets: Snippets | None = None,
 ) -> Mapping[str, str]:
-    """All pages below the prefix, each with its counterparts in other versions, what is known of ages, the requirements of what it
-    is about, and its examples in Python. Raises `Faults`.
+    """All pages below the prefix, each with its counterparts in other versions, what is known of ages and of upstream, the requirements of
+    what it is about, and its examples in Python. Raises `Faults`.
     """
-    return laid_out(book(protocol, bundle, ages, rules, snippets), settings, beside)
+    return laid_out(book(protocol, bundle, ages, rules, origins, snippets), settings, beside)
 
 
 def book(
@@ -91,15 +93,15 @@ def book(
     bundle: Bundle,
     ages: Ages = NO_AGES,
     rules: RuleNotes = NO_RULES,
+    origins: Origins = NO_ORIGINS,
     snippets: Snippets | None = None,
 ) -> Book:
     """What the pages of a version hold, before it is laid out. Raises `Faults`."""
     examples.check(bundle)
     found = examples.collect(protocol, bundle)
     made = examples.made(protocol, bundle, found)
-    return Book(
-        protocol, bundle, places(protocol, bundle.origins), {**found, **made}, frozenset(made), ages, rules, snippets
-    )
+    found_places = places(protocol, bundle.origins)
+    return Book(protocol, bundle, found_places, {**found, **made}, frozenset(made), ages, rules, origins, snippets)
 
 
 def laid_out(told: Book, settings: Settings, beside: Beside, *, for_site: bool = False) -> Mapping[str, str]:

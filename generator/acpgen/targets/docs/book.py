@@ -17,10 +17,12 @@ from acpgen.targets.docs.codes import ErrorCode, codes_of, error_codes
 from acpgen.targets.docs.conversations import Conversation, Spoken, conversations
 from acpgen.targets.docs.examples import Examples
 from acpgen.targets.docs.lifecycles import around, picture
+from acpgen.targets.docs.origin_notes import NO_ORIGINS, Origins
 from acpgen.targets.docs.phrases import references
 from acpgen.targets.docs.places import CAPABILITIES, ERRORS, INDEX, MESSAGES, METHODS, TYPES, Linker, Places
 from acpgen.targets.docs.rule_notes import NO_RULES, RuleLine, RuleNote, RuleNotes, by_side
 from acpgen.targets.docs.templates import lay_out, relative
+from acpgen.targets.docs.typescript import typescript
 from acpgen.targets.docs.uses import Use, gates, uses
 from acpgen.targets.docs.views import FALLS_TO_DEFAULT, KEPT_BESIDE_DEFAULT, KNOWN_IS_STRICT, UNKNOWN
 
@@ -85,6 +87,7 @@ class Book:
     made: frozenset[str] = frozenset()
     ages: Ages = NO_AGES
     rules: RuleNotes = NO_RULES
+    origins: Origins = NO_ORIGINS
     snippets: Snippets | None = None
     used: Mapping[str, tuple[Use, ...]] = field(init=False)
     left: Mapping[str, tuple[str, ...]] = field(init=False)
@@ -121,6 +124,7 @@ class Book:
             version=self.protocol.name,
             places=self.places,
             ages=self.ages,
+            origins=self.origins,
             demands=demands,
             counterparts=[_shown(counterpart, folder + linker.page) for counterpart in beside],
         )
@@ -177,6 +181,7 @@ class Book:
             "request": self._request(method),
             "response": self._response(method),
             "snippet": self._snippet(method),
+            "typescript": typescript(self.protocol, method, self.examples, self.origins),
             "is_made": not self.made.isdisjoint(named),
             "more": len(self.examples.get(method.params or "", ())) > 1,
             "in_params": in_params,
@@ -188,8 +193,20 @@ class Book:
             "related": [other for other in dict.fromkeys(related) if other not in named],
             "area": self._area_link(self.places.area_of[named[0]]) if named else None,
             "since": _age(self.ages.methods.get(method.name)),
+            "held": tuple(self._held(named)),
             "sides": "either side" if method.side in _EITHER else f"the {method.side}",
         }
+
+    def _held(self, names: Iterable[str]) -> Iterator[str]:
+        """These types and all that they name, at any depth."""
+        seen = dict.fromkeys(names)
+        pending = [*seen]
+        while pending:
+            name = pending.pop()
+            yield name
+            new = [each for each in dict.fromkeys(self._named_in(self.protocol.definitions[name])) if each not in seen]
+            seen |= dict.fromkeys(new)
+            pending += new
 
     def _nested(self, name: str | None, known: frozenset[str]) -> Iterator[Nested]:
         """The types that one names with fields, variants or values, and those that they name, but for those that are `known`."""

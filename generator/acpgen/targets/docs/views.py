@@ -10,6 +10,7 @@ from acpgen import ir
 from acpgen.markup import Markdown, code, identifier, prose, value
 from acpgen.targets.docs.age_notes import Ages
 from acpgen.targets.docs.leniency import leniency
+from acpgen.targets.docs.origin_notes import Origins
 from acpgen.targets.docs.phrases import admits_null, constraints, in_words
 from acpgen.targets.docs.places import Linker, joined
 from acpgen.targets.docs.uses import Gate, Use
@@ -60,7 +61,9 @@ class VariantView:
     rows: tuple[FieldRow, ...]
 
 
-def field_rows(record: ir.Record, protocol: ir.Protocol, linker: Linker, ages: Ages) -> tuple[FieldRow, ...]:
+def field_rows(
+    record: ir.Record, protocol: ir.Protocol, linker: Linker, ages: Ages, origins: Origins
+) -> tuple[FieldRow, ...]:
     """The fields of a record, in the order of the schema."""
     return tuple(
         FieldRow(
@@ -78,6 +81,7 @@ def field_rows(record: ir.Record, protocol: ir.Protocol, linker: Linker, ages: A
                         ages.note(field.owner or record.name, "field", field.name)
                         if not _discriminated(record.name, field.name, linker)
                         else "",
+                        origins.note(field.owner or record.name, "field", field.name),
                     ),
                 ),
                 "<br>",
@@ -87,7 +91,9 @@ def field_rows(record: ir.Record, protocol: ir.Protocol, linker: Linker, ages: A
     )
 
 
-def variant_views(union: ir.TaggedUnion, protocol: ir.Protocol, linker: Linker, ages: Ages) -> tuple[VariantView, ...]:
+def variant_views(
+    union: ir.TaggedUnion, protocol: ir.Protocol, linker: Linker, ages: Ages, origins: Origins
+) -> tuple[VariantView, ...]:
     """The branches of a union that have a tag."""
     found: list[VariantView] = []
     for variant in union.variants:
@@ -96,6 +102,7 @@ def variant_views(union: ir.TaggedUnion, protocol: ir.Protocol, linker: Linker, 
             _gated(variant.capability, linker),
             _unstable(variant.unstable),
             ages.note(union.name, "variant", str(variant.tag)),
+            origins.note(union.name, "variant", str(variant.tag)),
         ]
         found.append(
             VariantView(
@@ -104,7 +111,9 @@ def variant_views(union: ir.TaggedUnion, protocol: ir.Protocol, linker: Linker, 
                 record=linker.type(variant.type),
                 doc=variant.doc or definition.doc,
                 notes=joined(filter(None, notes), " "),
-                rows=field_rows(definition, protocol, linker, ages) if isinstance(definition, ir.Record) else (),
+                rows=field_rows(definition, protocol, linker, ages, origins)
+                if isinstance(definition, ir.Record)
+                else (),
             )
         )
     return tuple(found)
