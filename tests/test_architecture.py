@@ -296,6 +296,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "publish": frozenset(
         {
             *(
+                "adopt",
                 "borrowed",
                 "schema.bundle",
                 "compat",
@@ -527,9 +528,34 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset(f"protocol.{name}" for name in ("candidates", "messages", "misread", "proof")),
         frozenset({"facts", "findings"}),
     ),
-    "rules": (frozenset({"protocol.policy", "protocol.rules"}), frozenset({"facts", "findings", "proof"})),
+    "rules": (
+        frozenset(
+            {
+                "protocol.policy",
+                *(
+                    f"protocol.rules.{name}"
+                    for name in (
+                        *("definition_rules", "field_rules", "judgement", "meaning_rules", "method_rules", "rulebook"),
+                        *("type_rules", "union_rules"),
+                    )
+                ),
+            }
+        ),
+        frozenset({"facts", "findings", "proof"}),
+    ),
     "check": (
-        frozenset({"protocol.bindings", "protocol.check"}),
+        frozenset(
+            {
+                "protocol.bindings",
+                *(
+                    f"protocol.check.{name}"
+                    for name in (
+                        *("around", "check", "declaring", "evidence", "inclusion", "inquiry", "inside", "judged"),
+                        *("located", "method_facts", "routes", "rulings", "statements", "unnamed"),
+                    )
+                ),
+            }
+        ),
         frozenset({"facts", "findings", "proof", "rules"}),
     ),
     "files": (frozenset({"fingerprints", "numbering", "sources", "spots"}), frozenset({"findings"})),
@@ -565,7 +591,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
             f"history.{name}"
             for name in ("assembling", "bumps", "comparisons", "dating", "exchanges", "gathering", "matrices", "recall")
         ),
-        frozenset({"check", "compare", "facts", "files", "findings", "timeline"}),
+        frozenset({"check", "compare", "facts", "files", "findings", "remembering", "timeline"}),
     ),
     "report": (
         frozenset(
@@ -589,6 +615,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         | {f"report.history_{name}" for name in ("data", "markdown", "page", "pictures", "text", "words")},
         frozenset({"compare", "findings", "timeline"}),
     ),
+    "remembering": (frozenset({"remembering"}), frozenset({"files", "findings"})),
     "front": (
         frozenset(
             {
@@ -608,7 +635,19 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
             }
         ),
         frozenset(
-            {"check", "compare", "facts", "files", "findings", "history", "proof", "repair", "report", "timeline"},
+            {
+                "check",
+                "compare",
+                "facts",
+                "files",
+                "findings",
+                "history",
+                "proof",
+                "remembering",
+                "repair",
+                "report",
+                "timeline",
+            },
         ),
     ),
 }

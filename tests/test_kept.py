@@ -20,10 +20,10 @@ from typing import Any
 import pytest
 
 from acpgen import kept, material, provenance, publish
-from acpgen.compat import compare
+from acpgen.compat import compare, remembering
 from acpgen.compat import guide as guiding
 from acpgen.compat.history import recall
-from acpgen.compat.protocol.check import check
+from acpgen.compat.protocol.check.check import check
 from acpgen.generate import understand
 from acpgen.ir import JSON
 from acpgen.kept import NOTHING, UNUSED, Kept, user_cache
@@ -198,8 +198,9 @@ print(*sys.modules)
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     ours = {name for name in done.stdout.split() if name.startswith(("acpgen.", "schema_inclusion"))}
     loaded_by_the_package = {"acpgen.generate", "acpgen.write"}
-    packages = {"acpgen.compat", "acpgen.meaning", "acpgen.schema", "acpgen.compat.history", "acpgen.compat.protocol"}
-    assert ours > {"acpgen.compat.protocol.rules", "schema_inclusion.comparer"}
+    packages = {"acpgen.compat", "acpgen.meaning", "acpgen.schema"}
+    packages |= {f"acpgen.compat.{name}" for name in ("history", "protocol", "protocol.check", "protocol.rules")}
+    assert ours > {"acpgen.compat.protocol.rules.rulebook", "schema_inclusion.comparer"}
     assert ours - loaded_by_the_package - packages <= provenance.closure(recall.COMPARING).keys()
 
 
@@ -357,7 +358,7 @@ def test_an_answer_that_depends_on_the_load_of_the_machine_is_not_kept(
     kept = Kept(tmp_path / "cache")
     versions, given = small(tmp_path, ["id"])
     counts = iter(range(10))
-    monkeypatch.setattr(recall, "unanswered", lambda: next(counts))
+    monkeypatch.setattr(remembering, "unanswered", lambda: next(counts))
     for _ in range(2):
         histories(versions, given, kept)["p/v1"].comparisons.steps  # noqa: B018
     assert next(counts) == 4

@@ -7,7 +7,7 @@ when it is first asked for.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from acp_bindings.runtime import contract, parse, strict
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from acp_session import monitor
     from acp_session.monitor import versions
 
-    __all__ = ["contract", "monitor", "parse", "strict", "versions"]
+    dap_strict: Any
+    """Bindings of ACP do not carry it."""
+
+    __all__ = ["contract", "dap_strict", "monitor", "parse", "strict", "versions"]
 else:
     import sys
     from importlib import import_module
@@ -32,6 +35,7 @@ else:
 
     MODULES = {
         "contract": "acpgen._runtime.contract",
+        "dap_strict": "acpgen._runtime.dap_strict",
         "monitor": "acpgen._session.monitor",
         "parse": "acpgen._runtime.parse",
         "strict": "acpgen._runtime.strict",

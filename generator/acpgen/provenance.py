@@ -54,7 +54,7 @@ class Code:
         summary, seen = hashlib.sha256(self.digest.encode()), [*self._seen]
         for name, path in files:
             content, state = path.read_bytes(), _state(path)
-            summary.update(f"{name}\0{len(content)}\0".encode(errors="surrogateescape") + content)
+            summary.update(framed(name, content))
             seen.append((str(path), *state))
         return Code(summary.hexdigest(), tuple(seen))
 
@@ -75,6 +75,11 @@ def everything() -> Code:
     return _looked_at([*(path for root in _roots().values() for path in _files(root, ".py")), *_data()])
 
 
+def framed(name: str, content: bytes) -> bytes:
+    """A file as it goes into a hash: its name, its size in bytes and its content, so that no two lists of files give the same bytes."""
+    return f"{name}\0{len(content)}\0".encode(errors="surrogateescape") + content
+
+
 def closure(modules: Iterable[str]) -> dict[str, Path]:
     """The modules, and all of ours that they import, in whatever part of them, by dotted name."""
     waiting, found = list(modules), dict[str, Path]()
@@ -84,8 +89,14 @@ def closure(modules: Iterable[str]) -> dict[str, Path]:
         if name in found or path is None:
             continue
         found[name] = path
-        waiting += _imported(path.read_text(encoding="utf-8"), name, path)
+        waiting += _needed(name, path)
     return dict(sorted(found.items()))
+
+
+@cache
+def _needed(name: str, path: Path) -> tuple[str, ...]:
+    """What a module imports, read once in a process: most of what one result depends on is what another does."""
+    return tuple(_imported(path.read_text(encoding="utf-8"), name, path))
 
 
 def _imported(text: str, name: str, path: Path) -> Iterator[str]:
@@ -143,7 +154,7 @@ def _looked_at(paths: Iterable[Path]) -> Code:
     for path in paths:
         content, state = path.read_bytes(), _state(path)
         name = os.path.relpath(path, base)
-        summary.update(f"{name}\0{len(content)}\0".encode(errors="surrogateescape") + content)
+        summary.update(framed(name, content))
         seen.append((str(path), *state))
     return Code(summary.hexdigest(), tuple(seen))
 

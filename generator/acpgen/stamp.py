@@ -30,7 +30,7 @@ class Parts:
 
     def files(self, output: Path, name: str, inputs: str, make: Callable[[], Files]) -> Files:
         """The files of a part: as they were made from just these inputs, or made now."""
-        place = _place(output, name)
+        place = _key(output, name)
         found = self.kept.find(place)
         if isinstance(found, dict) and found.get("inputs") == inputs:
             return cast("dict[str, str]", found["files"])
@@ -88,7 +88,7 @@ def inputs(generator: str, files: Iterable[tuple[str, bytes]], options: Mapping[
     summary = hashlib.sha256(generator.encode())
     summary.update(json.dumps(options, sort_keys=True, default=repr).encode())
     for name, content in files:
-        summary.update(_framed(name, content))
+        summary.update(provenance.framed(name, content))
     return summary.hexdigest()
 
 
@@ -113,15 +113,8 @@ def generator() -> str:
     return code().digest
 
 
-def _key(output: Path) -> str:
-    """Where the stamp of an output is kept."""
-    return hashlib.sha256(b"stamp\0" + os.fsencode(os.path.abspath(output))).hexdigest()
-
-
-def _place(output: Path, name: str) -> str:
-    """Where one part of an output is kept."""
-    return hashlib.sha256(b"part\0" + os.fsencode(os.path.abspath(output)) + f"\0{name}".encode()).hexdigest()
-
-
-def _framed(name: str, content: bytes) -> bytes:
-    return f"{name}\0{len(content)}\0".encode(errors="surrogateescape") + content
+def _key(output: Path, part: str | None = None) -> str:
+    """Where the stamp of an output is kept, or one part of the output."""
+    place = os.fsencode(os.path.abspath(output))
+    kept = b"stamp\0" + place if part is None else b"part\0" + place + f"\0{part}".encode()
+    return hashlib.sha256(kept).hexdigest()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from shutil import get_terminal_size
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +17,7 @@ from acpgen.meaning import unenforced
 from acpgen.schema.load import place
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from typing import TextIO
 
     from acpgen.project import Outcome, Progress
     from acpgen.recordings import Summary
@@ -93,7 +94,11 @@ def show_target(name: str, targets: Mapping[str, Target]) -> bool:
 
 def is_coloured() -> bool:
     """Whether standard output shows colours: a terminal, and nobody has said no (https://no-color.org)."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return _is_coloured(sys.stdout)
+
+
+def _is_coloured(stream: TextIO) -> bool:
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def say(sentence: str) -> None:
@@ -158,11 +163,7 @@ def show_outcome(outcome: Outcome) -> None:
     if not outcome.changes:
         say(f"Nothing to do: no input has changed ({_counted(len(outcome.fresh), 'output')}).")
         return
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    console.width = min(console.width, WIDEST)
-    console.print(_table(outcome))
+    _show_table("output", ("written", "unchanged", "removed"), _of_outputs(outcome))
     for change in outcome.changes:
         for verb, paths in (("written", change.written), ("removed", change.removed)):
             for path in paths if len(change.written) + len(change.removed) <= FEW else ():
@@ -251,39 +252,38 @@ def progress() -> Generator[Progress]:
         bar.stop()
 
 
-def _table(outcome: Outcome) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("output", overflow="fold")
-    for heading in ("written", "unchanged", "removed"):
-        table.add_column(heading, justify="right", no_wrap=True)
+def _of_outputs(outcome: Outcome) -> Iterator[tuple[str, Sequence[str]]]:
+    """What a run did to each output, as rows of a table."""
     rows = {
         change.folder: (len(change.written), len(change.unchanged), len(change.removed)) for change in outcome.changes
     }
     for folder in sorted({*rows, *outcome.fresh}):
         counts = rows.get(folder)
-        cells = map(str, counts) if counts is not None else ("", "up to date", "")
-        table.add_row(Text(printable(_folder(folder))), *cells)
-    return table
+        yield _folder(folder), tuple(map(str, counts)) if counts is not None else ("", "up to date", "")
 
 
 def _show_counts(heading: str, columns: Sequence[str], rows: Iterable[tuple[str, Sequence[int]]]) -> None:
     """Print a table of counts; those that are 0 stay empty."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    _show_table(heading, columns, ((name, tuple(str(count or "") for count in counts)) for name, counts in rows))
 
-    console = Console(stderr=True)
-    console.width = min(console.width, WIDEST)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(heading, overflow="fold")
-    for column in columns:
-        table.add_column(column, justify="right", no_wrap=True)
-    for name, counts in rows:
-        table.add_row(Text(printable(name)), *(str(count or "") for count in counts))
-    console.print(table)
+
+def _show_table(heading: str, columns: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> None:
+    """Print a table for people: names to the left, over several lines where they are long, and figures to the right."""
+    named = [(printable(name), cells) for name, cells in rows]
+    widths = [max(map(len, column)) for column in zip(columns, *(cells for _, cells in named), strict=True)]
+    rest = min(get_terminal_size().columns, WIDEST) - sum(2 + width for width in widths)
+    width = max(len(heading), min(rest, max((len(name) for name, _ in named), default=0)))
+
+    def shown(name: str, cells: Sequence[str]) -> str:
+        figures = (cell.rjust(each) for cell, each in zip(cells, widths, strict=True))
+        return "  ".join((name.ljust(width), *figures)).rstrip()
+
+    first = shown(heading, columns)
+    print(f"\x1b[1m{first}\x1b[0m" if _is_coloured(sys.stderr) else first, file=sys.stderr)
+    for name, cells in named:
+        print(shown(name[:width], cells), file=sys.stderr)
+        for start in range(width, len(name), width):
+            print(name[start : start + width], file=sys.stderr)
 
 
 def _names(summary: Counts) -> list[str]:
