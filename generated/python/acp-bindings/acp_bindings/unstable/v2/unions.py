@@ -715,7 +715,7 @@ RequestPermissionOutcome = TypeAliasType(
         Defined(__name__, "RequestPermissionOutcome"),
     ],
 )
-"""The outcome of a permission request. An outcome that the agent does not understand is not a permission.
+"""How a permission request ended. An outcome that the agent does not understand is not a permission.
 
 Unknown values of `outcome` are kept as `UnknownRequestPermissionOutcome`.
 """
