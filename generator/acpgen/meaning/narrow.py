@@ -35,9 +35,11 @@ _TELLING: Final = frozenset(
 
 def narrowest(nodes: list[Node]) -> int:
     """The position of the schema that says most: all that the others say, then the fewest types, then the most about them."""
+    if len(nodes) == 1:
+        return 0
 
     def says_all(index: int) -> bool:
-        return len(nodes) > 1 and all(implies(nodes[index], one) for one in nodes)
+        return all(implies(nodes[index], one) for one in nodes)
 
     return min(range(len(nodes)), key=lambda index: (not says_all(index), *_width(nodes[index]), index))
 

@@ -60,6 +60,7 @@ class Addresses:
         self._holders: defaultdict[str, dict[SchemaPlace, SchemaPlace]] = defaultdict(dict)
         self._uses: list[tuple[SchemaPlace, str, str]] = []
         self._entries: list[SchemaPlace] = []
+        self._divided = set[str]()
         self._known_ways: dict[str, Sequence[tuple[set[SchemaPlace], SchemaPlace | None]]] = {}
         self._graph: tuple[int, Mapping[SchemaPlace, frozenset[SchemaPlace]]] = (-1, {})
 
@@ -77,7 +78,8 @@ class Addresses:
 
     def around(self, place: SchemaPlace) -> Resource:
         """The resource that a place belongs to."""
-        for depth in range(len(place.parts), -1, -1):
+        deepest = len(place.parts) if place.path in self._divided else 0
+        for depth in range(deepest, -1, -1):
             found = self._resources.get(SchemaPlace(place.path, place.parts[:depth]))
             if found is not None:
                 return found
@@ -115,6 +117,7 @@ class Addresses:
             return
         if location:
             self._resources[place] = Resource(place, base, draft)
+            self._divided.add(place.path)
             self._by_address[address(base)][place] = None
         if fragment and draft.names_by_fragment:
             self._anchors[self.around(place).place, unquote(fragment)][place] = None

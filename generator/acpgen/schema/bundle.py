@@ -7,7 +7,6 @@ variant of a union stands alone: what a union's object demands in common is dist
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -62,6 +61,7 @@ from acpgen.schema.walk import (
     DEFINITIONS,
     Schema,
     asserts,
+    copied,
     demands,
     inside,
     is_array,
@@ -262,7 +262,7 @@ def _about(document: Schema) -> tuple[str, str]:
 
 def tolerant(schema: Schema) -> Schema:
     """The bundle's schema with the fallbacks of `x-unknown: keep` written in: what a decoder accepts, leniency aside."""
-    changed = copy.deepcopy(schema)
+    changed = copied(schema)
     definitions = changed["$defs"]
     for definition in definitions.values():
         if definition.get("x-unknown") != "keep":
@@ -367,7 +367,7 @@ class _Bundler:
         self.sources: dict[str, Schema] = {}
         self.flats: dict[str, Flat] = {}
         self.taken = {class_name(name): name for name in reversed(self.order)}
-        self.bodies = {name: copy.deepcopy(demands(schema)) for name, schema in self.definitions.items()}
+        self.bodies = {name: copied(demands(schema)) for name, schema in self.definitions.items()}
 
     def run(self) -> None:
         framing = _frames(self.definitions)
@@ -381,7 +381,7 @@ class _Bundler:
             for narrowed in narrow_inherited(name, self.definitions, self.origins, self.found_again, self._joined):
                 self.bodies.pop(narrowed, None)  # no other thing demands just that
         self.calls = bind(self.found, self.definitions, self.origins)
-        self.sources = copy.deepcopy(self.definitions)
+        self.sources = copied(self.definitions)
         if not self.is_apart:
             alone = {*framing, *self._payloads()}
             self.owners = owners(self.definitions, self.root, framing=framing, alone=alone)
@@ -506,7 +506,7 @@ class _Bundler:
         override = self._override(at, wanted[0])
         chosen = override if override is not None else schema.get("x-name")
         wanted = [chosen] if isinstance(chosen, str) else wanted
-        body = copy.deepcopy(demands(schema))
+        body = copied(demands(schema))
         names = (
             wanted
             if isinstance(chosen, str)
@@ -704,7 +704,7 @@ class _Bundler:
             union, "{}Fallback" if is_second else "Unknown{}" if role == "fallback" else f"{word}{{}}", name, *was
         )
         if is_new:
-            self.sources[name] = copy.deepcopy(self.definitions[name])
+            self.sources[name] = copied(self.definitions[name])
             self.roots[name] = self.roots.get(union, union)
             self._distribute(name)
         annotations.pop("x-name", None)
@@ -734,7 +734,7 @@ class _Bundler:
                 step = f"properties/{escape(name)}"
                 self.moved[f"{self.origins[body]}/{step}"] = f"{place}/{step}"
         self.definitions[body] = schema
-        self.sources[body] = copy.deepcopy(schema)
+        self.sources[body] = copied(schema)
         self.flats.pop(body, None)
         self.roots[body] = self.roots.get(union, union)
         free = (name for name in candidates if class_name(name) not in self.taken)
@@ -756,14 +756,14 @@ class _Bundler:
         keyword, shapes = inner
         shared = {key: value for key, value in node.items() if key not in (keyword, "title")}
         name, _ = self._add(union, candidates, shared, at)
-        self.sources[name] = copy.deepcopy(shared)
+        self.sources[name] = copied(shared)
         references: list[Schema] = []
         for index, (shape, title) in enumerate(zip(shapes, labels(shapes, self.sources), strict=True)):
             schema = merge({"type": "object", "allOf": [{"$ref": reference_to(name)}]}, shape, self.sources)
             schema.pop("title", None)
             at_shape = f"{at}/{keyword}/{index}"
             below, _ = self._add(name, [f"{title}{class_name(name)}"], schema, at_shape)
-            self.sources[below] = copy.deepcopy(schema)
+            self.sources[below] = copied(schema)
             references.append({"$ref": reference_to(below)})
         kept = {key: value for key, value in whole.items() if key == "description"}
         return {**kept, keyword: references}
@@ -785,7 +785,7 @@ class _Bundler:
                 branch["type"] = self.definitions[name]["type"]  # which alone would say nothing of the branch's name
             added, is_new = self._add(name, _names_of_branch(base, word, is_keyed=at in self.keyed), branch, at)
             if is_new:
-                self.sources[added] = copy.deepcopy(branch)
+                self.sources[added] = copied(branch)
             self.definitions[name][keyword][index] = {"$ref": reference_to(added)}
 
     def _expanded(self, schema: Schema, written: set[str] | None = None) -> Schema:

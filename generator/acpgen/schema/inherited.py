@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from acpgen.pointers import escape, reference_to, target
 from acpgen.schema.unions import OBJECTS, is_null, kinds, lone_reference
-from acpgen.schema.walk import Schema, asserts, is_array, is_object
+from acpgen.schema.walk import Schema, asserts, copied, is_array, is_object
 
 Definitions: TypeAlias = dict[str, Schema]
 Join: TypeAlias = Callable[[str, str, Schema, str], Schema]
@@ -57,7 +56,7 @@ def _telling(name: str, part: Schema, field: str, definitions: Definitions, refe
             continue
         if above is not None and reference in lineage(above, definitions):
             continue  # it says more than this one
-        demands = {key: copy.deepcopy(value) for key, value in own.items() if asserts(key)}
+        demands = {key: copied(value) for key, value in own.items() if asserts(key)}
         if not demands or _are_types_of(own, reference, definitions):
             continue
         known |= lineage(above, definitions) if above is not None else set()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import posixpath
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -14,7 +13,7 @@ from acpgen.pointers import escape, follow, pointer_parts
 from acpgen.schema.calls import Bound
 from acpgen.schema.made import Elsewhere, Made, reference
 from acpgen.schema.names import class_name
-from acpgen.schema.walk import Schema, children, is_array, is_object
+from acpgen.schema.walk import Schema, children, copied, is_array, is_object
 
 _DRAFT: Final = "http://json-schema.org/draft-07/schema#"
 """What OpenRPC says that its schemas are."""
@@ -221,7 +220,7 @@ def _local(schema: Any) -> Any:
 
 def _with_references(schema: Any, written: Callable[[str], str]) -> Any:
     """A copy of a schema with its references written otherwise."""
-    schema = copy.deepcopy(schema)
+    schema = copied(schema)
     waiting = [schema]
     while waiting:
         one = waiting.pop()

