@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import multiprocessing
 import os
 import pickle
 import random
@@ -329,6 +330,14 @@ def test_a_process_that_is_ended_costs_one_verdict(tmp_path: Path) -> None:
     assert [recording.name for recording, _ in found] == names
     assert [verdict.recording for _, verdict in found if verdict.failure] == ["deadly 1", "deadly 2"]
     assert all(verdict.right for _, verdict in found if not verdict.failure)
+
+
+@pytest.mark.parametrize("taken", [1, 40])
+def test_no_process_outlives_the_verdicts(taken: int) -> None:
+    found = verdicts([Recording((File(str(number)),)) for number in range(40)], Standard(), 2, fragile)
+    assert len([verdict for verdict, _ in zip(found, range(taken), strict=False)]) == taken
+    found.close()
+    assert multiprocessing.active_children() == []
 
 
 def test_a_run_that_was_ended_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,7 @@ def verdicts(
             except BrokenProcessPool:
                 again.extendleft(reversed([recording for recording, _ in running]))
             finally:
-                pool.shutdown(wait=False, cancel_futures=True)
+                pool.shutdown(cancel_futures=True)
         first = again.popleft()
         yield first, _alone(first, standard, work)  # one of them ends its process: each in turn has one of its own
 
