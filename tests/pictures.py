@@ -3,20 +3,25 @@
     python tests/pictures.py           writes the terminals and the badges
     python tests/pictures.py SITE      writes the page, as a browser shows it from the folder of a built site
 
+The picture of the page holds a digest of what it shows, by which the tests see that the page has changed since.
+
 A picture of a terminal names no font of its own and asks nothing of the network. It is light or dark as its reader is.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shlex
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Callable, Mapping
+import zlib
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 from xml.sax.saxutils import escape
@@ -173,6 +178,40 @@ def shown(site: Path) -> bytes:
     return made
 
 
+def page_digest() -> str:
+    """SHA-256, in hexadecimal, of what the picture shows of the page: all before its params, and its headings."""
+    text = (ROOT / "generated" / "docs" / PAGE).with_suffix(".md").read_text("utf-8")
+    before, below, rest = text.partition("\n## Params\n")
+    assert below, "the page has no params any more"
+    headings = [line for line in rest.splitlines() if line.startswith("##")]
+    return hashlib.sha256("\n".join([before, *headings]).encode()).hexdigest()
+
+
+def marked(picture: bytes, digest: str) -> bytes:
+    """A PNG file with a digest as a text of its own, behind its header. Source: PNG (Third Edition), 11.3.3 `tEXt`."""
+    text = b"tEXt" + _KEY + b"\0" + digest.encode("ascii")
+    chunk = struct.pack(">I", len(text) - 4) + text + struct.pack(">I", zlib.crc32(text))
+    return picture[:_AFTER_HEADER] + chunk + picture[_AFTER_HEADER:]
+
+
+def digests(picture: bytes) -> list[str]:
+    """The digests that a PNG file holds."""
+    return [text.partition(b"\0")[2].decode("ascii") for text in _texts(picture) if text.startswith(_KEY + b"\0")]
+
+
+def _texts(picture: bytes) -> Iterator[bytes]:
+    at = len(PNG)
+    while at < len(picture):
+        (length,) = struct.unpack(">I", picture[at : at + 4])
+        if picture[at + 4 : at + 8] == b"tEXt":
+            yield picture[at + 8 : at + 8 + length]
+        at += length + 12
+
+
+PNG: Final = b"\x89PNG\r\n\x1a\n"
+_AFTER_HEADER: Final = len(PNG) + 25
+_KEY: Final = b"SHA-256 of the page"
+
 DEFECT: Final = "lists what was deleted"
 PICTURES: Final[Mapping[str, Callable[[Path], str]]] = {
     "diff.svg": compared,
@@ -190,7 +229,7 @@ SIZE: Final = (1280, 800)
 def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     if sys.argv[1:]:
-        (FOLDER / DOCS).write_bytes(shown(Path(sys.argv[1])))
+        (FOLDER / DOCS).write_bytes(marked(shown(Path(sys.argv[1])), page_digest()))
         return
     for name, make in PICTURES.items():
         with tempfile.TemporaryDirectory() as folder:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import struct
+import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -31,7 +33,7 @@ def test_a_picture_is_well_formed_and_asks_nothing_of_the_network(name: str) -> 
 
 def test_the_picture_of_the_docs_is_one_of_the_page_that_it_names() -> None:
     content = (pictures.FOLDER / pictures.DOCS).read_bytes()
-    assert content.startswith(b"\x89PNG\r\n\x1a\n")
+    assert content.startswith(pictures.PNG)
     assert struct.unpack(">II", content[16:24]) == pictures.SIZE
     assert len(content) < 300_000
     page = Path("generated/docs", pictures.PAGE).with_suffix(".md")
@@ -39,3 +41,31 @@ def test_the_picture_of_the_docs_is_one_of_the_page_that_it_names() -> None:
     assert f"](tests/golden/pictures/{pictures.DOCS})]({page.as_posix()})" in (pictures.ROOT / "README.md").read_text(
         "utf-8"
     )
+
+
+def test_the_picture_of_the_docs_shows_the_page_as_it_is_now() -> None:
+    found = pictures.digests((pictures.FOLDER / pictures.DOCS).read_bytes())
+    assert found == [pictures.page_digest()], (
+        f"{pictures.PAGE} has changed since its picture was taken: "
+        "acpgen docs build --out /tmp/site && python tests/pictures.py /tmp/site"
+    )
+
+
+def test_a_picture_holds_the_digest_that_it_was_marked_with_and_shows_the_same() -> None:
+    plain = b"".join(each for each in _chunks((pictures.FOLDER / pictures.DOCS).read_bytes()) if each[4:8] != b"tEXt")
+    assert pictures.digests(plain) == []
+    marked = pictures.marked(plain, "0" * 64)
+    assert pictures.digests(marked) == ["0" * 64]
+    for chunk in list(_chunks(marked))[1:]:
+        assert struct.unpack(">I", chunk[-4:]) == (zlib.crc32(chunk[4:-4]),)
+    assert b"".join(each for each in _chunks(marked) if each[4:8] != b"tEXt") == plain
+
+
+def _chunks(picture: bytes) -> Iterator[bytes]:
+    """The signature, then the chunks of a PNG file."""
+    yield picture[: len(pictures.PNG)]
+    at = len(pictures.PNG)
+    while at < len(picture):
+        end = at + struct.unpack(">I", picture[at : at + 4])[0] + 12
+        yield picture[at:end]
+        at = end
