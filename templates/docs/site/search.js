@@ -127,8 +127,10 @@
       return all.length > 1 && postings.has(stem(all[0])) ? [all[0]] : all.length > 1 ? all.slice(1) : all;
     });
     const telling = words.filter((word) => !config.ignored.includes(word));
-    // Who names two versions wants to know what is between them.
-    if (new Set(telling.filter((word) => /^v\d+$/i.test(word))).size > 1) telling.push("migration");
+    // Who names two versions wants to know what is between them, and so does who asks what is new in one.
+    const versions = new Set(telling.filter((word) => /^v\d+$/i.test(word)));
+    const isNews = versions.size === 1 && telling.some((word) => word === "new") && telling.length === 2;
+    if (versions.size > 1 || isNews) telling.push("migration");
     return telling.length ? telling : words;
   };
 
