@@ -31,7 +31,7 @@ PYTHON: Final = [
 ]
 FENCE: Final = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 FIRST: Final = (
-    *("install", "write-an-agent", "write-a-client", "answer-a-permission-request", "files"),
+    *("install", "write-an-agent", "write-a-client", "answer-a-permission-request", "files", "run-a-command"),
     *("additional-directories", "cancel", "mcp-roots", "your-own-protocol", "gate-a-schema", "probe-an-agent"),
     "write-a-target",
 )
