@@ -28,6 +28,8 @@ from acpgen import ir, markup, material, publish
 from acpgen.compat.report.history_pictures import COLOURS
 from acpgen.errors import Faults, InvalidExample, visible
 from acpgen.generate import generate, understand
+from acpgen.markup import code, prose, quoting
+from acpgen.publish import table
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.load import load
 from acpgen.targets import Settings, docs
@@ -598,9 +600,10 @@ def test_the_page_of_a_method_says_who_sends_it_what_gates_it_and_what_it_holds(
 
 NULL_MEANS = (
     "Null removes the value that the receiver holds",
-    "Null means the same as leaving the field out",
+    "Null means the same as omission",
     "Null is a value of its own",
 )
+SAYS_NULL = re.compile(r"(?<![\w-])null(?![\w-])", re.IGNORECASE)
 
 
 @pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
@@ -617,13 +620,94 @@ def test_every_field_that_may_be_null_says_what_null_means_and_no_other_does(ver
                 continue
             schema = {"allOf": [properties[field.name]], "$defs": version.bundle.schema["$defs"]}
             (row,) = (line for line in page.splitlines() if line.startswith(f'| <a id="field-{field.name}"></a>'))
-            is_told = any(phrase in row for phrase in NULL_MEANS)
+            computed = sum(phrase in row for phrase in NULL_MEANS)
+            is_told = computed > 0 or (field.null is not None and SAYS_NULL.search(field.doc) is not None)
+            assert computed <= (field.null is None or not SAYS_NULL.search(field.doc)), (name, field.name, row)
             if isinstance(field.type, ir.Anything) and field.null is None:
                 assert not is_told, (name, field.name)
             else:
                 assert is_told == jsonschema_rs.is_valid(schema, None), (name, field.name)
             told += is_told
     assert told > 200 or version.protocol.name.startswith("mcp/")
+
+
+def test_what_the_compatibility_check_quotes_is_code_and_reads_as_it_is() -> None:
+    pattern = r"^[\\/]$"
+    told = quoting(f"Must match {pattern!r}; peers' rules stay, see 'x-y' and {'<b>'!r}.")
+    assert told.startswith(f"Must match {code(pattern)}; ")
+    assert code(pattern) == "<code>^&#91;&#92;&#92;/&#93;&#36;</code>"
+    assert "peers' rules stay, see `x-y` and <code>&#60;b&#62;</code>." in told
+    assert quoting("*No* name.") == prose("*No* name.")
+
+
+def test_every_requirement_of_a_version_is_told_on_a_page_of_that_version() -> None:
+    for version in versions():
+        folder = f"{version.protocol.name}/"
+        told = {
+            name
+            for path, text in files().items()
+            if path.startswith(folder)
+            for name in re.findall(r"requirements/[^)#]*#(req-[^)]*)\)", text)
+        }
+        rules = [
+            each for each in table.parse(beside().requirements, "").rules if version.protocol.name in each.protocols
+        ]
+        assert rules
+        assert {each.anchor for each in rules} <= told
+
+
+def test_a_schema_without_methods_makes_no_claim_about_messages(tmp_path: Path) -> None:
+    (tmp_path / "schema.json").write_text(json.dumps({"$defs": {"Thing": {"type": "object"}}}))
+    version = publish.Version(*understand(load(tmp_path, name="p/v1")), Settings(prefix="p/v1"))
+    made = publish.documents([version])
+    assert "no methods" in made["p/v1/methods.md"] and "(types.md)" in made["p/v1/index.md"]
+    assert "(messages.md)" not in made["p/v1/index.md"]
+    for name in ("messages", "errors"):
+        assert f"The schema has no methods, so it says nothing of {name}." in made[f"p/v1/{name}.md"]
+    assert "Every message is" not in made["p/v1/messages.md"]
+
+
+def test_what_is_deprecated_is_marked_and_names_that_patterns_admit_are_told(tmp_path: Path) -> None:
+    thing: dict[str, Any] = {
+        "type": "object",
+        "properties": {"old": {"type": "string", "deprecated": True}, "new": {"type": "string"}},
+        "patternProperties": {"^x-": {}},
+        "additionalProperties": False,
+    }
+    former = {"type": "object", "deprecated": True}
+    (tmp_path / "schema.json").write_text(json.dumps({"$defs": {"Thing": thing, "Former": former}}))
+    version = publish.Version(*understand(load(tmp_path, name="p/v1")), Settings(prefix="p/v1"))
+    made = publish.documents([version])
+    page = made["p/v1/types/Thing.md"]
+    assert "`old` **deprecated** |" in page and "`new` |" in page
+    assert (
+        "Other fields are allowed where their names match <code>^x-</code>. Any other makes the object invalid." in page
+    )
+    assert "receivers keep them" not in page
+    assert "**deprecated**" in made["p/v1/types/Former.md"] and page.count("**deprecated**") == 1
+
+
+def test_a_cell_says_what_null_means_once(tmp_path: Path) -> None:
+    told = {
+        "None at all.": ("omitted", "Null means the same as omission."),
+        "Null and omission both mean none.": ("omitted", ""),
+        "Null means none.": ("omitted", "Null means the same as omission."),
+        "A null-terminated text, or absent.": ("omitted", "Null means the same as omission."),
+        "The title.": ("clears", "Null removes the value that the receiver holds; omission keeps it."),
+        "The title; null removes it.": ("clears", "Omission keeps the value that the receiver holds."),
+        "Null removes it; omission leaves it.": ("clears", ""),
+        "Null is as good as omission.": (None, "Null is a value of its own."),
+    }
+    fields = {
+        f"f{index}": {"type": ["string", "null"], "description": text} | ({"x-null": null} if null else {})
+        for index, (text, (null, _)) in enumerate(told.items())
+    }
+    (tmp_path / "schema.json").write_text(json.dumps({"$defs": {"Thing": {"type": "object", "properties": fields}}}))
+    version = publish.Version(*understand(load(tmp_path, name="p/v1")), Settings(prefix="p/v1"))
+    page = publish.documents([version])["p/v1/types/Thing.md"]
+    for text, (_, computed) in told.items():
+        (row,) = (line for line in page.splitlines() if text in line)
+        assert row.endswith(f"{text}{computed and f'<br>{computed}'} |"), row
 
 
 def test_types_that_stand_side_by_side_are_told_apart_in_words() -> None:

@@ -27,6 +27,7 @@ INSTEAD: Final = {
     r"[Aa]ccepted was": "must …, previously …",
     r"as plain schemas": "schema inclusion",
     r"[Cc]arr(y|ies) the facts": "merge",
+    r"[Nn]ull and absence|[Ll]eaving the field out|[Aa]bsent (means|leaves)": "omission",
 }
 """Patterns, and what to write instead."""
 

@@ -58,6 +58,21 @@ def plain(text: str) -> Markdown:
     return Markdown(_escaped(visible(text), at_start=True))
 
 
+_LITERAL: Final = re.compile(r"(?<![\w'])'(?:[^'\\]|\\.)+'(?![\w'])")
+_ESCAPED: Final = re.compile(r"\\(['\\])")
+
+
+def quoting(message: str) -> Markdown:
+    """What the compatibility check says, as it stands, but for the names and patterns that it quotes as Python does: they are code."""
+    line = visible(message)
+    parts: list[str] = []
+    end = 0
+    for quoted in _LITERAL.finditer(line):
+        parts += [_escaped(line[end : quoted.start()], at_start=end == 0), code(_ESCAPED.sub(r"\1", quoted[0][1:-1]))]
+        end = quoted.end()
+    return Markdown("".join((*parts, _escaped(line[end:], at_start=end == 0))))
+
+
 def paragraphs(text: str) -> Markdown:
     """Text of a schema, an empty line in it between paragraphs."""
     found = [prose(part) for part in re.split(r"\n\s*\n", text) if part.strip()]

@@ -407,7 +407,7 @@ ODD: Final[dict[str, Any]] = {
 
 REFUSED_VALUE: Final = object()
 LEFT_OUT: Final = object()
-INSTEAD: Final[dict[str, Any]] = {"as if the field were left out": LEFT_OUT, "as an empty array": []}
+INSTEAD: Final[dict[str, Any]] = {"as if the field were omitted": LEFT_OUT, "as an empty array": []}
 
 
 def sentences(subject: Subject) -> Iterator[tuple[ir.Record, ir.Field, str]]:

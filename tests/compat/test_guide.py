@@ -96,20 +96,20 @@ def test_two_runs_give_the_same_guide(text: str, sides: tuple[Revised, Revised])
 
 NAMED_ELSEWHERE = {
     # What a list of differences, made by hand, names between the versions: a line of the guide that tells each.
-    "capabilities of clients": "`params.clientCapabilities` (client → agent): The field 'clientCapabilities' is gone",
-    "capabilities of agents": "`result.agentCapabilities` (agent → client): The field 'agentCapabilities' is gone",
+    "capabilities of clients": "`params.clientCapabilities` (client → agent): The field `clientCapabilities` is gone",
+    "capabilities of agents": "`result.agentCapabilities` (agent → client): The field `agentCapabilities` is gone",
     "capabilities of both": "| client | `clientCapabilities` `{}` | `capabilities` `{}` |",
-    "the client's name": "`params.clientInfo` (client → agent): The field 'clientInfo' is gone",
-    "the agent's name": "`result.agentInfo` (agent → client): The field 'agentInfo' is gone",
-    "names are required": "`result.info` (agent → client): The required field 'info' was added",
+    "the client's name": "`params.clientInfo` (client → agent): The field `clientInfo` is gone",
+    "the agent's name": "`result.agentInfo` (agent → client): The field `agentInfo` is gone",
+    "names are required": "`result.info` (agent → client): The required field `info` was added",
     "markers": "`agentCapabilities.promptCapabilities.image` `true` | `capabilities.session.prompt.image` `{}` |",
-    "methodId": "`result.authMethods[](terminal).methodId` (agent → client): The required field 'methodId' was added",
-    "configId": "`result.configOptions[](select).configId` (agent → client): The required field 'configId' was added",
+    "methodId": "`result.authMethods[](terminal).methodId` (agent → client): The required field `methodId` was added",
+    "configId": "`result.configOptions[](select).configId` (agent → client): The required field `configId` was added",
     "planId": "- `PlanItems`: `type`, `planId`, `entries`",
-    "groupId": ".groupId` (agent → client): The required field 'groupId' was added",
+    "groupId": ".groupId` (agent → client): The required field `groupId` was added",
     "updates": "- `SessionNotification` is `UpdateSessionNotification`",
     "cancelling": "- `CancelNotification` is `CancelSessionNotification`",
-    "stop reasons": "`result.stopReason` (agent → client): The field 'stopReason' is gone",
+    "stop reasons": "`result.stopReason` (agent → client): The field `stopReason` is gone",
     "states": "`params.update(state_update)` (agent → client): ",
     "idle": "- `IdleStateUpdate`: `stopReason: end_turn`",
     "plans": "`params.update(plan)` (agent → client): ",
@@ -189,14 +189,14 @@ def test_what_takes_the_place_of_something_gone_is_told_where_the_schema_says_it
     }
     text = small_guide(tmp_path, **{"x-migration": told})
     assert (
-        "- `params` (client → agent): The request 'told' was removed; new peers answer it with the error -32601. Ask with `ask`.\n"
+        "- `params` (client → agent): The request `told` was removed; new peers answer it with the error -32601. Ask with `ask`.\n"
         in text
     )
     assert (
-        "`params.x` (client → agent): The field 'x' is gone from here. Say it in &#60;b&#62;words&#60;/b&#62;.\n"
+        "`params.x` (client → agent): The field `x` is gone from here. Say it in &#60;b&#62;words&#60;/b&#62;.\n"
         in text
     )
-    assert "The value 'b' was removed" in text and " It is `a` now.\n" in text
+    assert "The value `b` was removed" in text and " It is `a` now.\n" in text
     assert "- `ToldRequest`\n  `AskRequest` does it.\n" in text
 
 
@@ -241,7 +241,7 @@ def test_a_gate_on_what_its_own_side_sends_asks_to_advertise_and_not_to_look(tmp
     text = guide(old, new)
     assert "(agent → client): It is sent only once the agent has advertised `capabilities.talk`." in text
     assert (
-        "(client → agent): The method 'ask' is now sent only to peers that advertise agent&#58;capabilities.talk;"
+        "(client → agent): The method `ask` is now sent only to peers that advertise agent&#58;capabilities.talk;"
         in text
     )
 
@@ -344,9 +344,9 @@ def section(text: str, method: str) -> str:
 def test_an_invalid_value_that_is_an_error_now_says_what_it_was(text: str) -> None:
     said = "s now decoded strictly; previously an invalid value was read as"
     updates = section(text, "session/update")
-    assert f"I{said} if the field were left out. Send valid values." in updates
+    assert f"I{said} if the field were omitted. Send valid values." in updates
     assert f"I{said} an empty array. Send valid values." in updates
-    assert f"'configOptions' i{said} an empty array." in section(text, "session/set_config_option")
+    assert f"`configOptions` i{said} an empty array." in section(text, "session/set_config_option")
     assert "fell back" not in text
 
 
@@ -356,7 +356,7 @@ def test_a_default_that_is_gone_without_another_meaning_demands_nothing(text: st
 
 
 def test_a_variant_beside_one_without_a_tag_says_what_old_peers_make_of_it(text: str) -> None:
-    told = "The variant 'command' was added; old peers decode it as AvailableCommand or reject it."
+    told = "The variant `command` was added; old peers decode it as AvailableCommand or reject it."
     assert told in section(text, "session/update")
 
 
@@ -387,7 +387,7 @@ def test_what_moved_is_told_with_the_reason_both_messages_and_a_checklist_for_ea
     assert "## Checklist for SDKs\n\n1. **Asking**: Drop it." in part
     for name in ("told", "ask"):
         assert "See [Asking](#asking).\n" in section(text, name)
-    assert "The request 'told' was removed; new peers answer it with the error -32601. Ask `ask`." in text
+    assert "The request `told` was removed; new peers answer it with the error -32601. Ask `ask`." in text
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from acpgen.compat.catalogue import PAGES, CatalogueEntry, catalogue, examples
-from acpgen.markup import prose
+from acpgen.markup import quoting
 
 INDEX: Final = "compatibility.md"
 
@@ -40,7 +40,7 @@ def _lines(entry: CatalogueEntry, here: Iterable[str], *, linked: bool) -> Itera
     else:
         yield f"It has no mirror: {entry.unmirrored}.\n"
     yield from (f"{line}\n" for line in here)
-    said = prose if linked else str
+    said = quoting if linked else str
     yield "## Bad\n"
     yield from _pair(pairs["bad"], name, said)
     yield "## Good\n"

@@ -332,7 +332,7 @@ def array_of(type_: ir.Type, definitions: Mapping[str, ir.Definition]) -> ir.Arr
 def read_instead(field: ir.Field, definitions: Mapping[str, ir.Definition]) -> str:
     """How lenient decoding reads a value that does not fit; empty where nothing can take its place."""
     if not field.required:
-        return "as if the field were left out"
+        return "as if the field were omitted"
     array = array_of(field.type, definitions)
     return "as an empty array" if array is not None and not array.min_items else ""
 

@@ -118,7 +118,7 @@ def documents(
             files.update(pairs.pages(name, history, given, own, _pairs(name, versions), around))
     for old, new in successions(versions):
         path = changes.name(old, new)
-        files[path] = changes.page(old, new, path)
+        files[path] = changes.page(old, new, path, _guide(old, new))
         guided = partial(_guided, old, new, kept)
         try:
             files[_guide(old, new)] = memory.once(f"guide {path}", (old, new), guided, may_lag=True)

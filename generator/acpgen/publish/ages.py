@@ -2,8 +2,8 @@
 
 Releases between two that are kept may have had it too, so the one before is named beside it.
 
-A type is known again by the name that its file gives it, or as the params or result of a method. Of what cannot be known again nothing
-is said.
+A type is known again by the name that its file gives it, as the params or result of a method, or by its fields in a variant. Of what cannot
+be known again nothing is said.
 """
 
 from __future__ import annotations
@@ -38,11 +38,13 @@ def ages(version: Version, history: History | None) -> Ages:
     inside: dict[Member, str] = {}
     for name, definition in version.protocol.definitions.items():
         found = [published_type(version, name, past) for past in releases]
-        since = _since(releases, [there is not None for there in found])
+        as_variant = [_as_variant(version, unions.get(name, []), past) for past in releases]
+        since = _since(
+            releases, [there is not None or bool(fields) for there, fields in zip(found, as_variant, strict=True)]
+        )
         if since is None or not any(found):
             continue
         types[name] = since
-        as_variant = [_as_variant(version, unions.get(name, []), past) for past in releases]
         for kind, member in members(definition):
             there = [
                 member in fields or _has(same, kind, member) for same, fields in zip(found, as_variant, strict=True)

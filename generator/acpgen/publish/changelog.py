@@ -16,6 +16,7 @@ from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.remembering import once
 from acpgen.compat.report.markdown import VERDICTS
 from acpgen.errors import Faults
+from acpgen.markup import quoting
 from acpgen.pointers import place_parts
 from acpgen.publish.history import History
 from acpgen.publish.versions import Version
@@ -144,7 +145,7 @@ class _Teller:
 
     def _told(self, change: ToldChange) -> Markdown:
         rule = Markdown(f"[{code(change.rule)}]({docs.relative(self.path, self.rules)}#{change.rule})")
-        parts = [Markdown(f"**{change.severity}**, {rule}: {docs.prose(change.message)}")]
+        parts = [Markdown(f"**{change.severity}**, {rule}: {quoting(change.message)}")]
         methods = [name for name in change.methods if name]
         if len(methods) > 1:
             parts.append(Markdown(f"In {_some([self._method(name) for name in methods])}."))

@@ -12,8 +12,8 @@ def name(old: Version, new: Version) -> str:
     return old.beside(f"changes-{old.last}-{new.last}.md")
 
 
-def page(old: Version, new: Version, path: str) -> str:
-    """The methods and types of two versions beside one another."""
+def page(old: Version, new: Version, path: str, guide: str) -> str:
+    """The methods and types of two versions beside one another; `guide` is the page that says what takes the place of what is gone."""
     before, after = docs.places_of(old.protocol, old.bundle), docs.places_of(new.protocol, new.bundle)
     pairs = {there: found for there, found in matched(old, new) if found[0] is not None}
     methods = [
@@ -32,6 +32,7 @@ def page(old: Version, new: Version, path: str) -> str:
     return docs.lay_out(
         "changes",
         path=path,
+        guide=docs.relative(path, guide),
         old=old.protocol.name,
         new=new.protocol.name,
         methods=methods,

@@ -1,9 +1,12 @@
-"""Which requirements a method or a type page tells of: those that name it, that stand in its schema, or that are told under its name."""
+"""Which requirements a page tells of. A method or a type has those that name it, that stand in its schema, or that are told under its name;
+an area has those of its documents that are about no single method or type, and the page of messages has the rest.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from acpgen import ir
@@ -11,32 +14,62 @@ from acpgen.pointers import pointer_parts
 from acpgen.publish.requirements import path
 from acpgen.publish.table import PEERS, WAYS, Requirement, Table
 from acpgen.publish.versions import Version
+from acpgen.targets import docs
 from acpgen.targets.docs.rule_notes import RuleNote, RuleNotes
 
 _NAMED: Final = re.compile(r"`([^`]+)`")
 
 
 def demands(table: Table, version: Version) -> RuleNotes:
-    """The requirements of the methods and types of a version, each list in the order of the table."""
+    """The requirements of a version by the pages that tell them, each list in the order of the table; each is told at least once."""
     protocol = version.protocol
     methods: dict[str, list[RuleNote]] = {}
     types: dict[str, list[RuleNote]] = {}
-    titles = {name.casefold(): name for name in protocol.definitions}
-    names = {method.name for method in protocol.methods}
+    left: list[Requirement] = []
+    area_of = docs.places_of(protocol, version.bundle).area_of
+    known: dict[str, Counter[str]] = {}
     for rule in table.rules:
         if protocol.name not in rule.protocols:
             continue
         note = _note(rule)
-        about = dict.fromkeys([*_types(rule, protocol), *filter(None, [titles.get(rule.section.casefold())])])
+        about, told = _about(rule, protocol)
         for name in about:
             types.setdefault(name, []).append(note)
-        told = {*rule.methods, *_NAMED.findall(rule.says)} & names
-        told |= {method.name for method in protocol.methods if {method.params, method.result} & set(about)}
-        for name in told:
-            methods.setdefault(name, []).append(note)
-    return RuleNotes(
-        {name: tuple(found) for name, found in methods.items()}, {name: tuple(found) for name, found in types.items()}
-    )
+        for method in told:
+            methods.setdefault(method.name, []).append(note)
+        if not about and not told:
+            left.append(rule)
+        holders = {*about, *(method.params or method.result or "" for method in told)}
+        known.setdefault(rule.document, Counter()).update({area_of[name] for name in holders if name in area_of})
+    areas: dict[str, list[RuleNote]] = {}
+    messages: list[RuleNote] = []
+    for rule in left:
+        area = _area(rule.document, known, {*area_of.values()})
+        (areas.setdefault(area, []) if area is not None else messages).append(_note(rule))
+    return RuleNotes(_frozen(methods), _frozen(types), _frozen(areas), tuple(messages))
+
+
+def _about(rule: Requirement, protocol: ir.Protocol) -> tuple[list[str], list[ir.Method]]:
+    """The types and the methods that a requirement is about."""
+    titles = {name.casefold(): name for name in protocol.definitions}
+    types = list(dict.fromkeys([*_types(rule, protocol), *filter(None, [titles.get(rule.section.casefold())])]))
+    named = {*rule.methods, *_NAMED.findall(rule.says)}
+    found = {
+        method.name: method
+        for method in protocol.methods
+        if method.name in named or not {method.params, method.result}.isdisjoint(types)
+    }
+    return types, list(found.values())
+
+
+def _area(document: str, known: Mapping[str, Counter[str]], areas: set[str]) -> str | None:
+    """The area with the name of a document, else that of most types and methods that its other requirements are about."""
+    name, counts = document.rpartition("/")[2], known[document]
+    return name if name in areas else min(counts, key=lambda area: (-counts[area], area), default=None)
+
+
+def _frozen(lists: Mapping[str, list[RuleNote]]) -> Mapping[str, tuple[RuleNote, ...]]:
+    return {name: tuple(found) for name, found in lists.items()}
 
 
 def _types(rule: Requirement, protocol: ir.Protocol) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Work in the background, of which version 2 tells with the state of a session: known before it is listed, ended before it is left out."""
+"""Background work in version 2: known before it is listed, ended before it is left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one message shows and a schema cannot say: values that refer to one another, names that repeat, text that has a form of its own."""
+"""Content of a single message, beyond the schema: values that refer to one another, names that repeat, text that has a form of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The beginning: `initialize` first and once, a version that both know, login by a method that was offered."""
+"""Initialization: `initialize` first and once, a version that both know, login by a method that was offered."""
 
 from __future__ import annotations
 

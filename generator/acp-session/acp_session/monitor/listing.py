@@ -1,4 +1,4 @@
-"""What a list of sessions brought, and how a client makes use of it: cursors go back as they came."""
+"""Session lists: cursors go back as they came."""
 
 from __future__ import annotations
 

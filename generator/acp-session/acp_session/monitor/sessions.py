@@ -1,4 +1,4 @@
-"""Sessions and what happens in them: open when they are used, silent when closed, answers that were offered."""
+"""Sessions: open when they are used, silent when closed, answers that were offered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns and their end: what is cancelled ends as cancelled, and what is over is over."""
+"""Turns: what is cancelled ends as cancelled, and what is over is over."""
 
 from __future__ import annotations
 

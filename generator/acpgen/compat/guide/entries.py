@@ -10,7 +10,7 @@ from acpgen import ir
 from acpgen.compat.guide.actions import INSTEAD, REMOVED, REPLACED
 from acpgen.compat.protocol.check.judged import Judged
 from acpgen.compat.protocol.revision import Revised
-from acpgen.markup import code, plain, prose
+from acpgen.markup import code, plain, prose, quoting
 from acpgen.pointers import place_parts
 
 _UNTOLD: Final = "The schema does not say whether anything takes its place."
@@ -31,7 +31,7 @@ def grouped(found: list[Judged], old: Revised, new: Revised) -> Iterator[str]:
     for (rule, _, said), group in by_rule.items():
         if said and len(group) > 1:
             places = ", ".join(dict.fromkeys(code(each.location) for each in group))
-            yield f"- {places} ({_who(group[0])}): {plain(said)} {INSTEAD[rule]}"
+            yield f"- {places} ({_who(group[0])}): {quoting(said)} {INSTEAD[rule]}"
             continue
         for each in group:
             yield _entry(each, old, new)
@@ -48,21 +48,21 @@ def _entry(each: Judged, old: Revised, new: Revised) -> str:
     told = new.bundle.migration.get(_key(each, old))
     instead = INSTEAD.get(each.rule, "")
     if each.rule in REMOVED:
-        does = f"{_gone(each)} {prose(told)}" if told else f"{plain(each.message)} {instead} {_UNTOLD}"
+        does = f"{_gone(each)} {prose(told)}" if told else f"{quoting(each.message)} {instead} {_UNTOLD}"
     elif told and each.rule in REPLACED:
         does = prose(told)
     elif each.rule == "gate-added" and (advertiser := _advertiser(each)) == each.flow.partition("-to-")[0]:
         capability = str(each.subject).rpartition(":")[2]
         does = f"It is sent only once the {plain(advertiser)} has advertised {code(capability)}. Advertise it before you send this."
     else:
-        does = f"{plain(each.message)} {instead}"
+        does = f"{quoting(each.message)} {instead}"
     return f"- {code(each.location)} ({_who(each)}): {does}".rstrip()
 
 
 def _gone(each: Judged) -> str:
     """That something is gone, where another sentence says what takes its place: a field may have gone to another place."""
     name = each.location.rpartition(".")[2]
-    return plain(f"The field {name!r} is gone from here." if "field" in each.rule else each.message)
+    return quoting(f"The field {name!r} is gone from here." if "field" in each.rule else each.message)
 
 
 def _advertiser(each: Judged) -> str:

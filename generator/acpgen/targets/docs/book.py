@@ -12,6 +12,7 @@ from acpgen.markup import Markdown, code, html, identifier, prose
 from acpgen.meaning import framing
 from acpgen.meaning.checks import checks
 from acpgen.schema.bundle import Bundle
+from acpgen.schema.walk import is_object
 from acpgen.targets.docs.age_notes import NO_AGES, Ages, shortly
 from acpgen.targets.docs.codes import ErrorCode, codes_of, error_codes
 from acpgen.targets.docs.conversations import Conversation, Spoken, conversations
@@ -92,10 +93,12 @@ class Book:
     used: Mapping[str, tuple[Use, ...]] = field(init=False)
     left: Mapping[str, tuple[str, ...]] = field(init=False)
     told: tuple[Conversation, ...] = field(init=False)
+    deprecated: frozenset[tuple[str, str]] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "used", uses(self.protocol))
         object.__setattr__(self, "left", checks(self.protocol, self.bundle).left)
+        object.__setattr__(self, "deprecated", frozenset(_deprecated(self.bundle)))
         object.__setattr__(self, "told", conversations(self.protocol, self.bundle, self.examples))
 
     def page(
@@ -124,6 +127,7 @@ class Book:
             version=self.protocol.name,
             places=self.places,
             ages=self.ages,
+            deprecated=self.deprecated,
             origins=self.origins,
             demands=demands,
             counterparts=[_shown(counterpart, folder + linker.page) for counterpart in beside],
@@ -236,6 +240,7 @@ class Book:
         left = self.left.get(definition.name, ())
         return {
             "definition": definition,
+            "patterns": _patterns(self.bundle.definitions.get(definition.name, {})),
             "checked": [place for place in definition.unenforced if place not in left],
             "left": left,
             "kind": _kind(definition),
@@ -260,6 +265,7 @@ class Book:
             "methods": methods,
             "told": [told for told in self.told if not {m.name for m in methods}.isdisjoint(told.plan.methods)],
             "groups": self._by_kind(mine),
+            "rules": self.rules.areas.get(area, ()),
         }
 
     def _errors(self) -> dict[str, Any]:
@@ -290,6 +296,7 @@ class Book:
             else None,
             "request_id": self.protocol.definitions.get("RequestId"),
             "cancel": next((m.name for m in self.protocol.methods if m.name == "$/cancel_request"), None),
+            "rules": self.rules.messages,
             "never_batched": [m.name for m in self.protocol.methods if m.batch == "never"],
         }
 
@@ -451,3 +458,18 @@ def _shown(counterpart: Counterpart, here: str) -> dict[str, Any]:
         "is_compared": counterpart.differences is not None,
         "anchor": identifier(counterpart.version),
     }
+
+
+def _deprecated(bundle: Bundle) -> Iterator[tuple[str, str]]:
+    """The definitions that are marked so, with an empty name, and the fields, each with its definition."""
+    for name, definition in bundle.definitions.items():
+        if definition.get("deprecated") is True:
+            yield name, ""
+        for member, schema in definition.get("properties", {}).items():
+            if is_object(schema) and schema.get("deprecated") is True:
+                yield name, member
+
+
+def _patterns(definition: Mapping[str, Any]) -> tuple[str, ...]:
+    """The patterns of names that an object admits beside its fields, where it admits no others."""
+    return tuple(definition.get("patternProperties", ())) if definition.get("additionalProperties") is False else ()

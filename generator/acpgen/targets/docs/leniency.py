@@ -13,7 +13,7 @@ LENIENT: Final = "Decoded leniently: "
 STRICT: Final = (
     "Declared as lenient, but an invalid value is an error: a required field has no other value that fits in its place."
 )
-TAG: Final = "a tag that is not a string is read as if the field were left out"
+TAG: Final = "a tag that is not a string is read as if the field were omitted"
 
 
 def leniency(record: ir.Record, field: ir.Field, protocol: ir.Protocol) -> str:

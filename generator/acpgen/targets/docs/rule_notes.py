@@ -39,10 +39,14 @@ class RuleNote:
 
 @dataclass(frozen=True, slots=True)
 class RuleNotes:
-    """The requirements of each method and each type of one protocol version, by name."""
+    """The requirements of one protocol version: of each method and each type by name, and those that are about none of them, by area and of
+    messages as such.
+    """
 
     methods: Mapping[str, tuple[RuleNote, ...]] = field(default_factory=dict[str, tuple[RuleNote, ...]])
     types: Mapping[str, tuple[RuleNote, ...]] = field(default_factory=dict[str, tuple[RuleNote, ...]])
+    areas: Mapping[str, tuple[RuleNote, ...]] = field(default_factory=dict[str, tuple[RuleNote, ...]])
+    messages: tuple[RuleNote, ...] = ()
 
 
 NO_RULES: Final = RuleNotes()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, assert_never
 
@@ -15,6 +16,8 @@ from acpgen.targets.docs.phrases import admits_null, constraints, in_words
 from acpgen.targets.docs.places import Linker, joined
 from acpgen.targets.docs.uses import Gate, Use
 
+_SAYS_NULL: Final = re.compile(r"(?<![\w-])null(?![\w-])", re.IGNORECASE)
+_SAYS_OMISSION: Final = re.compile(r"\b(?:omi(?:ssion|t|ts|tted|tting)|absen(?:t|ce))\b", re.IGNORECASE)
 UNKNOWN: Final = {
     "open": "An unknown {} is valid. Receivers keep it whole and hand it on unchanged; a name that begins with `_` is an extension "
     "of some implementation, any other belongs to a later version of the protocol.",
@@ -23,8 +26,8 @@ UNKNOWN: Final = {
     "closed": "An unknown {} makes the message invalid, and receivers refuse it: what it means decides what happens next.",
 }
 _NULL: Final[Mapping[ir.NullMeaning | None, str]] = {
-    "clears": "Null removes the value that the receiver holds; leaving the field out keeps it.",
-    "omitted": "Null means the same as leaving the field out.",
+    "clears": "Null removes the value that the receiver holds; omission keeps it.",
+    "omitted": "Null means the same as omission.",
     None: "Null is a value of its own.",
 }
 FALLS_TO_DEFAULT: Final = (
@@ -62,13 +65,21 @@ class VariantView:
 
 
 def field_rows(
-    record: ir.Record, protocol: ir.Protocol, linker: Linker, ages: Ages, origins: Origins
+    record: ir.Record,
+    protocol: ir.Protocol,
+    linker: Linker,
+    ages: Ages,
+    origins: Origins,
+    deprecated: Collection[tuple[str, str]],
 ) -> tuple[FieldRow, ...]:
-    """The fields of a record, in the order of the schema."""
+    """The fields of a record, in the order of the schema; `deprecated` are definitions and fields."""
     return tuple(
         FieldRow(
             key=identifier(field.name),
-            name=Markdown(f"{code(field.name)}{_unstable(field.unstable, ' ')}"),
+            name=Markdown(
+                f"{code(field.name)}{_unstable(field.unstable, ' ')}"
+                f"{' **deprecated**' if (field.owner or record.name, field.name) in deprecated else ''}"
+            ),
             type=in_words(field.type, linker),
             required=Markdown("required" if field.required else "optional"),
             meaning=joined(
@@ -92,7 +103,12 @@ def field_rows(
 
 
 def variant_views(
-    union: ir.TaggedUnion, protocol: ir.Protocol, linker: Linker, ages: Ages, origins: Origins
+    union: ir.TaggedUnion,
+    protocol: ir.Protocol,
+    linker: Linker,
+    ages: Ages,
+    origins: Origins,
+    deprecated: Collection[tuple[str, str]],
 ) -> tuple[VariantView, ...]:
     """The branches of a union that have a tag."""
     found: list[VariantView] = []
@@ -111,7 +127,7 @@ def variant_views(
                 record=linker.type(variant.type),
                 doc=variant.doc or definition.doc,
                 notes=joined(filter(None, notes), " "),
-                rows=field_rows(definition, protocol, linker, ages, origins)
+                rows=field_rows(definition, protocol, linker, ages, origins, deprecated)
                 if isinstance(definition, ir.Record)
                 else (),
             )
@@ -191,7 +207,7 @@ def _notes(record: ir.Record, field: ir.Field, protocol: ir.Protocol, linker: Li
     if field.default is not None:
         yield Markdown(f"Default: {value(field.default.value)}.")
     if admits_null(field.type, protocol) and not (isinstance(field.type, ir.Anything) and field.null is None):
-        yield prose(_NULL[field.null])
+        yield from map(prose, _null(field))
     if field.capability is not None:
         yield _gated(field.capability, linker)
     if field.required_with is not None:
@@ -199,6 +215,14 @@ def _notes(record: ir.Record, field: ir.Field, protocol: ir.Protocol, linker: Li
     lenient = leniency(record, field, protocol)
     if lenient:
         yield prose(lenient)
+
+
+def _null(field: ir.Field) -> Iterator[str]:
+    """What null means, as far as the field's own text does not say it."""
+    if field.null is None or not _SAYS_NULL.search(field.doc):
+        yield _NULL[field.null]
+    elif not _SAYS_OMISSION.search(field.doc):
+        yield "Omission keeps the value that the receiver holds." if field.null == "clears" else _NULL[field.null]
 
 
 def _discriminated(record: str, name: str, linker: Linker) -> list[str]:

@@ -127,9 +127,8 @@ class RemoteAgent(peers.Remote):
         return result
 
     async def cancel_request(self, params: CancelRequestNotification, /) -> None:
-        """Payload of `$/cancel_request`, with which either peer withdraws a request of its own. The receiver may stop
-        the work and may ignore the notification, but it still answers the request: with a result, perhaps partial,
-        or with error -32800.
+        """Either peer withdraws a request of its own. The receiver may stop the work and may ignore the notification,
+        but it still answers the request: with a result, perhaps partial, or with error -32800.
         """
         await self.connection.notify("$/cancel_request", params)
 
@@ -141,9 +140,8 @@ class RemoteAgent(peers.Remote):
         return result
 
     async def session_cancel(self, params: CancelNotification, /) -> None:
-        """Payload of `session/cancel`: the client ends the running turn. The agent stops model and tools, sends what
-        updates remain and answers the open `session/prompt` with `cancelled`; the client answers every open
-        permission request likewise.
+        """The client ends the running turn. The agent stops model and tools, sends what updates remain and answers the
+        open `session/prompt` with `cancelled`; the client answers every open permission request likewise.
         """
         await self.connection.notify("session/cancel", params)
 
@@ -258,8 +256,8 @@ class RemoteClient(peers.Remote):
     async def elicitation_complete(
         self, params: CompleteElicitationNotification, /
     ) -> None:
-        """Payload of `elicitation/complete`: the agent reports that the user is done with a web page, so that the
-        client can close its prompt. Clients ignore ids that they do not know.
+        """The agent reports that the user is done with a web page, so that the client can close its prompt. Clients
+        ignore ids that they do not know.
 
         Needs the capability `clientCapabilities.elicitation.url` of the client.
         """
@@ -292,9 +290,8 @@ class RemoteClient(peers.Remote):
         return result
 
     async def cancel_request(self, params: CancelRequestNotification, /) -> None:
-        """Payload of `$/cancel_request`, with which either peer withdraws a request of its own. The receiver may stop
-        the work and may ignore the notification, but it still answers the request: with a result, perhaps partial,
-        or with error -32800.
+        """Either peer withdraws a request of its own. The receiver may stop the work and may ignore the notification,
+        but it still answers the request: with a result, perhaps partial, or with error -32800.
         """
         await self.connection.notify("$/cancel_request", params)
 
@@ -371,8 +368,8 @@ class RemoteClient(peers.Remote):
         return result
 
     async def session_update(self, params: SessionNotification, /) -> None:
-        """Payload of `session/update`: the agent reports something about a session. Clients go on accepting updates
-        after `session/cancel`, until the prompt is answered.
+        """The agent reports something about a session. Clients go on accepting updates after `session/cancel`, until
+        the prompt is answered.
         """
         await self.connection.notify("session/update", params)
 
@@ -437,9 +434,8 @@ class Agent(peers.Side):
         raise peers.unserved("initialize")
 
     async def cancel_request(self, params: CancelRequestNotification, /) -> None:
-        """Payload of `$/cancel_request`, with which either peer withdraws a request of its own. The receiver may stop
-        the work and may ignore the notification, but it still answers the request: with a result, perhaps partial,
-        or with error -32800.
+        """Either peer withdraws a request of its own. The receiver may stop the work and may ignore the notification,
+        but it still answers the request: with a result, perhaps partial, or with error -32800.
         """
 
     async def session_prompt(self, params: PromptRequest, /) -> PromptResponse:
@@ -449,9 +445,8 @@ class Agent(peers.Side):
         raise peers.unserved("session/prompt")
 
     async def session_cancel(self, params: CancelNotification, /) -> None:
-        """Payload of `session/cancel`: the client ends the running turn. The agent stops model and tools, sends what
-        updates remain and answers the open `session/prompt` with `cancelled`; the client answers every open
-        permission request likewise.
+        """The client ends the running turn. The agent stops model and tools, sends what updates remain and answers the
+        open `session/prompt` with `cancelled`; the client answers every open permission request likewise.
         """
 
     async def session_new(self, params: NewSessionRequest, /) -> NewSessionResponse:
@@ -563,8 +558,8 @@ class Client(peers.Side):
     async def elicitation_complete(
         self, params: CompleteElicitationNotification, /
     ) -> None:
-        """Payload of `elicitation/complete`: the agent reports that the user is done with a web page, so that the
-        client can close its prompt. Clients ignore ids that they do not know.
+        """The agent reports that the user is done with a web page, so that the client can close its prompt. Clients
+        ignore ids that they do not know.
 
         Needs the capability `clientCapabilities.elicitation.url` of the client.
         """
@@ -590,9 +585,8 @@ class Client(peers.Side):
         raise peers.unserved("fs/write_text_file")
 
     async def cancel_request(self, params: CancelRequestNotification, /) -> None:
-        """Payload of `$/cancel_request`, with which either peer withdraws a request of its own. The receiver may stop
-        the work and may ignore the notification, but it still answers the request: with a result, perhaps partial,
-        or with error -32800.
+        """Either peer withdraws a request of its own. The receiver may stop the work and may ignore the notification,
+        but it still answers the request: with a result, perhaps partial, or with error -32800.
         """
 
     async def session_request_permission(
@@ -650,8 +644,8 @@ class Client(peers.Side):
         raise peers.unserved("terminal/release")
 
     async def session_update(self, params: SessionNotification, /) -> None:
-        """Payload of `session/update`: the agent reports something about a session. Clients go on accepting updates
-        after `session/cancel`, until the prompt is answered.
+        """The agent reports something about a session. Clients go on accepting updates after `session/cancel`, until
+        the prompt is answered.
         """
 
 

@@ -75,14 +75,14 @@ class AgentAuthCapabilities(Model):
     """Optional methods for authentication that an agent supports."""
 
     logout: LogoutCapabilities | None = None
-    """`{}` says that the client may call `logout`. Null and absence both mean that it may not."""
+    """`{}` says that the client may call `logout`. Null and omission both mean that it may not."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     status: AuthStatusCapabilities | None = None
     """`{}` says that the client may call `auth/status`, and that the agent may send `auth/status_update`. Null and
-    absence both mean neither.
+    omission both mean neither.
 
     Unstable: may change in any version.
     """
@@ -132,7 +132,7 @@ class AgentCapabilities(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
     providers: ProvidersCapabilities | None = None
-    """`{}` says that the client may call the methods below `providers/`. Null and absence both mean that it may not.
+    """`{}` says that the client may call the methods below `providers/`. Null and omission both mean that it may not.
 
     Unstable: may change in any version.
     """
@@ -142,13 +142,13 @@ class Annotations(Model):
     """Hints on how to use a piece of content. Receivers may ignore them."""
 
     audience: list[Role] | None = None
-    """Whom the content is for. Null and absence both mean that nothing is said."""
+    """Whom the content is for. Null and omission both mean that nothing is said."""
 
     last_modified: Annotated[str | None, Field(alias="lastModified")] = None
-    """When the underlying thing last changed, in ISO 8601. Null and absence both mean unknown."""
+    """When the underlying thing last changed, in ISO 8601. Null and omission both mean unknown."""
 
     priority: Number | None = None
-    """How important the content is compared with other content; higher is more important. Null and absence both mean
+    """How important the content is compared with other content; higher is more important. Null and omission both mean
     that nothing is said.
     """
 
@@ -181,7 +181,7 @@ class AudioContent(Model):
     type: Literal["audio"] = "audio"
 
     annotations: Annotations | None = None
-    """Hints about audience and importance. Null and absence both mean none."""
+    """Hints about audience and importance. Null and omission both mean none."""
 
     data: str
     """Bytes of the recording in Base64."""
@@ -202,18 +202,18 @@ class AuthAccount(Model):
     """Name of the account, fit to stand alone."""
 
     active: bool | None = None
-    """Whether the agent uses this account by default; several may be active. Null and absence both mean that the agent
-    does not say.
+    """Whether the agent uses this account by default; several may be active. Null and omission both mean that the
+    agent does not say.
     """
 
     name: str | None = None
-    """Name of the user. Null and absence both mean that none is told."""
+    """Name of the user. Null and omission both mean that none is told."""
 
     email: str | None = None
-    """Address of the user. Null and absence both mean that none is told."""
+    """Address of the user. Null and omission both mean that none is told."""
 
     organization: str | None = None
-    """Name of the organization or team. Null and absence both mean that none is told."""
+    """Name of the organization or team. Null and omission both mean that none is told."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -240,7 +240,7 @@ class AuthEnvVar(Model):
     """Name of the variable."""
 
     label: str | None = None
-    """Label for the user. Null and absence both mean that there is none."""
+    """Label for the user. Null and omission both mean that there is none."""
 
     secret: bool = True
     """Whether the value is to be hidden while it is entered.
@@ -268,7 +268,7 @@ class AuthMethodAgent(Model):
     """Label for the user."""
 
     description: str | None = None
-    """Explanation for the user. Null and absence both mean that there is none."""
+    """Explanation for the user. Null and omission both mean that there is none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -288,13 +288,13 @@ class AuthMethodEnvVar(Model):
     """Label for the user."""
 
     description: str | None = None
-    """Explanation for the user. Null and absence both mean that there is none."""
+    """Explanation for the user. Null and omission both mean that there is none."""
 
     vars: list[AuthEnvVar]
     """The variables to set."""
 
     link: str | None = None
-    """A page where the user gets the credentials. Null and absence both mean that there is none."""
+    """A page where the user gets the credentials. Null and omission both mean that there is none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -314,13 +314,15 @@ class AuthMethodTerminal(Model):
     """Label for the user."""
 
     description: str | None = None
-    """Explanation for the user. Null and absence both mean that there is none."""
+    """Explanation for the user. Null and omission both mean that there is none."""
 
     args: list[str] | MISSING = MISSING
-    """Arguments added after those with which the agent is normally started. Absent means none."""
+    """Arguments added after those with which the agent is normally started. Omission means none."""
 
     env: dict[str, str] | MISSING = MISSING
-    """Environment variables set on top of the agent's usual ones, winning over those of equal name. Absent means none."""
+    """Environment variables set on top of the agent's usual ones, winning over those of equal name. Omission means
+    none.
+    """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -351,7 +353,7 @@ class AuthStatusResponse(Model):
     """
 
     accounts: list[AuthAccount] | MISSING = MISSING
-    """The accounts that the agent has, for display. Absent and `[]` both mean that it tells of none."""
+    """The accounts that the agent has, for display. Omission and `[]` both mean that it tells of none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -368,7 +370,7 @@ class AuthStatusUpdateNotification(Model):
     """
 
     accounts: list[AuthAccount] | MISSING = MISSING
-    """The accounts that the agent has, for display. Absent and `[]` both mean that it tells of none."""
+    """The accounts that the agent has, for display. Omission and `[]` both mean that it tells of none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -403,7 +405,7 @@ class AvailableCommand(Model):
     """What the command does, for people."""
 
     input: AvailableCommandInput | None = None
-    """What may follow the name. Null and absence both mean that the command takes no input."""
+    """What may follow the name. Null and omission both mean that the command takes no input."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -432,7 +434,7 @@ class BlobResourceContents(Model):
     """All of the bytes in Base64."""
 
     mime_type: Annotated[str | None, Field(alias="mimeType")] = None
-    """Format of the bytes. Null and absence both mean unknown."""
+    """Format of the bytes. Null and omission both mean unknown."""
 
     uri: str
     """Address that the bytes were read from."""
@@ -454,13 +456,13 @@ class BooleanPropertySchema(Model):
     type: Literal["boolean"] = "boolean"
 
     title: str | None = None
-    """Label of the field. Null and absence both mean that the property's name is shown."""
+    """Label of the field. Null and omission both mean that the property's name is shown."""
 
     description: str | None = None
-    """Explanation of the field. Null and absence both mean that there is none."""
+    """Explanation of the field. Null and omission both mean that there is none."""
 
     default: bool | None = None
-    """State to start with. Null and absence both mean that nothing is chosen yet."""
+    """State to start with. Null and omission both mean that nothing is chosen yet."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -485,7 +487,7 @@ class BooleanSetSessionConfigOptionRequest(Model):
 
 
 class CancelNotification(Model):
-    """Payload of `session/cancel`: the client ends the running turn. The agent stops model and tools, sends what
+    """Parameters of `session/cancel`: the client ends the running turn. The agent stops model and tools, sends what
     updates remain and answers the open `session/prompt` with `cancelled`; the client answers every open permission
     request likewise.
     """
@@ -498,9 +500,9 @@ class CancelNotification(Model):
 
 
 class CancelRequestNotification(Model):
-    """Payload of `$/cancel_request`, with which either peer withdraws a request of its own. The receiver may stop the
-    work and may ignore the notification, but it still answers the request: with a result, perhaps partial, or with
-    error -32800.
+    """Parameters of `$/cancel_request`: either peer withdraws a request of its own. The receiver may stop the work and
+    may ignore the notification, but it still answers the request: with a result, perhaps partial, or with error
+    -32800.
     """
 
     request_id: Annotated[RequestId, Field(alias="requestId")]
@@ -526,10 +528,10 @@ class CancelledStopReason(Model, IdleStateUpdate):
     stop_reason: Annotated[Literal["cancelled"], Field(alias="stopReason")] = (
         "cancelled"
     )
-    """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
+    """Why the work ended. Some reasons bring fields of their own. Null and omission both mean that it is not told."""
 
     usage: Usage | None = None
-    """How many tokens the work used. Null and absence both mean that it is not told."""
+    """How many tokens the work used. Null and omission both mean that it is not told."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -555,7 +557,7 @@ class ClientCapabilities(Model):
     """
 
     session: ClientSessionCapabilities | None = None
-    """Optional parts of sessions that the client understands. Null and absence both mean none."""
+    """Optional parts of sessions that the client understands. Null and omission both mean none."""
 
     auth: AuthCapabilities = Field(default_factory=lambda: AuthCapabilities())
     """Kinds of authentication methods, beyond the baseline, that the client can carry out.
@@ -564,20 +566,20 @@ class ClientCapabilities(Model):
     """
 
     elicitation: ElicitationCapabilities | None = None
-    """Ways in which the agent may ask the user for input. Null and absence both mean that it may not ask at all."""
+    """Ways in which the agent may ask the user for input. Null and omission both mean that it may not ask at all."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     subagents: SubagentCapabilities | None = None
-    """`{}` says that the client understands sessions of subagents. Null and absence both mean that it does not, and
+    """`{}` says that the client understands sessions of subagents. Null and omission both mean that it does not, and
     the agent tells nothing of them then.
 
     Unstable: may change in any version.
     """
 
     plan: PlanCapabilities | None = None
-    """`{}` says that the client understands `plan_update` and `plan_removed`. Null and absence both mean that it does
+    """`{}` says that the client understands `plan_update` and `plan_removed`. Null and omission both mean that it does
     not.
 
     Unstable: may change in any version.
@@ -588,19 +590,19 @@ class ClientSessionCapabilities(Model):
     """Optional parts of sessions that a client understands."""
 
     compaction: CompactionCapabilities | None = None
-    """`{}` says that the client follows the whole life of a context compaction by its id. Null and absence both mean
+    """`{}` says that the client follows the whole life of a context compaction by its id. Null and omission both mean
     that it does not, and the agent sends no such updates.
     """
 
     config_options: Annotated[
         SessionConfigOptionsCapabilities | None, Field(alias="configOptions")
     ] = None
-    """Kinds of configuration options that the client can show beside plain selection lists. Null and absence both mean
-    none.
+    """Kinds of configuration options that the client can show beside plain selection lists. Null and omission both
+    mean none.
     """
 
     notices: NoticeCapabilities | None = None
-    """`{}` says that the client shows live notices to the user. Null and absence both mean that it does not, and the
+    """`{}` says that the client shows live notices to the user. Null and omission both mean that it does not, and the
     agent sends none.
     """
 
@@ -647,12 +649,12 @@ class CompactionSummaryChunk(Model):
     """The block to append."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Extension data of this block alone. Null and absence both mean none."""
+    """Extension data of this block alone. Null and omission both mean none."""
 
 
 class CompactionUpdate(Model):
     """Creates a context compaction, or changes the one with this id. The first mention fixes its place in the
-    conversation. In the fields with a patch meaning absence changes nothing and null removes the value.
+    conversation. In the fields with a patch meaning omission changes nothing and null removes the value.
     """
 
     session_update: Annotated[
@@ -666,27 +668,27 @@ class CompactionUpdate(Model):
     """How far it has come."""
 
     summary: list[ContentBlock] | None | MISSING = MISSING
-    """Whole text of the summary for the user, in place of what was there. Null and `[]` remove it; absent leaves it.
+    """Whole text of the summary for the user, in place of what was there. Null and `[]` remove it; omission leaves it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
     error: str | None | MISSING = MISSING
-    """What went wrong, for people. Null removes it; absent leaves it.
+    """What went wrong, for people. Null removes it; omission leaves it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
     meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
-    """Extension data of the compaction. Null removes it; absent leaves it.
+    """Extension data of the compaction. Null removes it; omission leaves it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
 
 class CompleteElicitationNotification(Model):
-    """Payload of `elicitation/complete`: the agent reports that the user is done with a web page, so that the client
-    can close its prompt. Clients ignore ids that they do not know.
+    """Parameters of `elicitation/complete`: the agent reports that the user is done with a web page, so that the
+    client can close its prompt. Clients ignore ids that they do not know.
     """
 
     elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
@@ -732,7 +734,7 @@ class ContentChunk(Model):
 
     message_id: Annotated[MessageId | None, Field(alias="messageId")] = None
     """Message that the piece belongs to. Pieces of one message share it, and a different id begins a new message. Null
-    and absence both mean that the agent does not number its messages.
+    and omission both mean that the agent does not number its messages.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -780,19 +782,19 @@ class CreateTerminalRequest(Model):
     """Program to run, by name or by path."""
 
     args: list[str] | MISSING = MISSING
-    """Arguments of the program. Absent means none."""
+    """Arguments of the program. Omission means none."""
 
     env: list[EnvVariable] | MISSING = MISSING
-    """Variables to set for the program. Absent means none."""
+    """Variables to set for the program. Omission means none."""
 
     cwd: AbsolutePath | None = None
-    """Folder to run in. Null and absence both leave the choice to the client."""
+    """Folder to run in. Null and omission both leave the choice to the client."""
 
     output_byte_limit: Annotated[int | None, Field(alias="outputByteLimit", ge=0)] = (
         None
     )
     """How many bytes of output to keep at most. Beyond it the client drops the oldest, whole characters only, so that
-    it may keep a little less. Null and absence both mean that the client decides.
+    it may keep a little less. Null and omission both mean that the client decides.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -849,7 +851,7 @@ class Diff(Model):
     """The file that changes."""
 
     old_text: Annotated[str | None, Field(alias="oldText")] = None
-    """Text of the file before. Null and absence both mean that the file is new."""
+    """Text of the file before. Null and omission both mean that the file is new."""
 
     new_text: Annotated[str, Field(alias="newText")]
     """Text of the file after."""
@@ -881,7 +883,7 @@ class ElicitationAcceptAction(Model):
     action: Literal["accept"] = "accept"
 
     content: dict[str, ElicitationContentValue] | None = None
-    """The values entered, by property name, fitting the schema of the form. Null and absence both mean that there are
+    """The values entered, by property name, fitting the schema of the form. Null and omission both mean that there are
     none, as with a web page.
     """
 
@@ -902,10 +904,10 @@ class ElicitationCapabilities(Model):
     """Ways of asking the user that a client supports."""
 
     form: ElicitationFormCapabilities | None = None
-    """`{}` says that the client shows forms. Null and absence both mean that it does not."""
+    """`{}` says that the client shows forms. Null and omission both mean that it does not."""
 
     url: ElicitationUrlCapabilities | None = None
-    """`{}` says that the client can send the user to a web page. Null and absence both mean that it cannot."""
+    """`{}` says that the client can send the user to a web page. Null and omission both mean that it cannot."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -938,25 +940,25 @@ class ElicitationSchema(Model):
     """The fields of a form: an object schema whose properties are simple values, without nesting."""
 
     type: ElicitationSchemaType | MISSING = MISSING
-    """Always `object`, which is also meant when it is absent.
+    """Always `object`, which is also meant when it is omitted.
 
     Omitted means "object".
     """
 
     title: str | None = None
-    """Heading of the form. Null and absence both mean that there is none."""
+    """Heading of the form. Null and omission both mean that there is none."""
 
     properties: dict[str, ElicitationPropertySchema] | MISSING = MISSING
-    """The fields by name. Absent means a form without fields.
+    """The fields by name. Omission means a form without fields.
 
     Omitted means {}.
     """
 
     required: list[str] | None = None
-    """Names of the fields that must be filled in. Null and absence both mean that none must."""
+    """Names of the fields that must be filled in. Null and omission both mean that none must."""
 
     description: str | None = None
-    """Text under the heading. Null and absence both mean that there is none."""
+    """Text under the heading. Null and omission both mean that there is none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -971,7 +973,7 @@ class ElicitationSessionScope(Model):
     """The session."""
 
     tool_call_id: Annotated[ToolCallId | None, Field(alias="toolCallId")] = None
-    """The tool call during which the question came up. Null and absence both mean that it concerns the session alone."""
+    """The tool call during which the question came up. Null and omission both mean that it concerns the session alone."""
 
 
 class ElicitationUrlCapabilities(Model):
@@ -987,7 +989,7 @@ class EmbeddedResource(Model):
     type: Literal["resource"] = "resource"
 
     annotations: Annotations | None = None
-    """Hints about audience and importance. Null and absence both mean none."""
+    """Hints about audience and importance. Null and omission both mean none."""
 
     resource: EmbeddedResourceResource
     """Address and content."""
@@ -1002,10 +1004,10 @@ class EndTurnStopReason(Model, IdleStateUpdate):
     state: Literal["idle"] = "idle"
 
     stop_reason: Annotated[Literal["end_turn"], Field(alias="stopReason")] = "end_turn"
-    """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
+    """Why the work ended. Some reasons bring fields of their own. Null and omission both mean that it is not told."""
 
     usage: Usage | None = None
-    """How many tokens the work used. Null and absence both mean that it is not told."""
+    """How many tokens the work used. Null and omission both mean that it is not told."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -1025,7 +1027,7 @@ class EnumOption(Model):
     """Label for the user."""
 
     description: str | None = None
-    """Explanation for the user. Null and absence both mean that there is none."""
+    """Explanation for the user. Null and omission both mean that there is none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -1054,7 +1056,7 @@ class Error(Model):
     """The failure in one short sentence, meant for people."""
 
     data: Any = None
-    """Details in any form, such as the path or the field concerned. Null and absence both mean that there are none."""
+    """Details in any form, such as the path or the field concerned. Null and omission both mean that there are none."""
 
 
 class ErrorMessageMcpResponse(Model):
@@ -1073,13 +1075,13 @@ class ErrorStopReason(Model, IdleStateUpdate):
     state: Literal["idle"] = "idle"
 
     stop_reason: Annotated[Literal["error"], Field(alias="stopReason")] = "error"
-    """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
+    """Why the work ended. Some reasons bring fields of their own. Null and omission both mean that it is not told."""
 
     error: Error | None = None
-    """The failure. Null and absence both mean that it is not told."""
+    """The failure. Null and omission both mean that it is not told."""
 
     usage: Usage | None = None
-    """How many tokens the work used. Null and absence both mean that it is not told."""
+    """How many tokens the work used. Null and omission both mean that it is not told."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -1123,8 +1125,8 @@ class ForkSessionRequest(Model):
     additional_directories: Annotated[
         list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
     ] = MISSING
-    """The complete list of further workspace roots of the new session. Absent and `[]` both mean none; the agent does
-    not take roots over from the source session. A malformed list of roots is refused with -32602.
+    """The complete list of further workspace roots of the new session. Omission and `[]` both mean none; the agent
+    does not take roots over from the source session. A malformed list of roots is refused with -32602.
 
     Only with the capability `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
     """
@@ -1132,13 +1134,13 @@ class ForkSessionRequest(Model):
     mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias="mcpServers")] = (
         MISSING
     )
-    """MCP servers that the agent connects to for the new session. Absent means none."""
+    """MCP servers that the agent connects to for the new session. Omission means none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     system_prompt: Annotated[SystemPrompt | None, Field(alias="systemPrompt")] = None
-    """Instructions of the client for the model. Null and absence both mean that there are none.
+    """Instructions of the client for the model. Null and omission both mean that there are none.
 
     Only with the capability `agentCapabilities.sessionCapabilities.systemPrompt` of the agent. Unstable: may change
     in any version.
@@ -1152,12 +1154,12 @@ class ForkSessionResponse(Model):
     """Names the new session, not the one that was copied."""
 
     modes: SessionModeState | None = None
-    """The new session's modes and the one in force. Null and absence both mean that the agent has no modes."""
+    """The new session's modes and the one in force. Null and omission both mean that the agent has no modes."""
 
     config_options: Annotated[
         list[SessionConfigOption] | None, Field(alias="configOptions")
     ] = None
-    """The new session's settings with their current values, most important first. Null and absence both mean that the
+    """The new session's settings with their current values, most important first. Null and omission both mean that the
     agent offers none.
     """
 
@@ -1184,7 +1186,7 @@ class ImageContent(Model):
     type: Literal["image"] = "image"
 
     annotations: Annotations | None = None
-    """Hints about audience and importance. Null and absence both mean none."""
+    """Hints about audience and importance. Null and omission both mean none."""
 
     data: str
     """Bytes of the picture in Base64."""
@@ -1193,7 +1195,7 @@ class ImageContent(Model):
     """Format of the picture, such as `image/png`."""
 
     uri: str | None = None
-    """Where the picture comes from. Null and absence both mean that it has no address."""
+    """Where the picture comes from. Null and omission both mean that it has no address."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -1206,7 +1208,7 @@ class Implementation(Model):
     """Identifier for programs and logs. Shown to people where `title` is missing."""
 
     title: str | None = None
-    """Name for people. Null and absence both mean that `name` is shown instead."""
+    """Name for people. Null and omission both mean that `name` is shown instead."""
 
     version: str
     """Version of the software in its own scheme, for display, debugging and statistics."""
@@ -1224,14 +1226,16 @@ class InitializeRequest(Model):
     client_capabilities: Annotated[
         ClientCapabilities, Field(alias="clientCapabilities")
     ] = Field(default_factory=lambda: ClientCapabilities())
-    """What the client can do for the agent. Absent means that it offers nothing beyond the baseline.
+    """What the client can do for the agent. Omission means that it offers nothing beyond the baseline.
 
     Omitted means {"fs": {"readTextFile": false, "writeTextFile": false}, "terminal": false, "auth": {"terminal":
     false}}.
     """
 
     client_info: Annotated[Implementation | None, Field(alias="clientInfo")] = None
-    """Name and version of the client software. Null and absence both mean that it is not told; clients should tell it."""
+    """Name and version of the client software. Null and omission both mean that it is not told; clients should tell
+    it.
+    """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -1248,7 +1252,7 @@ class InitializeResponse(Model):
     agent_capabilities: Annotated[
         AgentCapabilities, Field(alias="agentCapabilities")
     ] = Field(default_factory=lambda: AgentCapabilities())
-    """What the agent can do. Absent means that it offers nothing beyond the baseline.
+    """What the agent can do. Omission means that it offers nothing beyond the baseline.
 
     Omitted means {"loadSession": false, "promptCapabilities": {"image": false, "audio": false, "embeddedContext":
     false}, "mcpCapabilities": {"http": false, "sse": false, "acp": false}, "sessionCapabilities": {}, "auth": {}}.
@@ -1257,13 +1261,13 @@ class InitializeResponse(Model):
     auth_methods: Annotated[list[AuthMethod], Field(alias="authMethods")] = Field(
         default_factory=lambda: list[AuthMethod]()
     )
-    """Ways to authenticate that the agent offers to this client. Absent and `[]` both mean none.
+    """Ways to authenticate that the agent offers to this client. Omission and `[]` both mean none.
 
     Omitted means [].
     """
 
     agent_info: Annotated[Implementation | None, Field(alias="agentInfo")] = None
-    """Name and version of the agent software. Null and absence both mean that it is not told; agents should tell it."""
+    """Name and version of the agent software. Null and omission both mean that it is not told; agents should tell it."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -1275,19 +1279,19 @@ class IntegerPropertySchema(Model):
     type: Literal["integer"] = "integer"
 
     title: str | None = None
-    """Label of the field. Null and absence both mean that the property's name is shown."""
+    """Label of the field. Null and omission both mean that the property's name is shown."""
 
     description: str | None = None
-    """Explanation of the field. Null and absence both mean that there is none."""
+    """Explanation of the field. Null and omission both mean that there is none."""
 
     minimum: int | None = None
-    """Smallest value allowed, itself included. Null and absence both mean no lower limit."""
+    """Smallest value allowed, itself included. Null and omission both mean no lower limit."""
 
     maximum: int | None = None
-    """Greatest value allowed, itself included. Null and absence both mean no upper limit."""
+    """Greatest value allowed, itself included. Null and omission both mean no upper limit."""
 
     default: int | None = None
-    """Value to start with. Null and absence both mean an empty field."""
+    """Value to start with. Null and omission both mean an empty field."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -1336,25 +1340,25 @@ class ListSessionsRequest(Model):
     """Parameters of `session/list`: the client asks which sessions the agent knows. All filters given must match."""
 
     cwd: AbsolutePath | None = None
-    """Only sessions with exactly this primary root. Null and absence both mean any root."""
+    """Only sessions with exactly this primary root. Null and omission both mean any root."""
 
     additional_directories: Annotated[
         list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
     ] = MISSING
-    """Only sessions whose further roots equal this list, order included. `[]` selects those that have none; absent
+    """Only sessions whose further roots equal this list, order included. `[]` selects those that have none; omission
     means no filter. A malformed list of roots is refused with -32602.
 
     Only with the capability `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
     """
 
     cursor: str | None = None
-    """Where to go on: the `nextCursor` of the page before. Null and absence both mean the first page."""
+    """Where to go on: the `nextCursor` of the page before. Null and omission both mean the first page."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     archived: SessionArchiveFilter | None = None
-    """Whether archived sessions are listed. Null and absence both mean `exclude`.
+    """Whether archived sessions are listed. Null and omission both mean `exclude`.
 
     Only with the capability `agentCapabilities.sessionCapabilities.archive` of the agent. Unstable: may change in
     any version.
@@ -1368,7 +1372,7 @@ class ListSessionsResponse(Model):
     """The sessions of this page, possibly none."""
 
     next_cursor: Annotated[str | None, Field(alias="nextCursor")] = None
-    """Opaque mark to send back for the next page. Null and absence both mean that this page is the last."""
+    """Opaque mark to send back for the next page. Null and omission both mean that this page is the last."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -1389,9 +1393,9 @@ class LoadSessionRequest(Model):
     additional_directories: Annotated[
         list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
     ] = MISSING
-    """The complete list of further workspace roots from now on, whatever the session had before. Absent and `[]` both
-    mean none: stored roots do not come back by themselves, so a client that wants to keep them sends them again. A
-    malformed list of roots is refused with -32602.
+    """The complete list of further workspace roots from now on, whatever the session had before. Omission and `[]`
+    both mean none: stored roots do not come back by themselves, so a client that wants to keep them sends them
+    again. A malformed list of roots is refused with -32602.
 
     Only with the capability `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
     """
@@ -1403,7 +1407,7 @@ class LoadSessionRequest(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
     system_prompt: Annotated[SystemPrompt | None, Field(alias="systemPrompt")] = None
-    """Instructions of the client for the model. Null and absence both mean that there are none.
+    """Instructions of the client for the model. Null and omission both mean that there are none.
 
     Only with the capability `agentCapabilities.sessionCapabilities.systemPrompt` of the agent. Unstable: may change
     in any version.
@@ -1416,12 +1420,12 @@ class LoadSessionResponse(Model):
     """
 
     modes: SessionModeState | None = None
-    """The session's modes and the one in force. Null and absence both mean that the agent has no modes."""
+    """The session's modes and the one in force. Null and omission both mean that the agent has no modes."""
 
     config_options: Annotated[
         list[SessionConfigOption] | None, Field(alias="configOptions")
     ] = None
-    """The session's settings with their current values, most important first. Null and absence both mean that the
+    """The session's settings with their current values, most important first. Null and omission both mean that the
     agent offers none.
     """
 
@@ -1460,10 +1464,10 @@ class MaxTokensStopReason(Model, IdleStateUpdate):
     stop_reason: Annotated[Literal["max_tokens"], Field(alias="stopReason")] = (
         "max_tokens"
     )
-    """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
+    """Why the work ended. Some reasons bring fields of their own. Null and omission both mean that it is not told."""
 
     usage: Usage | None = None
-    """How many tokens the work used. Null and absence both mean that it is not told."""
+    """How many tokens the work used. Null and omission both mean that it is not told."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -1481,10 +1485,10 @@ class MaxTurnRequestsStopReason(Model, IdleStateUpdate):
     stop_reason: Annotated[Literal["max_turn_requests"], Field(alias="stopReason")] = (
         "max_turn_requests"
     )
-    """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
+    """Why the work ended. Some reasons bring fields of their own. Null and omission both mean that it is not told."""
 
     usage: Usage | None = None
-    """How many tokens the work used. Null and absence both mean that it is not told."""
+    """How many tokens the work used. Null and omission both mean that it is not told."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -1529,7 +1533,7 @@ class McpError(Model):
     """What went wrong."""
 
     data: Any = None
-    """More about it. Null and absence both mean that there is none; null goes on as it came."""
+    """More about it. Null and omission both mean that there is none; null goes on as it came."""
 
 
 class McpServerAcp(Model):
@@ -1619,7 +1623,7 @@ class MessageMcpNotification(Model):
     """The method of MCP."""
 
     params: dict[str, Any] | None = None
-    """Its params. Null and absence both mean that there are none."""
+    """Its params. Null and omission both mean that there are none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -1638,7 +1642,7 @@ class MessageMcpRequest(Model):
     """The method of MCP."""
 
     params: dict[str, Any] | None = None
-    """Its params. Null and absence both mean that there are none."""
+    """Its params. Null and omission both mean that there are none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -1650,22 +1654,22 @@ class MultiSelectPropertySchema(Model):
     type: Literal["array"] = "array"
 
     title: str | None = None
-    """Label of the field. Null and absence both mean that the property's name is shown."""
+    """Label of the field. Null and omission both mean that the property's name is shown."""
 
     description: str | None = None
-    """Explanation of the field. Null and absence both mean that there is none."""
+    """Explanation of the field. Null and omission both mean that there is none."""
 
     min_items: Annotated[int | None, Field(alias="minItems", ge=0)] = None
-    """Fewest values to choose. Null and absence both mean no lower limit."""
+    """Fewest values to choose. Null and omission both mean no lower limit."""
 
     max_items: Annotated[int | None, Field(alias="maxItems", ge=0)] = None
-    """Most values to choose. Null and absence both mean no upper limit."""
+    """Most values to choose. Null and omission both mean no upper limit."""
 
     items: MultiSelectItems
     """The values to choose from."""
 
     default: list[str] | None = None
-    """Values that are chosen at the start. Null and absence both mean none."""
+    """Values that are chosen at the start. Null and omission both mean none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -1682,7 +1686,7 @@ class NewSessionRequest(Model):
     additional_directories: Annotated[
         list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
     ] = MISSING
-    """Further workspace roots, in order after `cwd`. Absent and `[]` both mean none. The agent refuses the request
+    """Further workspace roots, in order after `cwd`. Omission and `[]` both mean none. The agent refuses the request
     when an entry is malformed, then with -32602, or cannot be granted; it never drops one.
 
     Only with the capability `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
@@ -1695,7 +1699,7 @@ class NewSessionRequest(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
     system_prompt: Annotated[SystemPrompt | None, Field(alias="systemPrompt")] = None
-    """Instructions of the client for the model. Null and absence both mean that there are none.
+    """Instructions of the client for the model. Null and omission both mean that there are none.
 
     Only with the capability `agentCapabilities.sessionCapabilities.systemPrompt` of the agent. Unstable: may change
     in any version.
@@ -1709,12 +1713,12 @@ class NewSessionResponse(Model):
     """Names the new session in everything that follows."""
 
     modes: SessionModeState | None = None
-    """The session's modes and the one in force. Null and absence both mean that the agent has no modes."""
+    """The session's modes and the one in force. Null and omission both mean that the agent has no modes."""
 
     config_options: Annotated[
         list[SessionConfigOption] | None, Field(alias="configOptions")
     ] = None
-    """The session's settings with their current values, most important first. Null and absence both mean that the
+    """The session's settings with their current values, most important first. Null and omission both mean that the
     agent offers none.
     """
 
@@ -1728,10 +1732,10 @@ class NoneIdleStateUpdate(Model, IdleStateUpdate):
     state: Literal["idle"] = "idle"
 
     usage: Usage | None = None
-    """How many tokens the work used. Null and absence both mean that it is not told."""
+    """How many tokens the work used. Null and omission both mean that it is not told."""
 
     stop_reason: Annotated[None, Field(alias="stopReason")] = None
-    """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
+    """Why the work ended. Some reasons bring fields of their own. Null and omission both mean that it is not told."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -1757,10 +1761,10 @@ class Notice(Model):
     """The notice in a few plain words that are enough by themselves; never empty."""
 
     description: str | None = None
-    """Details or advice in plain text. Null and absence both mean that there are none."""
+    """Details or advice in plain text. Null and omission both mean that there are none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
-    """Extension data of this notice alone. Null and absence both mean none."""
+    """Extension data of this notice alone. Null and omission both mean none."""
 
 
 class NoticeCapabilities(Model):
@@ -1773,19 +1777,19 @@ class NumberPropertySchema(Model):
     type: Literal["number"] = "number"
 
     title: str | None = None
-    """Label of the field. Null and absence both mean that the property's name is shown."""
+    """Label of the field. Null and omission both mean that the property's name is shown."""
 
     description: str | None = None
-    """Explanation of the field. Null and absence both mean that there is none."""
+    """Explanation of the field. Null and omission both mean that there is none."""
 
     minimum: Number | None = None
-    """Smallest value allowed, itself included. Null and absence both mean no lower limit."""
+    """Smallest value allowed, itself included. Null and omission both mean no lower limit."""
 
     maximum: Number | None = None
-    """Greatest value allowed, itself included. Null and absence both mean no upper limit."""
+    """Greatest value allowed, itself included. Null and omission both mean no upper limit."""
 
     default: Number | None = None
-    """Value to start with. Null and absence both mean an empty field."""
+    """Value to start with. Null and omission both mean an empty field."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -1972,7 +1976,7 @@ class PromptResponse(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
     usage: Usage | None = None
-    """How many tokens were used. Null and absence both mean that it is not told.
+    """How many tokens were used. Null and omission both mean that it is not told.
 
     Unstable: may change in any version.
     """
@@ -2004,7 +2008,7 @@ class ProviderInfo(Model):
     """True if the provider cannot be disabled. Clients do not call `providers/disable` for it then."""
 
     current: ProviderCurrentConfig | None = None
-    """Where the agent sends its requests now, without secrets. Null and absence both mean that the provider is
+    """Where the agent sends its requests now, without secrets. Null and omission both mean that the provider is
     disabled.
     """
 
@@ -2026,7 +2030,7 @@ class ProxySuccessorNotification(Model):
     """The method of the message inside."""
 
     params: Any = None
-    """Its params, passed on as they are: an object or an array. Null and absence both mean that there are none."""
+    """Its params, passed on as they are: an object or an array. Null and omission both mean that there are none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -2041,7 +2045,7 @@ class ProxySuccessorRequest(Model):
     """The method of the message inside."""
 
     params: Any = None
-    """Its params, passed on as they are: an object or an array. Null and absence both mean that there are none."""
+    """Its params, passed on as they are: an object or an array. Null and omission both mean that there are none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -2062,10 +2066,10 @@ class ReadTextFileRequest(Model):
     """
 
     line: Annotated[int | None, Field(ge=0)] = None
-    """First line to return; the first line of a file is 1. Null and absence both mean from the start."""
+    """First line to return; the first line of a file is 1. Null and omission both mean from the start."""
 
     limit: Annotated[int | None, Field(ge=0)] = None
-    """How many lines to return at most. Null and absence both mean all that remain."""
+    """How many lines to return at most. Null and omission both mean all that remain."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -2087,10 +2091,10 @@ class RefusalStopReason(Model, IdleStateUpdate):
     state: Literal["idle"] = "idle"
 
     stop_reason: Annotated[Literal["refusal"], Field(alias="stopReason")] = "refusal"
-    """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
+    """Why the work ended. Some reasons bring fields of their own. Null and omission both mean that it is not told."""
 
     usage: Usage | None = None
-    """How many tokens the work used. Null and absence both mean that it is not told."""
+    """How many tokens the work used. Null and omission both mean that it is not told."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -2201,22 +2205,22 @@ class ResourceLink(Model):
     type: Literal["resource_link"] = "resource_link"
 
     annotations: Annotations | None = None
-    """Hints about audience and importance. Null and absence both mean none."""
+    """Hints about audience and importance. Null and omission both mean none."""
 
     description: str | None = None
-    """What the resource holds, for people. Null and absence both mean that it is not described."""
+    """What the resource holds, for people. Null and omission both mean that it is not described."""
 
     mime_type: Annotated[str | None, Field(alias="mimeType")] = None
-    """Format of the resource. Null and absence both mean unknown."""
+    """Format of the resource. Null and omission both mean unknown."""
 
     name: str
     """Short name, such as that of the file. Shown where `title` is missing."""
 
     size: int | None = None
-    """Length in bytes. Null and absence both mean unknown."""
+    """Length in bytes. Null and omission both mean unknown."""
 
     title: str | None = None
-    """Name for people. Null and absence both mean that `name` is shown instead."""
+    """Name for people. Null and omission both mean that `name` is shown instead."""
 
     uri: str
     """Address of the resource, such as a `file://` URI."""
@@ -2250,9 +2254,9 @@ class ResumeSessionRequest(Model):
     additional_directories: Annotated[
         list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
     ] = MISSING
-    """The complete list of further workspace roots from now on, whatever the session had before. Absent and `[]` both
-    mean none: stored roots do not come back by themselves, so a client that wants to keep them sends them again. A
-    malformed list of roots is refused with -32602.
+    """The complete list of further workspace roots from now on, whatever the session had before. Omission and `[]`
+    both mean none: stored roots do not come back by themselves, so a client that wants to keep them sends them
+    again. A malformed list of roots is refused with -32602.
 
     Only with the capability `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
     """
@@ -2260,13 +2264,13 @@ class ResumeSessionRequest(Model):
     mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias="mcpServers")] = (
         MISSING
     )
-    """MCP servers that the agent connects to for this session. Absent means none."""
+    """MCP servers that the agent connects to for this session. Omission means none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     system_prompt: Annotated[SystemPrompt | None, Field(alias="systemPrompt")] = None
-    """Instructions of the client for the model. Null and absence both mean that there are none.
+    """Instructions of the client for the model. Null and omission both mean that there are none.
 
     Only with the capability `agentCapabilities.sessionCapabilities.systemPrompt` of the agent. Unstable: may change
     in any version.
@@ -2277,12 +2281,12 @@ class ResumeSessionResponse(Model):
     """Result of `session/resume`, sent once the session can take prompts."""
 
     modes: SessionModeState | None = None
-    """The session's modes and the one in force. Null and absence both mean that the agent has no modes."""
+    """The session's modes and the one in force. Null and omission both mean that the agent has no modes."""
 
     config_options: Annotated[
         list[SessionConfigOption] | None, Field(alias="configOptions")
     ] = None
-    """The session's settings with their current values, most important first. Null and absence both mean that the
+    """The session's settings with their current values, most important first. Null and omission both mean that the
     agent offers none.
     """
 
@@ -2340,50 +2344,50 @@ class SessionCapabilities(Model):
     """
 
     list_: Annotated[SessionListCapabilities | None, Field(alias="list")] = None
-    """`{}` says that the client may call `session/list`. Null and absence both mean that it may not."""
+    """`{}` says that the client may call `session/list`. Null and omission both mean that it may not."""
 
     delete: SessionDeleteCapabilities | None = None
-    """`{}` says that the client may call `session/delete`. Null and absence both mean that it may not."""
+    """`{}` says that the client may call `session/delete`. Null and omission both mean that it may not."""
 
     additional_directories: Annotated[
         SessionAdditionalDirectoriesCapabilities | None,
         Field(alias="additionalDirectories"),
     ] = None
     """`{}` says that the client may send extra workspace roots when it creates, loads, resumes, forks or lists
-    sessions. An agent that also lists sessions then reports their roots on each of them. Null and absence both mean
-    that the client leaves the field out.
+    sessions. An agent that also lists sessions then reports their roots on each of them. Null and omission both
+    mean that the client leaves the field out.
     """
 
     fork: SessionForkCapabilities | None = None
-    """`{}` says that the client may call `session/fork`. Null and absence both mean that it may not. Not yet stable.
+    """`{}` says that the client may call `session/fork`. Null and omission both mean that it may not. Not yet stable.
 
     Unstable: may change in any version.
     """
 
     resume: SessionResumeCapabilities | None = None
-    """`{}` says that the client may call `session/resume`. Null and absence both mean that it may not."""
+    """`{}` says that the client may call `session/resume`. Null and omission both mean that it may not."""
 
     close: SessionCloseCapabilities | None = None
-    """`{}` says that the client may call `session/close`. Null and absence both mean that it may not."""
+    """`{}` says that the client may call `session/close`. Null and omission both mean that it may not."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     archive: SessionArchiveCapabilities | None = None
     """`{}` says that the client may call `session/archive` and `session/unarchive`, and may filter lists by
-    `archived`. Null and absence both mean that it may not.
+    `archived`. Null and omission both mean that it may not.
 
     Unstable: may change in any version.
     """
 
     status: SessionStatusCapabilities | None = None
-    """`{}` says that the client may call `session/status`. Null and absence both mean that it may not.
+    """`{}` says that the client may call `session/status`. Null and omission both mean that it may not.
 
     Unstable: may change in any version.
     """
 
     title: SessionTitleCapabilities | None = None
-    """`{}` says that the client may call `session/set_title`. Null and absence both mean that it may not.
+    """`{}` says that the client may call `session/set_title`. Null and omission both mean that it may not.
 
     Unstable: may change in any version.
     """
@@ -2391,7 +2395,7 @@ class SessionCapabilities(Model):
     system_prompt: Annotated[
         SessionSystemPromptCapabilities | None, Field(alias="systemPrompt")
     ] = None
-    """`{}` says that the client may send a system prompt with a session. Null and absence both mean that it may not.
+    """`{}` says that the client may send a system prompt with a session. Null and omission both mean that it may not.
 
     Unstable: may change in any version.
     """
@@ -2419,10 +2423,10 @@ class SessionConfigBoolean(Model):
     """Label for the user."""
 
     description: str | None = None
-    """Explanation for the user. Null and absence both mean that there is none."""
+    """Explanation for the user. Null and omission both mean that there is none."""
 
     category: SessionConfigOptionCategory | None = None
-    """What the setting is about, for icons, shortcuts and placement alone. Null and absence both mean that nothing is
+    """What the setting is about, for icons, shortcuts and placement alone. Null and omission both mean that nothing is
     said.
     """
 
@@ -2434,8 +2438,8 @@ class SessionConfigOptionsCapabilities(Model):
     """Kinds of session configuration options that a client can show."""
 
     boolean: BooleanConfigOptionCapabilities | None = None
-    """`{}` says that the client shows on/off options and may set them with a boolean value. Null and absence both mean
-    that the agent must not offer any.
+    """`{}` says that the client shows on/off options and may set them with a boolean value. Null and omission both
+    mean that the agent must not offer any.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -2460,10 +2464,10 @@ class SessionConfigSelect(Model):
     """Label for the user."""
 
     description: str | None = None
-    """Explanation for the user. Null and absence both mean that there is none."""
+    """Explanation for the user. Null and omission both mean that there is none."""
 
     category: SessionConfigOptionCategory | None = None
-    """What the setting is about, for icons, shortcuts and placement alone. Null and absence both mean that nothing is
+    """What the setting is about, for icons, shortcuts and placement alone. Null and omission both mean that nothing is
     said.
     """
 
@@ -2497,7 +2501,7 @@ class SessionConfigSelectOption(Model):
     """Label for the user."""
 
     description: str | None = None
-    """Explanation for the user. Null and absence both mean that there is none."""
+    """Explanation for the user. Null and omission both mean that there is none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -2570,16 +2574,16 @@ class SessionInfo(Model):
     """
 
     title: str | None = None
-    """What the session is about, for people. Null and absence both mean that it has no title."""
+    """What the session is about, for people. Null and omission both mean that it has no title."""
 
     updated_at: Annotated[str | None, Field(alias="updatedAt")] = None
-    """When something last happened in the session, in ISO 8601. Null and absence both mean unknown."""
+    """When something last happened in the session, in ISO 8601. Null and omission both mean unknown."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     archived: bool | None = None
-    """Whether the session is archived. Null and absence both mean that the agent does not say.
+    """Whether the session is archived. Null and omission both mean that the agent does not say.
 
     Only with the capability `agentCapabilities.sessionCapabilities.archive` of the agent. Unstable: may change in
     any version.
@@ -2587,7 +2591,7 @@ class SessionInfo(Model):
 
 
 class SessionInfoUpdate(Model):
-    """News about the session itself. Absent fields stay as they were. Workspace roots are not among them, since they
+    """News about the session itself. Omitted fields stay as they were. Workspace roots are not among them, since they
     cannot change while a session is open.
     """
 
@@ -2633,7 +2637,7 @@ class SessionMessage(Model):
     sender_session_id: Annotated[
         SessionId | None | MISSING, Field(alias="senderSessionId")
     ] = MISSING
-    """The session that sent it. Absent leaves it as it was, null clears it.
+    """The session that sent it. Omission leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
@@ -2641,7 +2645,7 @@ class SessionMessage(Model):
     recipient_session_id: Annotated[
         SessionId | None | MISSING, Field(alias="recipientSessionId")
     ] = MISSING
-    """The session that gets it. Absent leaves it as it was, null clears it.
+    """The session that gets it. Omission leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
@@ -2649,7 +2653,7 @@ class SessionMessage(Model):
     sender_message_id: Annotated[
         MessageId | None | MISSING, Field(alias="senderMessageId")
     ] = MISSING
-    """The id that the message has in the sender's session. Absent leaves it as it was, null clears it.
+    """The id that the message has in the sender's session. Omission leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
@@ -2657,13 +2661,13 @@ class SessionMessage(Model):
     recipient_message_id: Annotated[
         MessageId | None | MISSING, Field(alias="recipientMessageId")
     ] = MISSING
-    """The id that the message has in the recipient's session. Absent leaves it as it was, null clears it.
+    """The id that the message has in the recipient's session. Omission leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
     content: list[ContentBlock] | None | MISSING = MISSING
-    """The whole content. Absent leaves it as it was, null and `[]` clear it.
+    """The whole content. Omission leaves it as it was, null and `[]` clear it.
 
     Null clears the value; omitted leaves it unchanged.
     """
@@ -2701,7 +2705,7 @@ class SessionMode(Model):
     """Label for the user."""
 
     description: str | None = None
-    """Explanation for the user. Null and absence both mean that there is none."""
+    """Explanation for the user. Null and omission both mean that there is none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -2721,8 +2725,8 @@ class SessionModeState(Model):
 
 
 class SessionNotification(Model):
-    """Payload of `session/update`: the agent reports something about a session. Clients go on accepting updates after
-    `session/cancel`, until the prompt is answered.
+    """Parameters of `session/update`: the agent reports something about a session. Clients go on accepting updates
+    after `session/cancel`, until the prompt is answered.
     """
 
     session_id: Annotated[SessionId, Field(alias="sessionId")]
@@ -2775,7 +2779,7 @@ class SessionSystemPromptCapabilities(Model):
     """Present, if only as `{}`, when the client may send a system prompt in mode `append`."""
 
     mode: SessionSystemPromptModeCapabilities | None = None
-    """The modes beside `append`. Null and absence both mean that there is no other."""
+    """The modes beside `append`. Null and omission both mean that there is no other."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -2785,7 +2789,7 @@ class SessionSystemPromptModeCapabilities(Model):
     """The modes of system prompts that an agent takes beside `append`."""
 
     override: SessionSystemPromptOverrideCapabilities | None = None
-    """`{}` says that the agent takes `override`. Null and absence both mean that it does not."""
+    """`{}` says that the agent takes `override`. Null and omission both mean that it does not."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -2818,7 +2822,7 @@ class SetProviderRequest(Model):
     """The address to send requests to."""
 
     headers: dict[str, str] | MISSING = MISSING
-    """All headers that each request shall carry, secrets included. Absent means none."""
+    """All headers that each request shall carry, secrets included. Omission means none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -2930,31 +2934,31 @@ class StringPropertySchema(Model):
     type: Literal["string"] = "string"
 
     title: str | None = None
-    """Label of the field. Null and absence both mean that the property's name is shown."""
+    """Label of the field. Null and omission both mean that the property's name is shown."""
 
     description: str | None = None
-    """Explanation of the field. Null and absence both mean that there is none."""
+    """Explanation of the field. Null and omission both mean that there is none."""
 
     min_length: Annotated[int | None, Field(alias="minLength", ge=0)] = None
-    """Fewest characters allowed. Null and absence both mean no lower limit."""
+    """Fewest characters allowed. Null and omission both mean no lower limit."""
 
     max_length: Annotated[int | None, Field(alias="maxLength", ge=0)] = None
-    """Most characters allowed. Null and absence both mean no upper limit."""
+    """Most characters allowed. Null and omission both mean no upper limit."""
 
     pattern: str | None = None
-    """Regular expression that the text must match. Null and absence both mean that any text will do."""
+    """Regular expression that the text must match. Null and omission both mean that any text will do."""
 
     format: StringFormat | None = None
-    """Kind of text expected. Null and absence both mean that any text will do."""
+    """Kind of text expected. Null and omission both mean that any text will do."""
 
     default: str | None = None
-    """Text to start with. Null and absence both mean an empty field."""
+    """Text to start with. Null and omission both mean an empty field."""
 
     enum: list[str] | None = None
-    """Values to choose from, shown as they are. Null and absence both mean that this list is not used."""
+    """Values to choose from, shown as they are. Null and omission both mean that this list is not used."""
 
     one_of: Annotated[list[EnumOption] | None, Field(alias="oneOf")] = None
-    """Values to choose from, each with a label. Null and absence both mean that this list is not used."""
+    """Values to choose from, each with a label. Null and omission both mean that this list is not used."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -2973,7 +2977,7 @@ class SubagentSessionCapabilities(Model):
     """
 
     cancel: SessionCancelCapabilities | None = None
-    """`{}` says that the client may cancel the subagent's work; the session stays. Null and absence both mean that it
+    """`{}` says that the client may cancel the subagent's work; the session stays. Null and omission both mean that it
     may not.
     """
 
@@ -2994,33 +2998,33 @@ class SubagentUpdate(Model):
     """The session of the subagent."""
 
     title: str | None | MISSING = MISSING
-    """Name of the subagent, for people. Absent leaves it as it was, null clears it.
+    """Name of the subagent, for people. Omission leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
     description: str | None | MISSING = MISSING
-    """What the subagent is for, for people. Absent leaves it as it was, null clears it.
+    """What the subagent is for, for people. Omission leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
     capabilities: SubagentSessionCapabilities | None | MISSING = MISSING
-    """What the client may do to that session, complete. Absent leaves it as it was, null withdraws all.
+    """What the client may do to that session, complete. Omission leaves it as it was, null withdraws all.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
     state: StateUpdate | None | MISSING = MISSING
-    """What the subagent does now, complete. Absent leaves it as it was; null means that nobody knows, not that it is
+    """What the subagent does now, complete. Omission leaves it as it was; null means that nobody knows, not that it is
     idle.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
     cwd: str | None | MISSING = MISSING
-    """Working directory of the subagent, an absolute path. Absent leaves it as it was, null clears it. Without one it
-    is that of the session above.
+    """Working directory of the subagent, an absolute path. Omission leaves it as it was, null clears it. Without one
+    it is that of the session above.
 
     Null clears the value; omitted leaves it unchanged.
     """
@@ -3028,7 +3032,7 @@ class SubagentUpdate(Model):
     additional_directories: Annotated[
         list[str] | None | MISSING, Field(alias="additionalDirectories")
     ] = MISSING
-    """Further workspace roots of the subagent, absolute paths, complete. Absent leaves it as it was, null clears it.
+    """Further workspace roots of the subagent, absolute paths, complete. Omission leaves it as it was, null clears it.
     Without it they are those of the session above.
 
     Null clears the value; omitted leaves it unchanged. Only with the capability
@@ -3070,10 +3074,10 @@ class TerminalExitStatus(Model):
     """How a command ended."""
 
     exit_code: Annotated[int | None, Field(alias="exitCode", ge=0)] = None
-    """Exit code of the process. Null and absence both mean that there is none, as when a signal ended it."""
+    """Exit code of the process. Null and omission both mean that there is none, as when a signal ended it."""
 
     signal: str | None = None
-    """Signal that ended the process, such as `SIGKILL`. Null and absence both mean that it ended by itself."""
+    """Signal that ended the process, such as `SIGKILL`. Null and omission both mean that it ended by itself."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -3102,7 +3106,7 @@ class TerminalOutputResponse(Model):
     """True if older output was dropped to stay within the limit."""
 
     exit_status: Annotated[TerminalExitStatus | None, Field(alias="exitStatus")] = None
-    """How the command ended. Null and absence both mean that it still runs."""
+    """How the command ended. Null and omission both mean that it still runs."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -3114,7 +3118,7 @@ class TextContent(Model):
     type: Literal["text"] = "text"
 
     annotations: Annotations | None = None
-    """Hints about audience and importance. Null and absence both mean none."""
+    """Hints about audience and importance. Null and omission both mean none."""
 
     text: str
     """The text."""
@@ -3127,7 +3131,7 @@ class TextResourceContents(Model):
     """A resource whose content is text."""
 
     mime_type: Annotated[str | None, Field(alias="mimeType")] = None
-    """Format of the text, such as `text/x-python`. Null and absence both mean unknown."""
+    """Format of the text, such as `text/x-python`. Null and omission both mean unknown."""
 
     text: str
     """All of the text."""
@@ -3165,25 +3169,25 @@ class ToolCall(Model):
     """What the call does, for people, such as the file that it reads."""
 
     name: str | None = None
-    """The tool's own name, for programs. Null and absence both mean unknown."""
+    """The tool's own name, for programs. Null and omission both mean unknown."""
 
     kind: ToolKind | MISSING = MISSING
-    """What sort of tool it is, for icons and grouping. Absent means `other`."""
+    """What sort of tool it is, for icons and grouping. Omission means `other`."""
 
     status: ToolCallStatus | MISSING = MISSING
-    """How far the call has come. Absent means `pending`."""
+    """How far the call has come. Omission means `pending`."""
 
     content: list[ToolCallContent] | MISSING = MISSING
-    """What to show for the call. Absent means nothing yet."""
+    """What to show for the call. Omission means nothing yet."""
 
     locations: list[ToolCallLocation] | MISSING = MISSING
-    """Files that the call touches, so that the client can follow along. Absent means none yet."""
+    """Files that the call touches, so that the client can follow along. Omission means none yet."""
 
     raw_input: Annotated[Any, Field(alias="rawInput")] = None
-    """Arguments as they are passed to the tool, in any form. Null and absence both mean that they are not shown."""
+    """Arguments as they are passed to the tool, in any form. Null and omission both mean that they are not shown."""
 
     raw_output: Annotated[Any, Field(alias="rawOutput")] = None
-    """Output as the tool returned it, in any form. Null and absence both mean that there is none."""
+    """Output as the tool returned it, in any form. Null and omission both mean that there is none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -3196,14 +3200,14 @@ class ToolCallLocation(Model):
     """The file."""
 
     line: Annotated[int | None, Field(ge=0)] = None
-    """Line in the file; the first line is 1. Null and absence both mean the file as a whole."""
+    """Line in the file; the first line is 1. Null and omission both mean the file as a whole."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ToolCallUpdate(Model):
-    """Changes a tool call. Only fields with a value change anything; null and absence both leave a field as it was."""
+    """Changes a tool call. Only fields with a value change anything; null and omission both leave a field as it was."""
 
     _variant_tag: ClassVar[str] = "sessionUpdate"
 
@@ -3215,28 +3219,28 @@ class ToolCallUpdate(Model):
     """The call that changes."""
 
     kind: ToolKind | None = None
-    """New sort of tool. Null and absence both mean no change."""
+    """New sort of tool. Null and omission both mean no change."""
 
     status: ToolCallStatus | None = None
-    """How far the call has now come. Null and absence both mean no change."""
+    """How far the call has now come. Null and omission both mean no change."""
 
     title: str | None = None
-    """New title for people. Null and absence both mean no change."""
+    """New title for people. Null and omission both mean no change."""
 
     name: str | None = None
-    """New name of the tool for programs. Null and absence both mean no change."""
+    """New name of the tool for programs. Null and omission both mean no change."""
 
     content: list[ToolCallContent] | None = None
-    """All content to show from now on, in place of the earlier list. Null and absence both mean no change."""
+    """All content to show from now on, in place of the earlier list. Null and omission both mean no change."""
 
     locations: list[ToolCallLocation] | None = None
-    """All files that the call touches, in place of the earlier list. Null and absence both mean no change."""
+    """All files that the call touches, in place of the earlier list. Null and omission both mean no change."""
 
     raw_input: Annotated[Any, Field(alias="rawInput")] = None
-    """Arguments passed to the tool, in place of the earlier ones. Null and absence both mean no change."""
+    """Arguments passed to the tool, in place of the earlier ones. Null and omission both mean no change."""
 
     raw_output: Annotated[Any, Field(alias="rawOutput")] = None
-    """Output of the tool, in place of what was there. Null and absence both mean no change."""
+    """Output of the tool, in place of what was there. Null and omission both mean no change."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -3272,7 +3276,7 @@ class UnknownAuthMethod(Unknown):
     """Label for the user."""
 
     description: str | None = None
-    """Explanation for the user. Null and absence both mean that there is none."""
+    """Explanation for the user. Null and omission both mean that there is none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -3303,7 +3307,7 @@ class UnknownContentBlock(Unknown):
     """The unknown tag."""
 
     annotations: Annotations | None = None
-    """Hints about audience and importance. Null and absence both mean none."""
+    """Hints about audience and importance. Null and omission both mean none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -3365,7 +3369,7 @@ class SessionUnknownCreateElicitationRequest(UnknownCreateElicitationRequest):
     """The session."""
 
     tool_call_id: Annotated[ToolCallId | None, Field(alias="toolCallId")] = None
-    """The tool call during which the question came up. Null and absence both mean that it concerns the session alone."""
+    """The tool call during which the question came up. Null and omission both mean that it concerns the session alone."""
 
 
 class UnknownCreateElicitationResponse(Unknown):
@@ -3431,7 +3435,7 @@ class UnknownIdleStateUpdate(Unknown, IdleStateUpdate):
     state: Literal["idle"] = "idle"
 
     usage: Usage | None = None
-    """How many tokens the work used. Null and absence both mean that it is not told."""
+    """How many tokens the work used. Null and omission both mean that it is not told."""
 
     stop_reason: Annotated[UnknownTag, Field(alias="stopReason")]
     """The reason, which is not defined here. A leading `_` marks an extension of some implementation, any other a
@@ -3537,10 +3541,10 @@ class UnknownSessionConfigOption(Unknown):
     """Label for the user."""
 
     description: str | None = None
-    """Explanation for the user. Null and absence both mean that there is none."""
+    """Explanation for the user. Null and omission both mean that there is none."""
 
     category: SessionConfigOptionCategory | None = None
-    """What the setting is about, for icons, shortcuts and placement alone. Null and absence both mean that nothing is
+    """What the setting is about, for icons, shortcuts and placement alone. Null and omission both mean that nothing is
     said.
     """
 
@@ -3697,17 +3701,17 @@ class Usage(Model):
     """Tokens that the model wrote."""
 
     thought_tokens: Annotated[int | None, Field(alias="thoughtTokens", ge=0)] = None
-    """Tokens of its reasoning. Null and absence both mean that it is not told."""
+    """Tokens of its reasoning. Null and omission both mean that it is not told."""
 
     cached_read_tokens: Annotated[int | None, Field(alias="cachedReadTokens", ge=0)] = (
         None
     )
-    """Tokens that were read from a cache. Null and absence both mean that it is not told."""
+    """Tokens that were read from a cache. Null and omission both mean that it is not told."""
 
     cached_write_tokens: Annotated[
         int | None, Field(alias="cachedWriteTokens", ge=0)
     ] = None
-    """Tokens that were written to a cache. Null and absence both mean that it is not told."""
+    """Tokens that were written to a cache. Null and omission both mean that it is not told."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -3727,7 +3731,7 @@ class UsageUpdate(Model):
     """Tokens that the context can hold."""
 
     cost: Cost | None = None
-    """What the session has cost so far. Null and absence both mean unknown."""
+    """What the session has cost so far. Null and omission both mean unknown."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -3780,10 +3784,10 @@ class WaitForTerminalExitResponse(Model):
     """Result of `terminal/wait_for_exit`: how the command ended."""
 
     exit_code: Annotated[int | None, Field(alias="exitCode", ge=0)] = None
-    """Exit code of the process. Null and absence both mean that there is none, as when a signal ended it."""
+    """Exit code of the process. Null and omission both mean that there is none, as when a signal ended it."""
 
     signal: str | None = None
-    """Signal that ended the process, such as `SIGKILL`. Null and absence both mean that it ended by itself."""
+    """Signal that ended the process, such as `SIGKILL`. Null and omission both mean that it ended by itself."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""

@@ -165,9 +165,8 @@ class RemoteAgent(peers.Remote):
         return result
 
     async def cancel_request(self, params: CancelRequestNotification, /) -> None:
-        """Payload of `$/cancel_request`, with which either peer withdraws a request of its own. The receiver may stop
-        the work and may ignore the notification, but it still answers the request: with a result, perhaps partial,
-        or with error -32800.
+        """Either peer withdraws a request of its own. The receiver may stop the work and may ignore the notification,
+        but it still answers the request: with a result, perhaps partial, or with error -32800.
         """
         await self.connection.notify("$/cancel_request", params)
 
@@ -183,9 +182,8 @@ class RemoteAgent(peers.Remote):
         return result
 
     async def session_cancel(self, params: CancelNotification, /) -> None:
-        """Payload of `session/cancel`: the client ends the running turn. The agent stops model and tools, sends what
-        updates remain and answers the open `session/prompt` with `cancelled`; the client answers every open
-        permission request likewise.
+        """The client ends the running turn. The agent stops model and tools, sends what updates remain and answers the
+        open `session/prompt` with `cancelled`; the client answers every open permission request likewise.
         """
         await self.connection.notify("session/cancel", params)
 
@@ -393,8 +391,8 @@ class RemoteClient(peers.Remote):
     async def elicitation_complete(
         self, params: CompleteElicitationNotification, /
     ) -> None:
-        """Payload of `elicitation/complete`: the agent reports that the user is done with a web page, so that the
-        client can close its prompt. Clients ignore ids that they do not know.
+        """The agent reports that the user is done with a web page, so that the client can close its prompt. Clients
+        ignore ids that they do not know.
 
         Needs the capability `clientCapabilities.elicitation.url` of the client.
         """
@@ -427,9 +425,8 @@ class RemoteClient(peers.Remote):
         return result
 
     async def cancel_request(self, params: CancelRequestNotification, /) -> None:
-        """Payload of `$/cancel_request`, with which either peer withdraws a request of its own. The receiver may stop
-        the work and may ignore the notification, but it still answers the request: with a result, perhaps partial,
-        or with error -32800.
+        """Either peer withdraws a request of its own. The receiver may stop the work and may ignore the notification,
+        but it still answers the request: with a result, perhaps partial, or with error -32800.
         """
         await self.connection.notify("$/cancel_request", params)
 
@@ -513,8 +510,8 @@ class RemoteClient(peers.Remote):
         return result
 
     async def session_update(self, params: SessionNotification, /) -> None:
-        """Payload of `session/update`: the agent reports something about a session. Clients go on accepting updates
-        after `session/cancel`, until the prompt is answered.
+        """The agent reports something about a session. Clients go on accepting updates after `session/cancel`, until
+        the prompt is answered.
         """
         await self.connection.notify("session/update", params)
 
@@ -523,9 +520,8 @@ class RemoteProxy(peers.Remote):
     """The calls to the proxy. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
 
     async def cancel_request(self, params: CancelRequestNotification, /) -> None:
-        """Payload of `$/cancel_request`, with which either peer withdraws a request of its own. The receiver may stop
-        the work and may ignore the notification, but it still answers the request: with a result, perhaps partial,
-        or with error -32800.
+        """Either peer withdraws a request of its own. The receiver may stop the work and may ignore the notification,
+        but it still answers the request: with a result, perhaps partial, or with error -32800.
         """
         await self.connection.notify("$/cancel_request", params)
 
@@ -633,9 +629,8 @@ class Agent(peers.Side):
         raise peers.unserved("initialize")
 
     async def cancel_request(self, params: CancelRequestNotification, /) -> None:
-        """Payload of `$/cancel_request`, with which either peer withdraws a request of its own. The receiver may stop
-        the work and may ignore the notification, but it still answers the request: with a result, perhaps partial,
-        or with error -32800.
+        """Either peer withdraws a request of its own. The receiver may stop the work and may ignore the notification,
+        but it still answers the request: with a result, perhaps partial, or with error -32800.
         """
 
     async def mcp_message(self, params: MessageMcpNotification, /) -> None:
@@ -648,9 +643,8 @@ class Agent(peers.Side):
         raise peers.unserved("session/prompt")
 
     async def session_cancel(self, params: CancelNotification, /) -> None:
-        """Payload of `session/cancel`: the client ends the running turn. The agent stops model and tools, sends what
-        updates remain and answers the open `session/prompt` with `cancelled`; the client answers every open
-        permission request likewise.
+        """The client ends the running turn. The agent stops model and tools, sends what updates remain and answers the
+        open `session/prompt` with `cancelled`; the client answers every open permission request likewise.
         """
 
     async def providers_list(
@@ -835,8 +829,8 @@ class Client(peers.Side):
     async def elicitation_complete(
         self, params: CompleteElicitationNotification, /
     ) -> None:
-        """Payload of `elicitation/complete`: the agent reports that the user is done with a web page, so that the
-        client can close its prompt. Clients ignore ids that they do not know.
+        """The agent reports that the user is done with a web page, so that the client can close its prompt. Clients
+        ignore ids that they do not know.
 
         Needs the capability `clientCapabilities.elicitation.url` of the client.
         """
@@ -862,9 +856,8 @@ class Client(peers.Side):
         raise peers.unserved("fs/write_text_file")
 
     async def cancel_request(self, params: CancelRequestNotification, /) -> None:
-        """Payload of `$/cancel_request`, with which either peer withdraws a request of its own. The receiver may stop
-        the work and may ignore the notification, but it still answers the request: with a result, perhaps partial,
-        or with error -32800.
+        """Either peer withdraws a request of its own. The receiver may stop the work and may ignore the notification,
+        but it still answers the request: with a result, perhaps partial, or with error -32800.
         """
 
     async def mcp_message(self, params: MessageMcpRequest, /) -> MessageMcpResponse:
@@ -926,8 +919,8 @@ class Client(peers.Side):
         raise peers.unserved("terminal/release")
 
     async def session_update(self, params: SessionNotification, /) -> None:
-        """Payload of `session/update`: the agent reports something about a session. Clients go on accepting updates
-        after `session/cancel`, until the prompt is answered.
+        """The agent reports something about a session. Clients go on accepting updates after `session/cancel`, until
+        the prompt is answered.
         """
 
 
@@ -952,9 +945,8 @@ class Proxy(peers.Side):
         return RemoteClient(self.connection)
 
     async def cancel_request(self, params: CancelRequestNotification, /) -> None:
-        """Payload of `$/cancel_request`, with which either peer withdraws a request of its own. The receiver may stop
-        the work and may ignore the notification, but it still answers the request: with a result, perhaps partial,
-        or with error -32800.
+        """Either peer withdraws a request of its own. The receiver may stop the work and may ignore the notification,
+        but it still answers the request: with a result, perhaps partial, or with error -32800.
         """
 
     async def proxy_initialize(

@@ -424,7 +424,7 @@ Meta = TypeAliasType(
     "Meta", Annotated["dict[str, Any] | None", Defined(__name__, "Meta")]
 )
 """Data of an implementation, attached to an object of the protocol. Receivers keep what they do not know and read no
-meaning into it; null and absence both mean none. The keys `traceparent`, `tracestate` and `baggage` are reserved
+meaning into it; null and omission both mean none. The keys `traceparent`, `tracestate` and `baggage` are reserved
 for W3C trace context.
 """
 
@@ -443,8 +443,8 @@ ExtResponse = TypeAliasType(
 ExtNotification = TypeAliasType(
     "ExtNotification", Annotated["Any", Defined(__name__, "ExtNotification")]
 )
-"""Payload of a notification outside the protocol, in any form. Its method begins with `_`; a peer that does not know
-it ignores it.
+"""Parameters of a notification outside the protocol, in any form. Its method begins with `_`; a peer that does not
+know it ignores it.
 """
 
 ProtocolVersion = TypeAliasType(
@@ -477,8 +477,8 @@ ErrorCode = TypeAliasType(
 )
 """Kind of a failure: the codes of JSON-RPC and those of ACP. Any other 32-bit integer is allowed too.
 
-- `-32700`: The text received is no valid JSON.
-- `-32600`: The JSON received is no valid JSON-RPC message.
+- `-32700`: The text received is not valid JSON.
+- `-32600`: The JSON received is not a valid JSON-RPC message.
 - `-32601`: The receiver does not implement this method, or did not advertise what it needs.
 - `-32602`: The parameters do not fit the method.
 - `-32603`: The receiver failed while it handled the request.

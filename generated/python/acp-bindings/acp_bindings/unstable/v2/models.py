@@ -88,7 +88,7 @@ class AgentAuthCapabilities(Model):
 
     status: AuthStatusCapabilities | None = None
     """`{}` says that the client may call `auth/status`, and that the agent may send `auth/status_update`. Null and
-    absence both mean neither.
+    omission both mean neither.
 
     Unstable: may change in any version.
     """
@@ -113,7 +113,7 @@ class AgentCapabilities(Model):
     """Metadata that a sender attaches under keys of its own."""
 
     providers: ProvidersCapabilities | None = None
-    """`{}` says that the client may call the methods below `providers/`. Null and absence both mean that it may not.
+    """`{}` says that the client may call the methods below `providers/`. Null and omission both mean that it may not.
 
     Unstable: may change in any version.
     """
@@ -239,18 +239,18 @@ class AuthAccount(Model):
     """Name of the account, fit to stand alone."""
 
     active: bool | None = None
-    """Whether the agent uses this account by default; several may be active. Null and absence both mean that the agent
-    does not say.
+    """Whether the agent uses this account by default; several may be active. Null and omission both mean that the
+    agent does not say.
     """
 
     name: str | None = None
-    """Name of the user. Null and absence both mean that none is told."""
+    """Name of the user. Null and omission both mean that none is told."""
 
     email: str | None = None
-    """Address of the user. Null and absence both mean that none is told."""
+    """Address of the user. Null and omission both mean that none is told."""
 
     organization: str | None = None
-    """Name of the organization or team. Null and absence both mean that none is told."""
+    """Name of the organization or team. Null and omission both mean that none is told."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -328,7 +328,7 @@ class AuthStatusResponse(Model):
     """
 
     accounts: list[AuthAccount] | MISSING = MISSING
-    """The accounts that the agent has, for display. Absent and `[]` both mean that it tells of none."""
+    """The accounts that the agent has, for display. Omission and `[]` both mean that it tells of none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -345,7 +345,7 @@ class AuthStatusUpdateNotification(Model):
     """
 
     accounts: list[AuthAccount] | MISSING = MISSING
-    """The accounts that the agent has, for display. Absent and `[]` both mean that it tells of none."""
+    """The accounts that the agent has, for display. Omission and `[]` both mean that it tells of none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -560,7 +560,7 @@ class CancelledIdleSessionStateUpdate(Model, IdleSessionStateUpdate):
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
-    """How many tokens were used. Null and absence both mean that it is not told.
+    """How many tokens were used. Null and omission both mean that it is not told.
 
     Unstable: may change in any version.
     """
@@ -601,7 +601,7 @@ class CancelledStopReason(Model, IdleStateUpdate):
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
-    """How many tokens were used. Null and absence both mean that it is not told.
+    """How many tokens were used. Null and omission both mean that it is not told.
 
     Unstable: may change in any version.
     """
@@ -1151,7 +1151,7 @@ class EndTurnIdleSessionStateUpdate(Model, IdleSessionStateUpdate):
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
-    """How many tokens were used. Null and absence both mean that it is not told.
+    """How many tokens were used. Null and omission both mean that it is not told.
 
     Unstable: may change in any version.
     """
@@ -1178,7 +1178,7 @@ class EndTurnStopReason(Model, IdleStateUpdate):
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
-    """How many tokens were used. Null and absence both mean that it is not told.
+    """How many tokens were used. Null and omission both mean that it is not told.
 
     Unstable: may change in any version.
     """
@@ -1255,7 +1255,7 @@ class ErrorIdleSessionStateUpdate(Model, IdleSessionStateUpdate):
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
-    """How many tokens were used. Null and absence both mean that it is not told.
+    """How many tokens were used. Null and omission both mean that it is not told.
 
     Unstable: may change in any version.
     """
@@ -1302,7 +1302,7 @@ class ErrorStopReason(Model, IdleStateUpdate):
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
-    """How many tokens were used. Null and absence both mean that it is not told.
+    """How many tokens were used. Null and omission both mean that it is not told.
 
     Unstable: may change in any version.
     """
@@ -1343,7 +1343,7 @@ class ForkSessionRequest(Model):
     """Metadata that a sender attaches under keys of its own."""
 
     system_prompt: Annotated[SystemPrompt | None, Field(alias="systemPrompt")] = None
-    """Instructions of the client for the model. Null and absence both mean that there are none.
+    """Instructions of the client for the model. Null and omission both mean that there are none.
 
     Only with the capability `capabilities.session.systemPrompt` of the agent. Unstable: may change in any version.
     """
@@ -1584,7 +1584,7 @@ class ListSessionsRequest(Model):
     """Metadata that a sender attaches under keys of its own."""
 
     archived: SessionArchiveFilter | None = None
-    """Whether archived sessions are listed. Null and absence both mean `exclude`.
+    """Whether archived sessions are listed. Null and omission both mean `exclude`.
 
     Only with the capability `capabilities.session.archive` of the agent. Unstable: may change in any version.
     """
@@ -1715,7 +1715,7 @@ class MaxTokensIdleSessionStateUpdate(Model, IdleSessionStateUpdate):
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
-    """How many tokens were used. Null and absence both mean that it is not told.
+    """How many tokens were used. Null and omission both mean that it is not told.
 
     Unstable: may change in any version.
     """
@@ -1744,7 +1744,7 @@ class MaxTokensStopReason(Model, IdleStateUpdate):
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
-    """How many tokens were used. Null and absence both mean that it is not told.
+    """How many tokens were used. Null and omission both mean that it is not told.
 
     Unstable: may change in any version.
     """
@@ -1777,7 +1777,7 @@ class MaxTurnRequestsIdleSessionStateUpdate(Model, IdleSessionStateUpdate):
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
-    """How many tokens were used. Null and absence both mean that it is not told.
+    """How many tokens were used. Null and omission both mean that it is not told.
 
     Unstable: may change in any version.
     """
@@ -1806,7 +1806,7 @@ class MaxTurnRequestsStopReason(Model, IdleStateUpdate):
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
-    """How many tokens were used. Null and absence both mean that it is not told.
+    """How many tokens were used. Null and omission both mean that it is not told.
 
     Unstable: may change in any version.
     """
@@ -1840,7 +1840,7 @@ class McpCapabilities(Model):
     """Metadata that a sender attaches under keys of its own."""
 
     acp: McpAcpCapabilities | None = None
-    """`{}` says that the client may pass MCP servers of type `acp`. Null and absence both mean that it may not.
+    """`{}` says that the client may pass MCP servers of type `acp`. Null and omission both mean that it may not.
 
     Unstable: may change in any version.
     """
@@ -1856,7 +1856,7 @@ class McpError(Model):
     """What went wrong."""
 
     data: Any = None
-    """More about it. Null and absence both mean that there is none; null goes on as it came."""
+    """More about it. Null and omission both mean that there is none; null goes on as it came."""
 
 
 class McpHttpCapabilities(Model):
@@ -1948,7 +1948,7 @@ class MessageMcpNotification(Model):
     """The method of MCP."""
 
     params: dict[str, Any] | None = None
-    """Its params. Null and absence both mean that there are none."""
+    """Its params. Null and omission both mean that there are none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -1967,7 +1967,7 @@ class MessageMcpRequest(Model):
     """The method of MCP."""
 
     params: dict[str, Any] | None = None
-    """Its params. Null and absence both mean that there are none."""
+    """Its params. Null and omission both mean that there are none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -2028,7 +2028,7 @@ class NewSessionRequest(Model):
     """Metadata that a sender attaches under keys of its own."""
 
     system_prompt: Annotated[SystemPrompt | None, Field(alias="systemPrompt")] = None
-    """Instructions of the client for the model. Null and absence both mean that there are none.
+    """Instructions of the client for the model. Null and omission both mean that there are none.
 
     Only with the capability `capabilities.session.systemPrompt` of the agent. Unstable: may change in any version.
     """
@@ -2077,7 +2077,7 @@ class NoStopReason(Model, IdleStateUpdate):
     """Why the work ended. Some reasons bring fields of their own."""
 
     usage: Usage | None = None
-    """How many tokens were used. Null and absence both mean that it is not told.
+    """How many tokens were used. Null and omission both mean that it is not told.
 
     Unstable: may change in any version.
     """
@@ -2108,7 +2108,7 @@ class NoneIdleSessionStateUpdate(Model, IdleSessionStateUpdate):
     """Why the work ended. Some reasons bring fields of their own."""
 
     usage: Usage | None = None
-    """How many tokens were used. Null and absence both mean that it is not told.
+    """How many tokens were used. Null and omission both mean that it is not told.
 
     Unstable: may change in any version.
     """
@@ -2370,7 +2370,7 @@ class ProviderInfo(Model):
     """True if the provider cannot be disabled. Clients do not call `providers/disable` for it then."""
 
     current: ProviderCurrentConfig | None = None
-    """Where the agent sends its requests now, without secrets. Null and absence both mean that the provider is
+    """Where the agent sends its requests now, without secrets. Null and omission both mean that the provider is
     disabled.
     """
 
@@ -2392,7 +2392,7 @@ class ProxySuccessorNotification(Model):
     """The method of the message inside."""
 
     params: Any = None
-    """Its params, passed on as they are: an object or an array. Null and absence both mean that there are none."""
+    """Its params, passed on as they are: an object or an array. Null and omission both mean that there are none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -2407,7 +2407,7 @@ class ProxySuccessorRequest(Model):
     """The method of the message inside."""
 
     params: Any = None
-    """Its params, passed on as they are: an object or an array. Null and absence both mean that there are none."""
+    """Its params, passed on as they are: an object or an array. Null and omission both mean that there are none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -2434,7 +2434,7 @@ class RefusalIdleSessionStateUpdate(Model, IdleSessionStateUpdate):
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
-    """How many tokens were used. Null and absence both mean that it is not told.
+    """How many tokens were used. Null and omission both mean that it is not told.
 
     Unstable: may change in any version.
     """
@@ -2461,7 +2461,7 @@ class RefusalStopReason(Model, IdleStateUpdate):
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
-    """How many tokens were used. Null and absence both mean that it is not told.
+    """How many tokens were used. Null and omission both mean that it is not told.
 
     Unstable: may change in any version.
     """
@@ -2674,7 +2674,7 @@ class ResumeSessionRequest(Model):
     """Metadata that a sender attaches under keys of its own."""
 
     system_prompt: Annotated[SystemPrompt | None, Field(alias="systemPrompt")] = None
-    """Instructions of the client for the model. Null and absence both mean that there are none.
+    """Instructions of the client for the model. Null and omission both mean that there are none.
 
     Only with the capability `capabilities.session.systemPrompt` of the agent. Unstable: may change in any version.
     """
@@ -2808,19 +2808,19 @@ class SessionCapabilities(Model):
 
     archive: SessionArchiveCapabilities | None = None
     """`{}` says that the client may call `session/archive` and `session/unarchive`, and may filter lists by
-    `archived`. Null and absence both mean that it may not.
+    `archived`. Null and omission both mean that it may not.
 
     Unstable: may change in any version.
     """
 
     status: SessionStatusCapabilities | None = None
-    """`{}` says that the client may call `session/status`. Null and absence both mean that it may not.
+    """`{}` says that the client may call `session/status`. Null and omission both mean that it may not.
 
     Unstable: may change in any version.
     """
 
     title: SessionTitleCapabilities | None = None
-    """`{}` says that the client may call `session/set_title`. Null and absence both mean that it may not.
+    """`{}` says that the client may call `session/set_title`. Null and omission both mean that it may not.
 
     Unstable: may change in any version.
     """
@@ -2828,7 +2828,7 @@ class SessionCapabilities(Model):
     system_prompt: Annotated[
         SessionSystemPromptCapabilities | None, Field(alias="systemPrompt")
     ] = None
-    """`{}` says that the client may send a system prompt with a session. Null and absence both mean that it may not.
+    """`{}` says that the client may send a system prompt with a session. Null and omission both mean that it may not.
 
     Unstable: may change in any version.
     """
@@ -2998,7 +2998,7 @@ class SessionInfo(Model):
     """Metadata that a sender attaches under keys of its own."""
 
     archived: bool | None = None
-    """Whether the session is archived. Null and absence both mean that the agent does not say.
+    """Whether the session is archived. Null and omission both mean that the agent does not say.
 
     Only with the capability `capabilities.session.archive` of the agent. Unstable: may change in any version.
     """
@@ -3048,7 +3048,7 @@ class SessionMessage(Model):
     sender_session_id: Annotated[
         SessionId | None | MISSING, Field(alias="senderSessionId")
     ] = MISSING
-    """The session that sent it. Absent leaves it as it was, null clears it.
+    """The session that sent it. Omission leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
@@ -3056,7 +3056,7 @@ class SessionMessage(Model):
     recipient_session_id: Annotated[
         SessionId | None | MISSING, Field(alias="recipientSessionId")
     ] = MISSING
-    """The session that gets it. Absent leaves it as it was, null clears it.
+    """The session that gets it. Omission leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
@@ -3064,7 +3064,7 @@ class SessionMessage(Model):
     sender_message_id: Annotated[
         MessageId | None | MISSING, Field(alias="senderMessageId")
     ] = MISSING
-    """The id that the message has in the sender's session. Absent leaves it as it was, null clears it.
+    """The id that the message has in the sender's session. Omission leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
@@ -3072,13 +3072,13 @@ class SessionMessage(Model):
     recipient_message_id: Annotated[
         MessageId | None | MISSING, Field(alias="recipientMessageId")
     ] = MISSING
-    """The id that the message has in the recipient's session. Absent leaves it as it was, null clears it.
+    """The id that the message has in the recipient's session. Omission leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
     content: list[ContentBlock] | None | MISSING = MISSING
-    """The whole content. Absent leaves it as it was, null and `[]` clear it.
+    """The whole content. Omission leaves it as it was, null and `[]` clear it.
 
     Null clears the value; omitted leaves it unchanged.
     """
@@ -3172,7 +3172,7 @@ class SessionStatusResponse(Model):
     """Whether the agent holds the session in memory. Clients read a value that they do not know as `saved`."""
 
     state: StateUpdate | None = None
-    """What the session does in the foreground, as in `state_update`. Null and absence both mean that the agent does
+    """What the session does in the foreground, as in `state_update`. Null and omission both mean that the agent does
     not say; neither means `idle`. It is no new event.
     """
 
@@ -3184,7 +3184,7 @@ class SessionSystemPromptCapabilities(Model):
     """Present, if only as `{}`, when the client may send a system prompt in mode `append`."""
 
     mode: SessionSystemPromptModeCapabilities | None = None
-    """The modes beside `append`. Null and absence both mean that there is no other."""
+    """The modes beside `append`. Null and omission both mean that there is no other."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -3194,7 +3194,7 @@ class SessionSystemPromptModeCapabilities(Model):
     """The modes of system prompts that an agent takes beside `append`."""
 
     override: SessionSystemPromptOverrideCapabilities | None = None
-    """`{}` says that the agent takes `override`. Null and absence both mean that it does not."""
+    """`{}` says that the agent takes `override`. Null and omission both mean that it does not."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -3227,7 +3227,7 @@ class SetProviderRequest(Model):
     """The address to send requests to."""
 
     headers: dict[str, str] | MISSING = MISSING
-    """All headers that each request shall carry, secrets included. Absent means none."""
+    """All headers that each request shall carry, secrets included. Omission means none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -3362,7 +3362,7 @@ class SubagentSessionCapabilities(Model):
     """
 
     cancel: SessionCancelCapabilities | None = None
-    """`{}` says that the client may cancel the subagent's work; the session stays. Null and absence both mean that it
+    """`{}` says that the client may cancel the subagent's work; the session stays. Null and omission both mean that it
     may not.
     """
 
@@ -3383,33 +3383,33 @@ class SubagentUpdate(Model):
     """The session of the subagent."""
 
     title: str | None | MISSING = MISSING
-    """Name of the subagent, for people. Absent leaves it as it was, null clears it.
+    """Name of the subagent, for people. Omission leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
     description: str | None | MISSING = MISSING
-    """What the subagent is for, for people. Absent leaves it as it was, null clears it.
+    """What the subagent is for, for people. Omission leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
     capabilities: SubagentSessionCapabilities | None | MISSING = MISSING
-    """What the client may do to that session, complete. Absent leaves it as it was, null withdraws all.
+    """What the client may do to that session, complete. Omission leaves it as it was, null withdraws all.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
     state: StateUpdate | None | MISSING = MISSING
-    """What the subagent does now, complete. Absent leaves it as it was; null means that nobody knows, not that it is
+    """What the subagent does now, complete. Omission leaves it as it was; null means that nobody knows, not that it is
     idle.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
     cwd: AbsolutePath | None | MISSING = MISSING
-    """Working directory of the subagent, an absolute path. Absent leaves it as it was, null clears it. Without one it
-    is that of the session above.
+    """Working directory of the subagent, an absolute path. Omission leaves it as it was, null clears it. Without one
+    it is that of the session above.
 
     Null clears the value; omitted leaves it unchanged.
     """
@@ -3417,7 +3417,7 @@ class SubagentUpdate(Model):
     additional_directories: Annotated[
         list[AbsolutePath] | None | MISSING, Field(alias="additionalDirectories")
     ] = MISSING
-    """Further workspace roots of the subagent, absolute paths, complete. Absent leaves it as it was, null clears it.
+    """Further workspace roots of the subagent, absolute paths, complete. Omission leaves it as it was, null clears it.
     Without it they are those of the session above.
 
     Null clears the value; omitted leaves it unchanged. Only with the capability
@@ -4145,7 +4145,7 @@ class UnknownIdleSessionStateUpdate(Unknown, IdleSessionStateUpdate):
     """
 
     usage: Usage | None = None
-    """How many tokens were used. Null and absence both mean that it is not told.
+    """How many tokens were used. Null and omission both mean that it is not told.
 
     Unstable: may change in any version.
     """
@@ -4196,7 +4196,7 @@ class UnknownIdleStateUpdate(Unknown, IdleStateUpdate):
     """
 
     usage: Usage | None = None
-    """How many tokens were used. Null and absence both mean that it is not told.
+    """How many tokens were used. Null and omission both mean that it is not told.
 
     Unstable: may change in any version.
     """
@@ -4603,17 +4603,17 @@ class Usage(Model):
     """Tokens that the model wrote."""
 
     thought_tokens: Annotated[int | None, Field(alias="thoughtTokens", ge=0)] = None
-    """Tokens of its reasoning. Null and absence both mean that it is not told."""
+    """Tokens of its reasoning. Null and omission both mean that it is not told."""
 
     cached_read_tokens: Annotated[int | None, Field(alias="cachedReadTokens", ge=0)] = (
         None
     )
-    """Tokens that were read from a cache. Null and absence both mean that it is not told."""
+    """Tokens that were read from a cache. Null and omission both mean that it is not told."""
 
     cached_write_tokens: Annotated[
         int | None, Field(alias="cachedWriteTokens", ge=0)
     ] = None
-    """Tokens that were written to a cache. Null and absence both mean that it is not told."""
+    """Tokens that were written to a cache. Null and omission both mean that it is not told."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
