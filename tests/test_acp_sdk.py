@@ -263,6 +263,38 @@ def test_unknown_variants_are_refused_where_the_option_says_so(released: Path) -
     assert not re.findall(r"class (OtherSessionUpdate|OtherContentBlock)\b", made)
 
 
+@pytest.mark.parametrize("length", [None, 88])
+def test_both_files_are_laid_out_as_the_formatter_of_the_sdk_has_them(
+    released: Path, ours: Path, tmp_path: Path, length: int | None
+) -> None:
+    """With the settings of the SDK itself, and with another length of a line."""
+    if length is None:
+        checked, settings = ours / "src", ["--config", str(released / "pyproject.toml")]
+    else:
+        chosen = Settings(package="acp", options={"line-length": length})
+        made = target(*understand(load(evidence.path(SCHEMA)), is_apart=target.is_apart), chosen)
+        checked, settings = tmp_path, ["--isolated", "--config", f"line-length = {length}"]
+        (tmp_path / "acp").mkdir()
+        for path, text in made.items():
+            (tmp_path / path).write_text(text, "utf-8")
+    files = [checked / "acp" / name for name in ("schema.py", "meta.py")]
+    run = subprocess.run(
+        [sys.executable, "-m", "ruff", "format", "--check", "--no-cache", *settings, *files],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "2 files already formatted" in run.stdout
+
+
+def test_a_length_of_a_line_that_nobody_can_keep_is_refused(released: Path) -> None:
+    understood = understand(load(evidence.path(SCHEMA)), is_apart=target.is_apart)
+    for length in (0, 19, 321):
+        with pytest.raises(Faults, match="'line-length' must be from 20 to 320"):
+            target(*understood, Settings(package="acp", options={"line-length": length}))
+
+
 def test_what_is_no_acp_is_refused_with_a_sentence() -> None:
     for text in plugins.SAMPLES.values():
         with pytest.raises(Faults, match="the target 'acp-sdk' cannot use it: it is not the Agent Client Protocol"):

@@ -27,6 +27,7 @@ from acpgen.schema.load import Source as _Source
 from acpgen.schema.names import assign, class_name, class_names, field_name, field_names, method_keys
 from acpgen.targets import Option, Render, Settings, Target
 from acpgen.targets.outside import files_of
+from acpgen.targets.python.formatted import formatted
 from acpgen.targets.python.literals import docstring, json_literal, literal
 from acpgen.write import Files
 
@@ -51,6 +52,7 @@ __all__ = [
     "exercise",
     "field_name",
     "field_names",
+    "formatted",
     "indented",
     "ir",
     "json_literal",

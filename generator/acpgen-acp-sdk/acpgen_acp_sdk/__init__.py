@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import cast
 
-from acpgen.plugins import Bundle, Option, Settings, Target, field_names, ir, literal, refuse
+from acpgen.plugins import Bundle, Option, Settings, Target, field_names, formatted, ir, literal, refuse
 from acpgen_acp_sdk.module import module
 from acpgen_acp_sdk.view import View
 
 ABOUT = "acp/schema.py and acp/meta.py of the Agent Client Protocol's Python SDK."
 VERSION = 1
 """The version of ACP that these modules of the SDK speak."""
+LENGTHS = range(20, 321)
+"""The lengths that a line may have."""
 
 
 def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:  # noqa: ARG001 - every target takes it
@@ -23,7 +26,13 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     keep = settings.options["unknown-variants"] == "keep"
     view = View(protocol, keep_unknown=keep)
     schema = module(view, str(settings.options["helpers"]))
-    return {f"{folder}/schema.py": schema, f"{folder}/meta.py": methods(protocol)}
+    length = cast("int", settings.options["line-length"])
+    if length not in LENGTHS:
+        raise refuse(
+            protocol, "acp-sdk", f"its option 'line-length' must be from {LENGTHS.start} to {LENGTHS.stop - 1}"
+        )
+    files = {f"{folder}/schema.py": schema, f"{folder}/meta.py": methods(protocol)}
+    return formatted(files, length, target="acp-sdk")
 
 
 def methods(protocol: ir.Protocol) -> str:
@@ -50,6 +59,7 @@ target = Target(
             ("keep", "refuse"),
         ),
         Option("helpers", "The module of salvage_on_error and skip_invalid_items.", "acp._deserialize"),
+        Option("line-length", "The length of a line of Python, 20 to 320.", 120),
     ),
     is_apart=True,
 )

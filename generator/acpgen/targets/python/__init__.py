@@ -25,7 +25,7 @@ from acpgen.targets.python.carried import carried_by
 from acpgen.targets.python.defaults import with_sound_defaults
 from acpgen.targets.python.dials import OPTIONS, PYTHONS, dials
 from acpgen.targets.python.distribution import STRICT, distribution
-from acpgen.targets.python.formatted import formatted
+from acpgen.targets.python.formatted import formatted, with_relative_imports
 from acpgen.targets.python.kinds import kind_imports, kind_views
 from acpgen.targets.python.laid_out import NOTICE, lay_out, title_of
 from acpgen.targets.python.literals import inside_docstring, literal
@@ -78,7 +78,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         files.update({f"{top}/runtime/{path}": text for path, text in _runtime() if path in carried})
     if settings.distribution is not None:
         files.update(distribution(protocol, settings, top, chosen))
-    return formatted(files, chosen.line_length, chosen.python)
+    return formatted(with_relative_imports(files), chosen.line_length, chosen.python)
 
 
 def _file(protocol: ir.Protocol, files: Mapping[str, str], names: Names, modules: Modules) -> str:

@@ -1,7 +1,8 @@
-"""The layout of generated Python: imports relative to their package and sorted, then what `ruff format` makes of it."""
+"""The layout of generated Python: sorted imports, relative ones where that is asked for, then what `ruff format` makes of it."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import tempfile
 from collections.abc import Mapping
@@ -15,14 +16,22 @@ from acpgen.targets.python.dials import LINE, PYTHONS
 from acpgen.targets.python.imported import imports_from
 
 
-def formatted(files: Mapping[str, str], line_length: int = LINE, python: str = PYTHONS[0]) -> dict[str, str]:
+def formatted(
+    files: Mapping[str, str], line_length: int = LINE, python: str = PYTHONS[0], *, target: str = "python"
+) -> dict[str, str]:
     """The same files with their Python modules as `ruff format` and `ruff check` want them; others are left as they are.
 
-    No settings of the folder or the user count. Raises `Faults` where ruff fails, as it does without enough memory.
+    `python` is the oldest that the code is for, such as `3.11`. No settings of the folder or the user count. Raises `Faults`, which name
+    the target, where ruff fails, as it does of text that is no Python, of lengths other than 1 to 320, and without enough memory.
     """
-    modules = {path: relative(text, path) for path, text in files.items() if path.endswith(".py")}
-    found = _run(tuple(modules.items()), line_length, f"py{python.replace('.', '')}")
+    modules = {path: text for path, text in files.items() if path.endswith(".py")}
+    found = _run(tuple(modules.items()), line_length, f"py{python.replace('.', '')}", target)
     return {**files, **dict(found)}
+
+
+def with_relative_imports(files: Mapping[str, str]) -> dict[str, str]:
+    """The same files, their Python modules as `relative` makes them."""
+    return {path: relative(text, path) if path.endswith(".py") else text for path, text in files.items()}
 
 
 def relative(source: str, path: str) -> str:
@@ -54,25 +63,29 @@ def _common(one: list[str], other: list[str]) -> list[str]:
 
 
 @lru_cache(maxsize=16)
-def _run(modules: tuple[tuple[str, str], ...], line_length: int, target: str) -> tuple[tuple[str, str], ...]:
+def _run(
+    modules: tuple[tuple[str, str], ...], line_length: int, version: str, target: str
+) -> tuple[tuple[str, str], ...]:
     """Each module as ruff lays it out, by path."""
     length = ["--config", f"line-length = {line_length}"]
-    options = ["--isolated", "--no-cache", "--quiet", *length, "--target-version", target]
+    own = sorted({path.partition("/")[0] for path, _ in modules if "/" in path})
+    options = ["--isolated", "--no-cache", "--quiet", *length, "--target-version", version]
+    sorting = ["--config", f"lint.isort.known-first-party = {json.dumps(own)}"]
     with tempfile.TemporaryDirectory(prefix="acpgen-") as name:
         folder = Path(name)
         for path, text in modules:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(text, "utf-8", newline="")
-        for command in (["check", "--fix-only", "--select", "I001,RUF022", *options], ["format", *options]):
-            _ruff(command, folder, modules[0][0])
+        for command in (["check", "--fix-only", "--select", "I001,RUF022", *sorting, *options], ["format", *options]):
+            _ruff(command, folder, modules[0][0], target)
         return tuple((path, (folder / path).read_bytes().decode()) for path, _ in modules)
 
 
-def _ruff(command: list[str], folder: Path, at: str) -> None:
+def _ruff(command: list[str], folder: Path, at: str, target: str) -> None:
     done = subprocess.run(  # noqa: S603 - ruff, on a folder of ours
         [find_ruff_bin(), *command, "."], cwd=folder, capture_output=True, encoding="utf-8", check=False
     )
     if done.returncode != 0:
         told = next((line for line in done.stderr.splitlines() if line.strip()), "nothing was told")
         reason = f"ruff, which lays out its modules, ended with code {done.returncode}: {told}"
-        raise Faults([TargetFailed(at=at, name="python", reason=printable(reason))])
+        raise Faults([TargetFailed(at=at, name=target, reason=printable(reason))])
