@@ -210,6 +210,47 @@ def test_what_is_a_field_is_not_written_from_model_extra(kept: Subject) -> None:
         del record.model_extra[name]
 
 
+def test_what_must_be_on_the_wire_is_not_left_out_by_model_fields_set(kept: Subject) -> None:
+    """Optional fields are left out by it, as pydantic has it; a record without its required ones is none."""
+    module = kept.module
+    for name in ("text", "type"):
+        text = module.TextContent(text="a", meta={"b": 1})
+        chunk = module.AgentMessageChunk(content=text)
+        chunk.content.model_fields_set.discard(name)
+        for value in (chunk.content, chunk, module.SessionNotification(session_id="s", update=chunk)):
+            with pytest.raises(
+                kept.runtime.EncodeError, match=f"'{name}' is required, and 'model_fields_set' lacks it"
+            ):
+                module.encode(value)
+    text = module.TextContent(text="a", meta={"b": 1})
+    text.model_fields_set.discard("meta")
+    assert kept.encoded(text) == {"type": "text", "text": "a"}
+    assert kept.encoded(module.TextContent.model_construct(text="a", type="text")) == {"type": "text", "text": "a"}
+
+
+def test_a_variant_without_a_tag_is_not_written_with_the_tag_of_another(kept: Subject) -> None:
+    module = kept.module
+    server = module.McpServerStdio(name="n", command="/c", args=[], env=[])
+    request = module.NewSessionRequest(cwd="/", mcp_servers=[server])
+    plain = kept.encoded(request)
+    held = request.mcp_servers[0]
+    for tag, other in (("http", "McpServerHttp"), ("quic", "UnknownMcpServer")):
+        held.model_extra["type"] = tag
+        with pytest.raises(kept.runtime.EncodeError, match=f"Expected `{other}`.*type='{tag}'"):
+            module.encode(request)
+    held.model_extra.clear()
+    held.model_extra["more"] = 1
+    plain["mcpServers"][0]["more"] = 1
+    assert kept.encoded(request) == plain
+    method = module.InitializeResponse(protocol_version=1, auth_methods=[module.AuthMethodAgent(id="i", name="n")])
+    assert kept.encoded(method)["authMethods"] == [{"id": "i", "name": "n"}]
+    method.auth_methods[0].model_extra["type"] = "agent"
+    assert kept.encoded(method)["authMethods"] == [{"id": "i", "name": "n", "type": "agent"}]
+    method.auth_methods[0].model_extra["type"] = "terminal"
+    with pytest.raises(kept.runtime.EncodeError, match="Expected `AuthMethodTerminal`"):
+        module.encode(method)
+
+
 def test_a_field_that_is_deleted_is_omitted_and_a_required_one_is_not_deleted(kept: Subject) -> None:
     text = kept.module.TextContent(text="a", meta={"b": 1}, extra={"c": 1})
     for name in ("text", "type"):

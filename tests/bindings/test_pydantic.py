@@ -8,7 +8,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, Final, Literal
+from types import FunctionType
+from typing import Annotated, Any, Final, Literal
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -273,6 +274,53 @@ def test_a_route_of_fastapi_takes_and_describes_a_type(own: Subject) -> None:
         assert (answer.status_code, answer.json()) == (200, value)
         bad = client.post("/prompt", json={"sessionId": "s", "prompt": [{"type": "text"}]})
         assert bad.status_code == 422
+
+
+BODIES: Final[dict[str, tuple[tuple[str, Any], ...]]] = {
+    "own_v1": (
+        ("PromptRequest", {"sessionId": "s", "prompt": []}),
+        ("ContentBlock", {"type": "text", "text": "hi"}),
+        ("ContentBlock", {"type": "tide", "metres": 2.5}),
+        ("SessionUpdate", {"sessionUpdate": "tool_call_update", "toolCallId": "t"}),
+        ("McpServer", {"name": "n", "command": "/c", "args": [], "env": []}),
+        ("AuthMethod", {"id": "i", "name": "n"}),
+        ("ReadTextFileRequest", {"sessionId": "s", "path": "/a", "line": 3}),
+    ),
+    "own_v2": (
+        ("StateUpdate", {"sessionUpdate": "state_update", "state": "running"}),
+        ("IdleStateUpdate", {"sessionUpdate": "state_update", "state": "idle", "stopReason": "end_turn"}),
+        ("ContentBlock", {"type": "text", "text": "hi"}),
+        ("SessionUpdate", {"sessionUpdate": "tool_call_update", "toolCallId": "t"}),
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore::pydantic.warnings.UnsupportedFieldAttributeWarning")
+@pytest.mark.parametrize("source", BODIES)
+def test_a_route_of_fastapi_takes_unions_and_classes_that_stand_for_several_as_its_body(
+    subjects: Subjects, source: str
+) -> None:
+    """As the page on reading says: FastAPI takes for a body what is a record, and other types where `Body()` says so."""
+    fastapi = pytest.importorskip("fastapi")
+    testing = pytest.importorskip("fastapi.testclient")
+    subject = subjects(source)
+    app = fastapi.FastAPI()
+
+    def same(body: Any) -> Any:
+        return body
+
+    for number, (name, _) in enumerate(BODIES[source]):
+        type_ = getattr(subject.module, name)
+        route = FunctionType(same.__code__, globals())
+        route.__annotations__ = {"body": Annotated[type_, fastapi.Body()], "return": type_}
+        app.post(f"/{number}", response_model_exclude_unset=True)(route)
+    paths = app.openapi()["paths"]
+    with testing.TestClient(app) as client:
+        for number, (name, value) in enumerate(BODIES[source]):
+            assert "parameters" not in paths[f"/{number}"]["post"], name
+            answer = client.post(f"/{number}", json=value)
+            assert (answer.status_code, answer.json()) == (200, value), name
+            assert client.post(f"/{number}", json=[]).status_code == 422, name
 
 
 def test_a_tool_is_made_of_a_class_and_its_arguments_are_read_back(own: Subject) -> None:

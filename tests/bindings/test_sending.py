@@ -141,9 +141,10 @@ def test_what_decode_refuses_is_refused_before_it_is_sent(own: Subject) -> None:
     module, runtime = own.module, own.runtime
     request = module.ValueIdSetSessionConfigOptionRequest(session_id="s", config_id="c", value="v")
     request.model_extra["type"] = "boolean"
-    (said,) = refused(own, request)
-    assert "the value 'boolean' of 'type' belongs to another variant" in said
-    refused(own, runtime.Request(1, "session/set_config_option", request))
+    for value in (request, runtime.Request(1, "session/set_config_option", request)):
+        for strict in (False, True):
+            with pytest.raises(runtime.EncodeError, match="the value 'boolean' of 'type' belongs to another variant"):
+                module.encode(value, strict=strict)
     path = module.ReadTextFileRequest.model_construct(session_id="s", path="a")
     assert refused(own, path)[0].startswith("/path: ")
     assert refused(own, runtime.Request(1, "no/such", {})) == ["/method: the method 'no/such' is not known"]

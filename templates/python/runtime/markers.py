@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, NamedTuple, Unpack, cast, get_args, ge
 from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import MISSING, PydanticCustomError, PydanticKnownError, core_schema
 
-from .alone import as_variant
+from .alone import WritingOther, as_variant, written_by
 from .json_types import Numeric, Scalar, comparable, integer_of, is_array, is_object, is_sequence
 from .judging import Judge
 from .model import holds_constant, value_of
@@ -51,6 +51,7 @@ class Tagged(NamedTuple):
         known = len(self.tags)
         assert len(schemas) == known + self.fallbacks + self.default, self.field
         choices: dict[Any, core_schema.CoreSchema] = {}
+        branch_of = Discriminator(self)
         for index, tag in enumerate(self.tags):
             schema = as_variant(branches[index], self.field, tag, schemas[index])
             choices[_label(tag)] = schema
@@ -67,8 +68,8 @@ class Tagged(NamedTuple):
                 check = _Exclusive(branches[known : known + self.fallbacks])
                 choices[FALLBACK] = core_schema.no_info_wrap_validator_function(check, choices[FALLBACK])
         if self.default:
-            choices[DEFAULT] = schemas[-1]
-        return core_schema.tagged_union_schema(choices, Discriminator(self))
+            choices[DEFAULT] = written_by(WritingOther(branch_of, DEFAULT), schemas[-1])
+        return core_schema.tagged_union_schema(choices, branch_of)
 
 
 class Discriminator:

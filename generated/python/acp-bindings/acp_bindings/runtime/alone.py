@@ -40,7 +40,14 @@ def as_variant(
     """The schema of a union's branch, which writes the tag if the record does not have it of itself."""
     if not isinstance(branch, type) or variant_tag(branch) != field:
         return schema
-    serialization = core_schema.wrap_serializer_function_ser_schema(Writing(field, tag))
+    return written_by(Writing(field, tag), schema)
+
+
+def written_by(
+    writing: Writing | WritingOther, schema: core_schema.CoreSchema
+) -> core_schema.CoreSchema:
+    """The schema of a union's branch that is written in a way of its own."""
+    serialization = core_schema.wrap_serializer_function_ser_schema(writing)
     if schema["type"] != "definition-ref":
         return core_schema.no_info_after_validator_function(
             _same, schema, serialization=serialization
@@ -78,6 +85,26 @@ class _Reading:
             record.__pydantic_extra__[self.field] = stray
             record.__pydantic_fields_set__.add(self.field)
         return record
+
+
+class WritingOther:
+    """Writes a record of one branch of a union; refuses it where `branch_of` names another, as a tag in `model_extra` makes it."""
+
+    __slots__ = ("__name__", "branch", "branch_of")
+
+    def __init__(self, branch_of: Callable[[Any], str | None], branch: str) -> None:
+        self.__name__: Final = f"as {branch}"
+        self.branch_of: Final = branch_of
+        self.branch: Final = branch
+
+    def __call__(self, record: Any, handler: _Handler) -> Any:
+        if isinstance(record, BaseModel) and self.branch_of(record) != self.branch:
+            raise ValueError("its tag is that of another variant")
+        return handler(record)
+
+    def leaves(self, record: BaseModel) -> bool:
+        """Whether a record is written as it is, whatever it holds."""
+        return not record.__pydantic_extra__
 
 
 class Writing:

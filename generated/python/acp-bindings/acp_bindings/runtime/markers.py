@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, NamedTuple, Unpack, cast, get_args, ge
 from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import MISSING, PydanticCustomError, PydanticKnownError, core_schema
 
-from .alone import as_variant
+from .alone import WritingOther, as_variant, written_by
 from .json_types import (
     Numeric,
     Scalar,
@@ -61,6 +61,7 @@ class Tagged(NamedTuple):
         known = len(self.tags)
         assert len(schemas) == known + self.fallbacks + self.default, self.field
         choices: dict[Any, core_schema.CoreSchema] = {}
+        branch_of = Discriminator(self)
         for index, tag in enumerate(self.tags):
             schema = as_variant(branches[index], self.field, tag, schemas[index])
             choices[_label(tag)] = schema
@@ -80,8 +81,8 @@ class Tagged(NamedTuple):
                     check, choices[FALLBACK]
                 )
         if self.default:
-            choices[DEFAULT] = schemas[-1]
-        return core_schema.tagged_union_schema(choices, Discriminator(self))
+            choices[DEFAULT] = written_by(WritingOther(branch_of, DEFAULT), schemas[-1])
+        return core_schema.tagged_union_schema(choices, branch_of)
 
 
 class Discriminator:

@@ -453,6 +453,27 @@ def _constants(model: type[Model]) -> tuple[tuple[str, str, Any], ...]:
     return known
 
 
+def needed(model: type[BaseModel]) -> frozenset[str]:
+    """The fields, by Python name, without which a record is none on the wire: what is required, constants too."""
+    found = _NEEDED.get(model)
+    if found is None:
+        required = {
+            name
+            for name, field in model.__pydantic_fields__.items()
+            if field.is_required()
+        }
+        own = (
+            {name for name, _, _ in _constants(model)}
+            if issubclass(model, Model)
+            else set[str]()
+        )
+        found = _NEEDED[model] = frozenset(required | own)
+    return found
+
+
+_NEEDED: dict[type[BaseModel], frozenset[str]] = {}
+
+
 class Unknown(Model):
     """A variant of an open or tolerated union that this version of the protocol does not know, kept as it came."""
 
@@ -513,20 +534,26 @@ class Excluding(Model):
 
     @model_validator(mode="after")
     def _refuse_excluded(self) -> Excluding:
-        for wire, constants in self.excluded_constants.items():
-            value = value_of(self, wire)
-            if any(
-                isinstance(value, bool) is isinstance(one, bool) and _is(value, one)
-                for one in constants
-            ):
-                raise ValueError(
-                    f"the value {value!r} of {wire!r} belongs to another variant"
-                )
+        stray = stray_constant(self)
+        if stray is not None:
+            raise ValueError(stray)
         extra = self.__pydantic_extra__
         if extra and self.drops_unknown:
             self.__pydantic_fields_set__.difference_update(extra)
             extra.clear()
         return self
+
+
+def stray_constant(record: Excluding) -> str | None:
+    """Says which constant of another variant a record holds; `None` if it holds none."""
+    for wire, constants in record.excluded_constants.items():
+        value = value_of(record, wire)
+        if any(
+            isinstance(value, bool) is isinstance(one, bool) and _is(value, one)
+            for one in constants
+        ):
+            return f"the value {value!r} of {wire!r} belongs to another variant"
+    return None
 
 
 def _is(value: Any, constant: Scalar) -> bool:

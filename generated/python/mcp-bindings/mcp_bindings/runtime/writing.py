@@ -15,11 +15,19 @@ from typing import Any, Final, TypeAlias
 from pydantic import BaseModel
 from pydantic_core import to_json
 
-from .alone import Writing
+from .alone import Writing, WritingOther
 from .errors import EncodeError, shown
 from .json_types import is_object, is_sequence
 from .judging import Judge
-from .model import changed_defaults, variant_tag, wire_names, write_changed
+from .model import (
+    Excluding,
+    changed_defaults,
+    needed,
+    stray_constant,
+    variant_tag,
+    wire_names,
+    write_changed,
+)
 
 Write: TypeAlias = Callable[[Any], Any]
 Node: TypeAlias = Mapping[type, "Write | None"]
@@ -47,19 +55,22 @@ def quickly(record: BaseModel) -> bytes | None:
 
 
 def refuse_unwritable(record: BaseModel) -> None:
-    """Raise `EncodeError` if a record, or one in it, lacks what it must have, or has a field twice: in `model_extra`, too."""
+    """Raise `EncodeError` if a record, or one in it, lacks what it must have, has a field twice, or is another variant by what it has.
+
+    The last two come of what was put into `model_extra`.
+    """
     waiting: list[Any] = [record]
     while waiting:
         value = waiting.pop()
         if isinstance(value, BaseModel):
             held, extra, model = value.__dict__, value.__pydantic_extra__, type(value)
-            fields = model.__pydantic_fields__
-            if len(held) < len(fields):
-                for name, field in fields.items():
-                    if name not in held and field.is_required():
-                        raise EncodeError(
-                            f"{model.__name__}: the field {name!r} is required"
-                        )
+            missing = needed(model) - value.__pydantic_fields_set__
+            if missing:
+                name = min(missing, key=lambda name: (name in held, name))
+                why = ", and 'model_fields_set' lacks it" if name in held else ""
+                raise EncodeError(
+                    f"{model.__name__}: the field {name!r} is required{why}"
+                )
             if extra:
                 twice = sorted(
                     extra.keys()
@@ -69,6 +80,9 @@ def refuse_unwritable(record: BaseModel) -> None:
                     raise EncodeError(
                         f"{model.__name__}: {shown(twice[0])} is a field of it, not one for 'model_extra'"
                     )
+                stray = stray_constant(value) if isinstance(value, Excluding) else None
+                if stray is not None:
+                    raise EncodeError(f"{model.__name__}: {stray}")
                 waiting.extend(extra.values())
             waiting.extend(held.values())
         elif is_object(value):
@@ -210,7 +224,9 @@ class _Nodes:
         if serializer["type"] == "any":
             return _ANY
         function = serializer.get("function")
-        if set(serializer) != {"type", "function"} or not isinstance(function, Writing):
+        if set(serializer) != {"type", "function"} or not isinstance(
+            function, Writing | WritingOther
+        ):
             return {}
         bare = self.node(
             {key: part for key, part in schema.items() if key != "serialization"}
@@ -238,7 +254,7 @@ class _Nodes:
             self._models[model] = _unsure
             fields = self._fields(schema)
             found = self._models[model] = (
-                _unsure if fields is None else _record(*fields)
+                _unsure if fields is None else _record(*fields, needed(model))
             )
         return found
 
@@ -294,7 +310,9 @@ _Fields: TypeAlias = "tuple[Mapping[str, _Field], bool]"
 _OF_ANYTHING: Final[Mapping[str, Any]] = {"type": "any"}
 
 
-def _record(fields: Mapping[str, _Field], has_changeable: bool) -> Write:
+def _record(
+    fields: Mapping[str, _Field], has_changeable: bool, required: frozenset[str]
+) -> Write:
     count = len(fields)
 
     def write(record: Any) -> dict[str, Any]:
@@ -314,7 +332,7 @@ def _record(fields: Mapping[str, _Field], has_changeable: bool) -> Write:
                 else:
                     make = node[value.__class__]
                     made[wire] = value if make is None else make(value)
-        if len(made) != len(known):
+        if len(made) != len(known) or not required <= known:
             raise _NotSure
         return made
 
@@ -326,7 +344,7 @@ def _choice(branch: Any) -> Any:
     return branch[0] if branch.__class__ is tuple else branch
 
 
-def _left(writing: Writing, write: Write) -> Write:
+def _left(writing: Writing | WritingOther, write: Write) -> Write:
     def left(record: Any) -> Any:
         if not writing.leaves(record):
             raise _NotSure
