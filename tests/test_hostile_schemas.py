@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -23,7 +24,7 @@ from acpgen.schema.labels import labels
 from acpgen.schema.load import Source, parse
 from acpgen.schema.ways import LONGEST_CHAIN, require_short_chains
 from acpgen.targets import TARGETS, Settings
-from hostile_schemas import SHAPES, alternatives, level, levels, text
+from hostile_schemas import SHAPES, TEXT, Schema, alternatives, level, levels, protocol, text
 from schema_inclusion import Allowance, Comparer, conjunction
 from test_doubling import ending
 
@@ -268,3 +269,13 @@ def test_a_command_looks_once_at_each_of_many_faults(
         cli.app(command, prog_name="acpgen")
     assert len(written) == 300
     assert max(written.values()) <= 4
+
+
+@pytest.mark.parametrize("target", ["docs", "vectors", "python"])
+@pytest.mark.parametrize(
+    "array", [{"items": TEXT}, {"prefixItems": [TEXT]}, {"prefixItems": [TEXT], "items": TEXT}, {"uniqueItems": True}]
+)
+def test_no_target_makes_an_array_of_as_many_items_as_somebody_may_write(array: Schema, target: str) -> None:
+    given = protocol({"L0": {"type": "array", "minItems": 10**12, "maxItems": 10**12 + 1, **array}})
+    meaning, bundled = understand(parse(Source("p", "", (("p.json", json.dumps(given).encode()),))))
+    assert TARGETS[target](meaning, bundled, Settings(package="p.q"))

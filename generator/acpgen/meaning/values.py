@@ -158,9 +158,11 @@ class Values:
                 count = max(least, 1) if filled and type_.max_items != 0 else least
                 if count > 1 and type_.unique:
                     raise Unmakeable("several different items are asked for")
+                _require_room(count)
                 return [self.of(type_.items) for _ in range(count)]
             case ir.Tuple():
                 more = max((type_.min_items or 0) - len(type_.first), 0)
+                _require_room(more)
                 entries = [self.of(one, filled=filled) for one in (*type_.first, *[type_.rest] * more)]
                 if type_.unique and len({repr(one) for one in entries}) < len(entries):
                     raise Unmakeable("several different items are asked for")
@@ -273,11 +275,12 @@ class Values:
                 yield from (((), value) for value in WRONG)
 
     def _damaged_items(self, array: ir.Array, inside: frozenset[str]) -> Iterator[tuple[Path, Any]]:
+        least = array.min_items or 0
         try:
+            _require_room(least)
             good = self.of(array.items)
         except Unmakeable:
             return
-        least = array.min_items or 0
         before = [good] * (least - 1)
         for path, bad in self._damaged(array.items, inside):
             yield (len(before), *path), [*before, bad]
@@ -308,6 +311,12 @@ class Values:
                 continue
             if isinstance(one, dict) and isinstance(other, dict):
                 yield (), {**one, **other}
+
+
+def _require_room(items: int) -> None:
+    """Raise `Unmakeable` for an array of more items than a value may hold."""
+    if items > LARGEST:
+        raise Unmakeable(f"more than {LARGEST} items are asked for")
 
 
 def _inside(value: Any) -> Iterable[Any]:

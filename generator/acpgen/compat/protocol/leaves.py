@@ -20,8 +20,14 @@ from schema_inclusion.patterns import Example, NoText, TooHard, Wanted, example,
 
 Free: TypeAlias = "tuple[ir.Number | ir.String, ...]"
 
+Doubt: TypeAlias = Literal["unknown", "too long"]
+"""Why a value was not found, and still there may be one."""
+
 MOST_PAIRS: Final = 1_000_000
 """Alternatives of one side against those of the other, each with each."""
+
+LONGEST: Final = 1_000_000
+"""Characters of a text that is made to show something. What only longer ones show stays undetermined."""
 
 
 def scalar_limits(
@@ -109,6 +115,8 @@ def text_for(type_: ir.String, likely: Iterable[str] = ()) -> str | None:
         return fitting
     if type_.pattern is None:
         length = max(type_.min_length or 0, 0)
+        if length > LONGEST:
+            return None
         word = "example"
         text = word if length <= len(word) else word + "e" * (length - len(word))
         return text if type_.max_length is None else text[: type_.max_length]
@@ -151,12 +159,14 @@ def _one_way(
         outcome = _outside(each, accepted)
         if outcome == "unknown":
             yield Undetermined("a pattern is outside what can be compared", **at)
+        elif outcome == "too long":
+            yield Undetermined(f"only a text of over {LONGEST} characters would show it", **at)
         elif outcome is not None:
             keyword = _keyword(each, accepted)
             yield LimitChanged(keyword, old, new, admitted_by, outcome[0], **at)
 
 
-def _outside(type_: ir.Number | ir.String, accepted: Free) -> tuple[Any] | Literal["unknown"] | None:
+def _outside(type_: ir.Number | ir.String, accepted: Free) -> tuple[Any] | Doubt | None:
     """A value of the type that none of the others admits; `None` if there is none."""
     if isinstance(type_, ir.String):
         return _text_outside(type_, [each for each in accepted if isinstance(each, ir.String)])
@@ -169,7 +179,7 @@ def _outside(type_: ir.Number | ir.String, accepted: Free) -> tuple[Any] | Liter
     return "unknown"
 
 
-def _text_outside(type_: ir.String, accepted: Sequence[ir.String]) -> tuple[Any] | Literal["unknown"] | None:
+def _text_outside(type_: ir.String, accepted: Sequence[ir.String]) -> tuple[Any] | Doubt | None:
     low, high = type_.min_length or 0, type_.max_length
     own = () if type_.pattern is None else (type_.pattern,)
     if len(accepted) != 1:
@@ -183,17 +193,21 @@ def _text_outside(type_: ir.String, accepted: Sequence[ir.String]) -> tuple[Any]
         wanted.append(Wanted(own, (), max(low, other.max_length + 1), high))
     if other.pattern is not None and other.pattern != type_.pattern:
         wanted.append(Wanted(own, (other.pattern,), low, high))
-    unknown = False
+    doubt: Doubt | None = None
     for each in wanted:
         formed = texts.of_format(type_.format, each.low, each.high)
         text = next((text for text in formed if admits(type_, text) and admits(other, text) is False), None)
         if text is not None:
             return (text,)
-        answer = example(each) if each.matching or each.failing else _plain(each)
+        is_plain = not each.matching and not each.failing
+        if is_plain and each.low > LONGEST:
+            doubt = doubt or "too long"
+            continue
+        answer = _plain(each) if is_plain else example(each)
         if isinstance(answer, Example):
             return (answer.text,)
-        unknown |= isinstance(answer, TooHard)
-    return "unknown" if unknown else None
+        doubt = "unknown" if isinstance(answer, TooHard) else doubt
+    return doubt
 
 
 def _plain(wanted: Wanted) -> Example | NoText:
