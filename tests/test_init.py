@@ -16,6 +16,7 @@ from typer.testing import CliRunner, Result
 
 import evidence
 from acpgen import config, starting
+from acpgen import project as runs
 from acpgen.cli import app
 
 
@@ -164,6 +165,35 @@ def test_what_cannot_be_used_is_told_and_leaves_nothing(arguments: list[str], to
     assert sorted(here.iterdir()) == before
 
 
+@pytest.mark.parametrize("folder", ["project", "."])
+@pytest.mark.parametrize("given", ["../theirs/clash.json", "../theirs"])
+def test_what_a_schema_cannot_mean_is_told_where_it_was_given(folder: str, given: str, here: Path) -> None:
+    (here / "theirs").mkdir()
+    clash = {"$ref": "#/$defs/B"}
+    (here / "theirs" / "clash.json").write_text(schema(**{"$defs": {"A": clash}}), "utf-8")
+    (here / "empty").mkdir()
+    os.chdir(here / "empty")
+    made = acpgen("init", folder, f"acme/v1={given}")
+    assert made.exit_code == 2
+    assert f"{here.as_posix()}/theirs/clash.json#/$defs/A: " in made.output.replace("\n", "")
+    assert "schema/acme" not in made.output
+    assert not [*Path().iterdir()]
+
+
+def test_a_schema_is_understood_once_for_each_way_to_read_it(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "v1.json").write_text(schema(**{"$defs": {"CallRequest": CALL}}), "utf-8")
+    ways, understand = list[bool](), runs.understand
+
+    def understood(*given: Any, **options: Any) -> Any:
+        ways.append(options["is_apart"])
+        return understand(*given, **options)
+
+    monkeypatch.setattr(runs, "understand", understood)
+    assert acpgen("init", "project", "acme/v1=v1.json").exit_code == 0
+    assert sorted(ways) == [False, True]
+    assert not hasattr(starting, "understand")
+
+
 def test_a_folder_with_something_in_it_is_left_alone(here: Path) -> None:
     (here / "project").mkdir()
     (here / "project" / "mine.txt").write_text("mine", "utf-8")
@@ -173,10 +203,17 @@ def test_a_folder_with_something_in_it_is_left_alone(here: Path) -> None:
     assert [path.name for path in (here / "project").iterdir()] == ["mine.txt"]
 
 
-def test_an_empty_folder_becomes_the_project(here: Path) -> None:
+@pytest.mark.parametrize("name", ["project", "."])
+def test_an_empty_folder_becomes_the_project(name: str, here: Path) -> None:
     (here / "project").mkdir()
-    assert acpgen("init", "project").exit_code == 0
-    assert (here / "project" / "pyproject.toml").is_file()
+    os.chdir(here / "project" / ".." if name == "project" else here / "project")
+    is_the_same = (here / "project").stat().st_ino
+    made = acpgen("init", name)
+    assert made.exit_code == 0, made.output
+    assert (here / "project" / "pyproject.toml").is_file() and (here / "project" / "generated").is_dir()
+    assert (here / "project").stat().st_ino == is_the_same
+    assert f"Read {'' if name == '.' else 'project/'}README.md" in made.output
+    assert not [*here.glob("**/.*.acpgen-new")]
 
 
 # --- levels of lint --------------------------------------------------------------------------------------------------

@@ -327,13 +327,16 @@ def init(
         given[protocol] = Path(path)
     with _faults_end_with_2():
         begun = starting.start(folder, given, config.references(ref or ()), methods)
-        with created(folder, begun.files):
-            _run(project.configured(config.find(folder.resolve()), (), ()))
+        try:
+            with created(folder, begun.files):
+                _run(project.configured(config.find(folder.resolve()), (), ()))
+        except Faults as caught:
+            raise Faults(begun.as_given(fault, place(folder)) for fault in caught.faults) from None
     if begun.levels:
         terminal.say(
-            f"{', '.join(begun.levels)}: the schema breaks these rules of lint. They are warnings in {place(folder)}/pyproject.toml."
+            f"{', '.join(begun.levels)}: the schema breaks these rules of lint. They are warnings in {place(folder / 'pyproject.toml')}."
         )
-    terminal.say(f"Read {place(folder)}/README.md for what comes next.")
+    terminal.say(f"Read {place(folder / 'README.md')} for what comes next.")
 
 
 @app.command()

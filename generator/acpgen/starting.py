@@ -12,13 +12,12 @@ from typing import Final
 
 from acpgen import __version__
 from acpgen.config import find_profile
-from acpgen.errors import BadSetting, Faults
-from acpgen.generate import understand
+from acpgen.errors import BadSetting, Fault, Faults
 from acpgen.lint import lint
 from acpgen.resources import templates
 from acpgen.schema.drafts import address
 from acpgen.schema.keywords import DRAFTS
-from acpgen.schema.load import NO_REFERENCES, References, Source, parse, read, read_bytes
+from acpgen.schema.load import NO_REFERENCES, References, Source, read, read_bytes
 from acpgen.schema.profile import names as profile_names
 
 _FILES: Final[Mapping[str, str]] = {
@@ -48,10 +47,22 @@ class _Version:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The files of a new project by path, and the rules of lint that its schema breaks, which are warnings there."""
+    """The files of a new project by path, and the rules of lint that its schema breaks, which are warnings there.
+
+    `given` says of schema files, by their path there, how people know the file that each was copied from.
+    """
 
     files: Mapping[str, bytes]
     levels: tuple[str, ...]
+    given: Mapping[str, str]
+
+    def as_given(self, fault: Fault, folder: str) -> Fault:
+        """A fault of the project in a folder at the place that it has in the file that was given: the copy goes again."""
+        for path, known in self.given.items():
+            copy = f"{folder}/{path}" if folder else path
+            if fault.at == copy or fault.at.startswith((f"{copy}:", f"{copy}#")):
+                return replace(fault, at=known + fault.at.removeprefix(copy))
+        return fault
 
 
 def start(
@@ -61,17 +72,18 @@ def start(
 
     `schemas` are files or folders by the protocol that each is, such as `acme/v1`; without any, the project begins with a protocol
     of two methods. `references` say what addresses mean, `methods` names the profile that says where the protocols keep
-    their methods: files of both become files of the project. Raises `Faults`: a schema cannot be used, two protocols are one package.
+    their methods: files of both become files of the project. Raises `Faults`: a schema cannot be read, two protocols are one package.
+    What a schema means is for the project's first run to say.
     """
     name = _identifier(folder.resolve().name)
     sources = [read(path, name=protocol, references=references) for protocol, path in schemas.items()]
     sources = sources or [_starter(f"{name}/v1")]
     versions = [_Version(source.name, _package(source.name), source) for source in sources]
     _require_packages_apart(versions)
-    profile = None if methods is None else find_profile(methods)
+    if methods is not None:
+        find_profile(methods)
     levels: dict[str, None] = {}
     for version in versions:
-        understand(parse(version.source), methods=profile)
         levels.update(dict.fromkeys(finding.rule for finding in lint(version.source)))
     beside = _beside(references, sources[0])
     profiles = {} if methods is None or methods in profile_names() else {_profile(methods): read_bytes(Path(methods))}
@@ -87,10 +99,12 @@ def start(
     files: dict[str, bytes] = {path: text.encode() for path, text in _PLAIN.items()}
     files |= {path: _rendered(template, values).encode() for path, template in _FILES.items()}
     files |= {path: content for found in (*beside.values(), profiles) for path, content in found.items()}
+    given: dict[str, str] = {}
     for version in versions:
         own = (*version.source.files, *version.source.siblings)
         files |= {f"schema/{version.name}/{path}": content for path, content in own}
-    return Start(files, tuple(sorted(levels)))
+        given |= {f"schema/{version.name}/{path}": version.source.at(path) for path, _ in own}
+    return Start(files, tuple(sorted(levels)), given)
 
 
 def _starter(protocol: str) -> Source:

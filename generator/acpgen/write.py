@@ -214,27 +214,49 @@ def _digest(files: Iterable[tuple[str, bytes | None]]) -> str:
 def created(folder: Path, files: Mapping[str, bytes]) -> Generator[None]:
     """A new folder with these files, made as a whole or not at all; it goes again where the block fails.
 
+    An empty folder that is there is filled, and emptied again: somebody may stand in it, and it stays the folder that it is.
     Raises `Faults`: there is something at its place, or it cannot be written.
     """
     if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
         raise Faults([NotEmpty(at=place(folder) or ".")])
-    staged = _staged(folder)
-    with _unwritable(folder):
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            for path, content in files.items():
-                (staged / path).parent.mkdir(parents=True, exist_ok=True)
-                _create(staged / path, content)
-            os.rename(staged, folder)
-        finally:
-            shutil.rmtree(staged, ignore_errors=True)
-    is_whole = False
+    folder = Path(os.path.abspath(folder))
+    is_new, is_begun, is_whole = not folder.exists(), False, False
+    staged = _staged(folder if is_new else folder / "project")
     try:
+        with _unwritable(folder):
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            if is_new:
+                shutil.rmtree(staged, ignore_errors=True)  # of a run that was killed
+            staged.mkdir()
+            try:
+                for path, content in files.items():
+                    (staged / path).parent.mkdir(parents=True, exist_ok=True)
+                    _create(staged / path, content)
+                if is_new:
+                    os.rename(staged, folder)
+                    is_begun = True
+                else:
+                    is_begun = True
+                    for entry in sorted(staged.iterdir()):
+                        os.rename(entry, folder / entry.name)
+            finally:
+                shutil.rmtree(staged, ignore_errors=True)
         yield
         is_whole = True
     finally:
-        if not is_whole:
-            shutil.rmtree(folder, ignore_errors=True)
+        if is_begun and not is_whole:
+            _empty(folder)
+            if is_new:
+                folder.rmdir()
+
+
+def _empty(folder: Path) -> None:
+    """Remove what a folder holds, and leave the folder."""
+    for entry in folder.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry, ignore_errors=True)
+        else:
+            entry.unlink(missing_ok=True)
 
 
 def replace_file(path: Path, text: str) -> None:
