@@ -18,6 +18,7 @@ import evidence
 from acpgen import config, starting
 from acpgen import project as runs
 from acpgen.cli import app
+from acpgen.generate import understand
 
 
 def acpgen(*arguments: str | Path) -> Result:
@@ -182,7 +183,7 @@ def test_what_a_schema_cannot_mean_is_told_where_it_was_given(folder: str, given
 
 def test_a_schema_is_understood_once_for_each_way_to_read_it(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (here / "v1.json").write_text(schema(**{"$defs": {"CallRequest": CALL}}), "utf-8")
-    ways, understand = list[bool](), runs.understand
+    ways = list[bool]()
 
     def understood(*given: Any, **options: Any) -> Any:
         ways.append(options["is_apart"])
