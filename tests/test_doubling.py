@@ -74,6 +74,13 @@ def test_every_target_is_made_of_little_or_says_why_it_is_not(shape: str, target
     assert refusals(lambda: make(*understand(documents(shape)), Settings())) <= {TooManyWays}
 
 
+@pytest.mark.parametrize("shape", ["with-and-without", "variants-by-many-keys"])
+def test_unions_that_multiply_become_few_definitions(shape: str) -> None:
+    known, _ = understand(documents(shape))
+    assert len(known.definitions) < 300
+    assert {f"L{number}" for number in range(len(SHAPES[shape]))} <= set(known.definitions)
+
+
 @pytest.mark.parametrize("mode", ["protocol", "language"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_two_revisions_are_compared(shape: str, mode: Mode) -> None:

@@ -76,8 +76,8 @@ ABSOLUTE_PATH: Final = r"^(?:/|[A-Za-z]:[\\/]|\\\\[^\\/])"
 """What `format: absolute-path` asserts: a POSIX root, a drive letter, or a UNC prefix. Lexical, on every platform alike."""
 
 
-MOST_VARIANTS: Final = 100
-"""A union is distributed over the unions in its branches to so many variants at most."""
+MOST_VARIANTS: Final = 32
+"""The unions in the branches of one union become so many variants of it at most, beside its own branches."""
 
 SPELLINGS: Final = {"$defs": "definitions", "definitions": "$defs"}
 
@@ -638,9 +638,10 @@ class _Bundler:
             self._name_shapes(name, keyword, branches, is_of_objects=flatten(node, self.sources, self.flats).is_object)
             return
         root = self.roots.get(name, name)
-        self.standing[root] = self.standing.get(root, 0) + len(branches)
-        if root != name and self.standing[root] > MOST_VARIANTS:
-            return  # unions that multiply stay as they are written
+        if root != name:
+            self.standing[root] = self.standing.get(root, 0) + len(branches)
+            if self.standing[root] > MOST_VARIANTS:
+                return  # unions that multiply stay as they are written
         merged = [
             merge(base, branch, self.sources) if base or kinds(branch, self.sources) != OBJECTS else branch
             for branch in branches
