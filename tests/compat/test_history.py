@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import random
 from collections.abc import Sequence
@@ -29,6 +30,22 @@ ID: Schema = {"id": {"type": "string"}}
 def told(properties: Schema, required: tuple[str, ...] = ()) -> Schema:
     """A protocol whose agent is sent these members beside the id."""
     return protocol({"GoRequest": go({**ID, **properties}, ("id", *required))})
+
+
+def tagged(*tags: str, was: str = "") -> Schema:
+    """A protocol whose agent is sent a variant by its tag; the first one had another tag."""
+    variants = [go({"kind": {"const": tag}}, ("kind",)) for tag in tags]
+    if was:
+        variants[0]["x-was"] = [was]
+    return told({"source": {"oneOf": variants}})
+
+
+def stoppable(method: str, *, was: str = "") -> Schema:
+    """A protocol with a second method."""
+    named: Schema = {"x-method": method, "x-side": "agent", **({"x-was": [was]} if was else {})}
+    params = go({}, (), **named)
+    whole = told({})
+    return {**whole, "$defs": {**whole["$defs"], "StopRequest": params}}
 
 
 def sides(schemas: Sequence[Schema]) -> list[Side]:
@@ -188,6 +205,35 @@ def test_what_was_taken_back_is_no_finding_of_the_span_and_what_came_back_has_th
     assert not history(calm, broken, calm).origins
     (found,) = history(calm, broken, calm, broken, told({"cwd": {"type": "string"}, "x": {}}, ("cwd",))).origins[:1]
     assert (found.rule, found.old, found.new) == ("field-became-required", "r2", "r3")
+
+
+B: Schema = {"type": "string", "x-was": ["a"]}
+
+
+@pytest.mark.parametrize(
+    ("rule", "old", "renamed", "gone"),
+    [
+        ("field-removed", told({"a": {"type": "string"}}), told({"b": B}), told({})),
+        (
+            "required-field-removed",
+            told({"a": {"type": "string"}}, ("a",)),
+            told({"b": B}, ("b",)),
+            told({}),
+        ),
+        ("closed-variant-removed", tagged("p", "q", "z"), tagged("r", "q", "z", was="p"), tagged("q", "z")),
+        ("method-removed", stoppable("s/end"), stoppable("s/stop", was="s/end"), told({})),
+    ],
+)
+def test_what_was_renamed_and_later_removed_is_gone_since_it_was_renamed(
+    rule: str, old: Schema, renamed: Schema, gone: Schema
+) -> None:
+    between = copy.deepcopy(renamed)
+    between["$defs"]["GoRequest"]["properties"]["more"] = {"type": "boolean"}
+    for found in (history(old, renamed, between, gone), history(old, old, renamed, gone, gone)):
+        (origin,) = [each for each in found.origins if each.rule == rule]
+        assert (origin.old, origin.new) == (("r0", "r1") if len(found.strides) == 3 else ("r1", "r2"))
+    (kept,) = [each for each in history(old, renamed, old, gone).origins if each.rule == rule]
+    assert (kept.old, kept.new) == ("r2", "r3")
 
 
 # --- versions --------------------------------------------------------------------------------------------------------
