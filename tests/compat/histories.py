@@ -414,8 +414,14 @@ def routed(pair: Pair, finding: Finding, side: Revision) -> Iterator[Held]:
     kind = re.match(r"(error|id|message)(?![A-Za-z0-9_])", head)
     if kind is not None:
         yield from _of_envelopes(pair, revised_, kind[1])
+    places = {
+        name: f"#{place.partition('#')[2]}" if (place := revised_.in_file(at)) != at else name
+        for name, at in revised_.bundle.origins.items()
+    }
     names = [
-        name for name in revised_.definitions if head == name or head.startswith((f"{name}.", f"{name}(", f"{name}["))
+        name
+        for name, called in places.items()
+        if head == called or head.startswith((f"{called}.", f"{called}(", f"{called}["))
     ]
     if names:
         name = max(names, key=len)
@@ -434,7 +440,9 @@ def _of_envelopes(pair: Pair, side: Revised, part: str) -> Iterator[Held]:
     for schema in side.bundle.definitions.values():
         for each in (schema, *(branch for key in ("anyOf", "oneOf", "allOf") for branch in schema.get(key, ()))):
             member = each.get("properties", {}).get(part) if is_object(each) else None
-            if is_object(member) and "jsonrpc" in {**schema.get("properties", {}), **each.get("properties", {})}:
+            frames = schema.get("x-docs-ignore") is True
+            frames = frames or "jsonrpc" in {**schema.get("properties", {}), **each.get("properties", {})}
+            if is_object(member) and frames:
                 found |= dict.fromkeys(place.rpartition("/")[2] for place in references(member))
     yield from ((Route("error" if part == "error" else "id", None), name) for name in found)
 

@@ -300,6 +300,37 @@ def test_what_stands_inside_a_root_is_called_by_its_place_whatever_the_file_is_c
     assert report.coverage is not None and (report.coverage.definitions, report.coverage.compared) == (1, 1)
 
 
+@pytest.mark.parametrize("beside", [{}, {"$defs": {"Thing": THING}}], ids=["alone", "beside definitions"])
+@pytest.mark.parametrize("tagged", [True, False], ids=["tagged", "untagged"])
+def test_what_changes_in_a_branch_of_a_root_has_the_place_that_the_file_has(tagged: bool, beside: Schema) -> None:
+    def root(**limit: int) -> Schema:
+        kinds: list[Schema] = [{"kind": {"const": kind}} if tagged else {} for kind in ("x", "y")]
+        members: tuple[Schema, ...] = (
+            {"n": {"type": "integer", **limit}},
+            {"m": {"type": "object", "properties": {"z": STRING}}},
+        )
+        keys = (("kind",), ("kind",)) if tagged else (("n",), ("m",))
+        branches = [go({**kind, **member}, key) for kind, member, key in zip(kinds, members, keys, strict=True)]
+        return {"anyOf": branches, **beside}
+
+    report = compared(root(), root(minimum=3))
+    (tightened,) = [each for each in report.findings if each.severity != "editorial"]
+    place = "(x).n" if tagged else "#/anyOf/0.n"
+    assert (tightened.location, tightened.declaration) == (place, place)
+    assert [each.location for each in tightened.reaches] == [place]
+    spots = [spot.pointer for spot in (tightened.old, tightened.new) if spot is not None]
+    assert spots == ["/anyOf/0/properties/n"] * 2
+    assert "Document" not in written(report, "text")
+
+
+def test_what_a_branch_of_a_root_refuses_and_another_accepts_is_told_by_its_place() -> None:
+    def root(**limit: int) -> Schema:
+        return {"anyOf": [go({"n": {"type": "integer", **limit}}, ("n",)), go({"n": {}, "m": {}}, ("n",))]}
+
+    report = compared(root(), root(minimum=3))
+    assert {each.location for each in report.findings if "at least 3" in each.message} == {"#/anyOf/0.n"}
+
+
 def test_the_roots_of_many_files_are_compared_one_by_one() -> None:
     one: Schema = {"type": "object", "properties": {"x": STRING}}
     report = compare(files(a=one, b=one), files(a=one, b={**one, "required": ["x"]}))

@@ -27,7 +27,7 @@ def placed(judged: Iterable[Judged], old: Input, new: Input) -> tuple[Finding, .
 
 def _finding(group: list[Judged], old: Spots, new: Spots) -> Finding:
     """The finding of one cause. What has no subject is told by what stands at both places: another text there may be another matter."""
-    group = sorted(group, key=_weight)
+    group = sorted(_told_once(group), key=_weight)
     first = group[0]
     sides = ((old, first.old_at), (new, first.new_at)) if first.subject is None else ()
     there = [text for side, at in sides for text in texts(side.value, at)]
@@ -65,6 +65,16 @@ def _finding(group: list[Judged], old: Spots, new: Spots) -> Finding:
         declaration=first.declaration,
         reaches=reaches,
     )
+
+
+def _told_once(group: list[Judged]) -> list[Judged]:
+    """The same without what is told of a branch by its place, `#/oneOf/0.n`, where it is told of the whole document too, `(text).n`."""
+
+    def harm(each: Judged) -> tuple[object, ...]:
+        return each.severity, each.effect, each.method, each.flow, each.breaks, each.old_at, each.new_at
+
+    named = {harm(each) for each in group if "#/" not in each.location}
+    return [each for each in group if "#/" not in each.location or harm(each) not in named]
 
 
 def _senders(judged: Judged) -> tuple[Revision, ...]:

@@ -145,7 +145,8 @@ def reported(
     judged = found.judged
     if made == "breaking" and not _explained(judged, before, after):
         judged = (*judged, rewritten(before, after, _start(old.input), _start(new.input)))
-    findings = placed(judged, old.input, new.input)
+    in_files = (replace(each, old_at=before.in_file(each.old_at), new_at=after.in_file(each.new_at)) for each in judged)
+    findings = placed(in_files, old.input, new.input)
     return Report(
         mode="protocol",
         old=old.input.label,

@@ -89,6 +89,14 @@ class Revised:
             place = place.rpartition("/")[0]
         return (names[place], at[len(place) :]) if place in names else ("", at)
 
+    def in_file(self, at: str) -> str:
+        """Where a file has what stands at a place: in its root, where a definition stands for that."""
+        for name in () if self.roots is None else self.roots.named:
+            inside = self.bundle.origins.get(name, "")
+            if inside and (at == inside or at.startswith(f"{inside}/")):
+                return f"{inside.partition('#')[0]}#{at.removeprefix(inside)}"
+        return at
+
     @property
     def _stood(self) -> frozenset[str]:
         """The places of the roots for which definitions stand."""

@@ -65,7 +65,7 @@ def routes_of(old: Revised, new: Revised) -> Iterator[Joined]:
             flow: policy.Flow = "both" if both else "to-handler" if part == "params" else "to-caller"
             yield Joined((_route(part, before), one), (_route(part, after), other), flow, handler, callers)
     for name, label in roots_of_both(old, new).items():
-        yield from (document(each, each, each) for each in kinds_of_both(old, new, name))
+        yield from (document(each, each, _called(new, each, label)) for each in kinds_of_both(old, new, name))
         yield document(name, name, label)
     for part in ("error", "id"):
         ours, theirs = (_envelope_parts(side, part) for side in (old, new))
@@ -74,6 +74,13 @@ def routes_of(old: Revised, new: Revised) -> Iterator[Joined]:
         for pair in pairs:
             route = Route("error" if part == "error" else "id", None)
             yield Joined((route, pair[0]), (route, pair[1]), "both", "peer", "peer")
+
+
+def _called(side: Revised, name: str, label: str) -> str:
+    """What people call a kind of document of a root that they call `label`: its name, or its place where the file names none."""
+    at = side.bundle.origins[name]
+    place = side.in_file(at)
+    return name if place == at else f"{label}#{place.partition('#')[2]}"
 
 
 def roots_of_both(old: Revised, new: Revised) -> Mapping[str, str]:
