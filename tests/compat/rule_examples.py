@@ -31,6 +31,7 @@ GOOD: Final = {
     "closed-variant-removed": _AFTER_ITS_DAY,
     "default-changed": "default-grown/capabilities",
     "definition-removed": _RENAMED,
+    "demand-changed": _OPTIONAL,
     "extension-declared": "field-added/extension",
     "field-became-optional": "field-added/result",
     "field-became-required": _OPTIONAL,

@@ -6,6 +6,7 @@ import copy
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -158,3 +159,79 @@ def test_a_meta_in_an_object_that_declared_nothing_is_an_object_too() -> None:
     new = copy.deepcopy(bare)
     new["$defs"]["GoRequest"]["properties"]["_meta"] = META_FORM
     assert (compared(bare, new).wire.backward, compared(new, bare).wire.forward) == ("yes", "yes")
+
+
+# --- what extensions say where no field is read ---
+
+STRING: Schema = {"type": "string"}
+KINDS: Schema = {"type": "string", "enum": ["a"]}
+LENIENT: Schema = {**STRING, "x-deserialize-default-on-error": True}
+
+
+def quoted(value: Schema) -> Schema:
+    """An object with a member that has this schema."""
+    return {"type": "object", "properties": {"q": value}}
+
+
+WRAPPED: dict[str, Callable[[Schema], Schema]] = {
+    "tuple": lambda value: {"type": "array", "prefixItems": [quoted(value)]},
+    "pattern": lambda value: {"type": "object", "patternProperties": {"^x": quoted(value)}},
+    "condition": lambda value: {"type": "object", "if": {"required": ["m"]}, "then": quoted(value)},
+    "dependent": lambda value: {"type": "object", "dependentSchemas": {"m": quoted(value)}},
+    "part": lambda value: {"allOf": [value]},
+}
+
+
+@pytest.mark.parametrize("wrapped", WRAPPED.values(), ids=WRAPPED)
+@pytest.mark.parametrize(
+    ("old", "new", "keyword"),
+    [
+        ({**STRING, "default": "a"}, {**STRING, "default": "b"}, "default"),
+        (LENIENT, STRING, "x-deserialize-default-on-error"),
+    ],
+    ids=["default", "leniency"],
+)
+def test_what_is_said_of_values_where_no_field_is_read_is_undecided(
+    wrapped: Callable[[Schema], Schema], old: Schema, new: Schema, keyword: str
+) -> None:
+    report = compared(declaring("a", wrapped(old)), declaring("a", wrapped(new)))
+    assert report.verdict in ("undecided", "risky")
+    assert any(keyword in each.message or each.rule == "default-changed" for each in report.findings)
+    assert compared(declaring("a", wrapped(old)), declaring("a", wrapped(old))).verdict == "identical"
+
+
+def test_a_default_of_what_a_field_refers_to_and_tolerance_of_a_lone_constant_are_undecided() -> None:
+    def referring(target: Schema) -> Schema:
+        schema = declaring("a", {"$ref": "#/$defs/E"})
+        return {**schema, "$defs": {**schema["$defs"], "E": target}}
+
+    kept = {**KINDS, "x-unknown": "keep"}
+    for old, new in (({**STRING, "default": "a"}, {**STRING, "default": "b"}), (kept, KINDS), (KINDS, kept)):
+        report = compared(referring(old), referring(new))
+        assert [(each.rule, each.location) for each in report.findings if each.severity != "editorial"] == [
+            ("not-compared", "E")
+        ]
+        assert report.wire.backward == report.wire.forward == "undecided"
+
+
+def test_what_only_a_new_branch_or_field_says_is_told_of_that_alone() -> None:
+    lenient = {**quoted(LENIENT), "required": ["q"]}
+    new = compared(BASE, declaring("a", {"type": "array", "prefixItems": [lenient]}))
+    assert new.verdict == "additive"
+
+
+def test_numbers_are_no_truth_values_in_defaults() -> None:
+    report = compared(declaring("a", {"default": {"n": 1}}), declaring("a", {"default": {"n": True}}))
+    assert [each.rule for each in report.findings] == ["default-changed"]
+    same = compared(declaring("a", {"default": {"n": 1}}), declaring("a", {"default": {"n": 1.0}}))
+    assert same.verdict == "editorial"
+    shown = compared(declaring("a", {"examples": [1]}), declaring("a", {"examples": [True]}))
+    assert shown.verdict == "editorial"
+
+
+@pytest.mark.parametrize(("is_barred", "rule"), [(True, "batch-withdrawn"), (False, "batch-allowed")])
+def test_a_request_that_leaves_or_enters_batches_is_risky(is_barred: bool, rule: str) -> None:
+    barred = copy.deepcopy(BASE)
+    barred["$defs"]["GoRequest"]["x-batch"] = "never"
+    report = compared(*((BASE, barred) if is_barred else (barred, BASE)))
+    assert [(each.rule, each.severity, each.method) for each in report.findings] == [(rule, "risky", "t/go")]

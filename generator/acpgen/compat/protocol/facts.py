@@ -76,9 +76,10 @@ class NullResultChanged(Placed):
 
 @dataclass(frozen=True, slots=True)
 class BatchChanged(Placed):
-    """Whether a message may be an array of messages."""
+    """Whether a message may be an array of messages, or a request of one `method` a part of such an array."""
 
     allowed: bool
+    method: str = ""
 
 
 # --- fields ----------------------------------------------------------------------------------------------------------

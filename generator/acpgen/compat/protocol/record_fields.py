@@ -26,6 +26,7 @@ from acpgen.compat.protocol.heirs import heirs, likely
 from acpgen.compat.protocol.placed import Step
 from acpgen.compat.protocol.shapes import Objects
 from acpgen.meaning.values import read_instead
+from acpgen.schema.equality import same
 
 
 def record(work: Comparison, old: Objects, new: Objects) -> None:
@@ -202,7 +203,7 @@ def _nullable(type_: ir.Type) -> ir.Type:
 def _same_default(old: ir.Default | None, new: ir.Default | None) -> bool:
     """No default, and a default of null, say the same."""
     values = [None if default is None else default.value for default in (old, new)]
-    return values[0] == values[1] and isinstance(values[0], bool) == isinstance(values[1], bool)
+    return same(*values)
 
 
 def _grown(old: ir.Default | None, new: ir.Default | None) -> bool:
@@ -213,4 +214,4 @@ def _grown(old: ir.Default | None, new: ir.Default | None) -> bool:
 def _contains(large: ir.JSON, small: ir.JSON) -> bool:
     if isinstance(large, dict) and isinstance(small, dict):
         return all(key in large and _contains(large[key], value) for key, value in small.items())
-    return large == small and isinstance(large, bool) == isinstance(small, bool)
+    return same(large, small)

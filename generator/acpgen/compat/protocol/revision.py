@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
 from acpgen import ir
 from acpgen.compat.protocol.shapes import Objects, shape_of, without_values
 from acpgen.pointers import plain_pointer, pointer_parts, target
 from acpgen.schema.bundle import Bundle
+from acpgen.schema.equality import key_of
 from acpgen.schema.keywords import PROSE
-from acpgen.schema.walk import ASSERTIONS, Schema, is_array, is_object, references
+from acpgen.schema.walk import ASSERTIONS, Schema, inside, is_array, is_object, references
 
 _SAID: Final = ASSERTIONS | {"then", "else"}
 """The keywords of a root that say anything of values."""
 
 REFERENCE: Final = re.compile(r'"\$ref": "((?:[^"\\]|\\.)*)"')
 """A reference in a text of `Revised.texts`."""
+
+
+Statements: TypeAlias = "frozenset[tuple[str, str, Hashable]]"
+"""What a definition says beside what it accepts: places in it, keywords and values."""
 
 
 @dataclass(frozen=True)
@@ -262,6 +267,37 @@ class Revised:
                 pending.extend(node)
         return sorted(found)
 
+    def statements(self, name: str, compared: AbstractSet[str]) -> Mapping[tuple[str, str], Statements]:
+        """What a declared definition and each definition inside of it say of defaults, leniency, unknown values and the like, where no
+        comparison reads it: by the name and place of that definition, the place in it, the keyword and its value. `compared` are those that
+        were compared part by part.
+        """
+        at = self.bundle.origins[name]
+        is_elsewhere = name not in compared  # in what extends it, or in variants that hold a copy
+        found: dict[tuple[str, str], Statements] = {}
+        for each in self._parts[at]:
+            origin = self.bundle.origins[each]
+            is_read = is_elsewhere or each in compared or origin in self._declared_places
+            found[each, origin.removeprefix(at)] = frozenset(
+                (plain_pointer(*keys), keyword, key_of(node[keyword]))
+                for keys, node in inside(self.written[each])
+                for keyword in _STATEMENTS & node.keys()
+                if not (is_read and self._is_read(each, keys, keyword))
+            )
+        return found
+
+    def _is_read(self, name: str, keys: Sequence[str], keyword: str) -> bool:
+        """Whether what a keyword says at a place in a definition is in the meaning of the definition."""
+        if keyword in _OF_FIELDS and self.bundle.origins[name] + plain_pointer(*keys) in self._fields:
+            return True
+        return _reads(self.definitions.get(name), keys, keyword)
+
+    @cached_property
+    def _fields(self) -> frozenset[str]:
+        """The places of all fields, also of those that a union gives to its variants."""
+        records = (each for each in self.definitions.values() if isinstance(each, ir.Record))
+        return frozenset(field.at for record in records for field in record.fields)
+
     @cached_property
     def references(self) -> Mapping[str, frozenset[str]]:
         """The definitions that each definition refers to, as the source has it and as the bundle has it."""
@@ -308,7 +344,38 @@ _READ_TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Keywords that say nothing without the one that they stand beside, by that one."""
 
+_STATEMENTS: Final = frozenset(
+    {
+        *("default", "x-batch", "x-capability", "x-null", "x-required-with", "x-unknown"),
+        *("x-deserialize-default-on-error", "x-deserialize-default-on-null", "x-deserialize-skip-invalid-items"),
+    }
+)
+"""Keywords that say what a value means, or what receivers make of it, and that no validator asserts."""
+
+_OF_FIELDS: Final = _STATEMENTS - {"x-batch", "x-unknown"}
+"""Those of fields."""
+
 _OF_CONTENT: Final = ("contentMediaType", "contentSchema")
+
+
+def _reads(definition: ir.Definition | None, keys: Sequence[str], keyword: str) -> bool:
+    """Whether what a keyword says at a place below a definition is in the meaning of the definition."""
+    match keyword:
+        case "x-batch":
+            return not keys
+        case "x-unknown":
+            is_list = isinstance(definition, ir.Enum) and len(definition.values) > 1
+            return not keys and (is_list or isinstance(definition, ir.TaggedUnion))
+        case "x-capability" | "x-null" if not keys:
+            return True
+        case "x-capability" if keys[-2:-1] in (("anyOf",), ("oneOf",)):
+            return True
+        case _:
+            parts = list(keys)
+            while parts[:1] == ["allOf"]:
+                del parts[:2]
+            fields = definition.fields if isinstance(definition, ir.Record) else ()
+            return len(parts) == 2 and parts[0] == "properties" and any(field.name == parts[1] for field in fields)
 
 
 def _referring(text: str, told: Callable[[str], str]) -> str:

@@ -29,7 +29,7 @@ def check(old: Revised, new: Revised, budget: int = BUDGET, formats: bool = Fals
     around, unnamed, inclusions = Around(on, rulings), Unnamed(on, rulings), Inclusions(on, rulings)
     found = [*_found(on, rulings, around, unnamed)]
     differing = [*unnamed.written_differently(found)]
-    judged = (*found, *differing, *around.frames([*found, *differing]), *unnamed.left_out(found))
+    judged = (*found, *differing, *unnamed.unread(), *around.frames([*found, *differing]), *unnamed.left_out(found))
     language = inclusions.language(judged)
     judged = (*judged, *inclusions.contradicted(judged, unnamed.explained))
     return Checked(judged, language, inclusions.coverage(judged))

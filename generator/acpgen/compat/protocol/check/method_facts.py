@@ -69,6 +69,8 @@ class MethodFacts:
             if one.null_result != other.null_result:
                 yield self._of_method(NullResultChanged(other.null_result, **at), one, other)
             yield from self._positions(one, other)
+            if one.batch != other.batch and self.on.old.protocol.batch == self.on.new.protocol.batch:
+                yield self._of_method(BatchChanged(other.batch is None, other.name, **at), one, other)
         if self.on.old.protocol.batch != self.on.new.protocol.batch:
             yield from self._batch()
 

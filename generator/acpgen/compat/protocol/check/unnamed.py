@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, Literal
 
 from acpgen import ir
 from acpgen.compat.protocol.check.inquiry import Inquiry
@@ -114,6 +114,38 @@ class Unnamed:
             else:
                 reason = "it is written differently, and nothing tells why"
                 yield self.rulings.of_definition(NotCompared(called, reason, **at), called)
+
+    def unread(self) -> Iterator[Judged]:
+        """The definitions that differ in what they say by keywords that no validator asserts, at places where the comparison reads none of
+        them.
+        """
+        facts = (fact for fact in self.on.walk.paper_facts() if isinstance(fact, DefinitionRenamed))
+        names = {fact.old: fact.new for fact in facts}
+        roots = self.on.roots
+        known = {*self.on.new.declared, *roots}
+        compared = [self._compared(number) for number in (0, 1)]
+        for name in (*self.on.old.declared, *roots):
+            other = names.get(name, name)
+            if other not in known:
+                continue
+            (before, old_at), (after, new_at) = self._body(self.on.old, name), self._body(self.on.new, other)
+            one, two = self.on.old.statements(before, compared[0]), self.on.new.statements(after, compared[1])
+            by_name = before == after  # else what stands inside of them has other names, too
+            sides = [{(key if by_name else key[1]): each for key, each in side.items()} for side in (one, two)]
+            said = [each for key in sides[0].keys() & sides[1].keys() for each in sides[0][key] ^ sides[1][key]]
+            if said:
+                keywords = " and ".join(sorted({f"'{keyword}'" for _, keyword, _ in said}))
+                reason = f"what it says by {keywords} has changed where no field or union is read"
+                called = roots.get(other, other)
+                yield self.rulings.of_definition(NotCompared(called, reason, old_at=old_at, new_at=new_at), called)
+
+    def _compared(self, number: Literal[0, 1]) -> set[str]:
+        """The definitions of one revision that were compared part by part."""
+        found: set[str] = set()
+        for pair in self.on.walk.nodes:
+            type_, _ = pair.sides[number]
+            found.update(self.on.walk.shape(type_, number).names, [type_.name] if isinstance(type_, ir.Ref) else [])
+        return found
 
     def _body(self, side: Revised, name: str) -> tuple[str, str]:
         """The definition that holds what another one says, if that stands for a root, else itself; with its place."""

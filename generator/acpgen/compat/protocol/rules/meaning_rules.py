@@ -153,21 +153,24 @@ def gate_moved(fact: f.GateChanged) -> Judgement | None:
 
 
 def demand_changed(fact: f.DemandChanged) -> Judgement | None:
-    """The capability that obliges a peer to send a field (`x-required-with`) has changed. The schema accepts messages without it
-    all the same.
+    """The capability that obliges a peer to send a field (`x-required-with`) has changed: some peers count on a field that others do not
+    send. The schema accepts messages without it all the same.
     """
     told = (
-        "is no longer required of any peer"
+        "is no longer required of any peer; old peers may count on it"
         if fact.new is None
         else f"must now be sent by peers that advertise {fact.new}"
     )
     return Judgement(
-        "otherwise" if fact.new is not None else "added",
+        "otherwise",
         f"The field {fact.name!r} {told}.",
-        "Require it only together with a new capability.",
+        "Keep sending it to peers of the old revision."
+        if fact.new is None
+        else "Require it only together with a new capability.",
         within=fact.name,
         subject=str(fact.new),
         gate=fact.new,
+        between=(UNASKED,) if fact.new is None else (),
     )
 
 

@@ -102,9 +102,15 @@ def null_result_withdrawn(fact: f.NullResultChanged) -> Judgement | None:
 
 
 def batch_allowed(fact: f.BatchChanged) -> Judgement | None:
-    """A message may now be an array of messages; an old peer refuses that."""
+    """A message may now be an array of messages, or a request be part of one; an old peer refuses that."""
     if not fact.allowed:
         return None
+    if fact.method:
+        return Judgement(
+            "unknown",
+            f"{fact.method!r} may now be part of a batch; old peers need not accept that.",
+            "Send it in batches only to peers that have negotiated the new version.",
+        )
     return Judgement(
         "unknown",
         "A message may now be a batch (an array of messages); old peers reject batches.",
@@ -114,9 +120,15 @@ def batch_allowed(fact: f.BatchChanged) -> Judgement | None:
 
 
 def batch_withdrawn(fact: f.BatchChanged) -> Judgement | None:
-    """A message may no longer be an array of messages."""
+    """A message may no longer be an array of messages, or a request no longer be part of one (`x-batch`)."""
     if fact.allowed:
         return None
+    if fact.method:
+        return Judgement(
+            "otherwise",
+            f"{fact.method!r} may no longer be part of a batch; old peers may still send it in one.",
+            "Keep accepting it in batches until the next major version.",
+        )
     return Judgement(
         "refused",
         "Batches (arrays of messages) are now rejected.",
