@@ -235,3 +235,56 @@ def test_a_request_that_leaves_or_enters_batches_is_risky(is_barred: bool, rule:
     barred["$defs"]["GoRequest"]["x-batch"] = "never"
     report = compared(*((BASE, barred) if is_barred else (barred, BASE)))
     assert [(each.rule, each.severity, each.method) for each in report.findings] == [(rule, "risky", "t/go")]
+
+
+GATED: Schema = {"x-capability": "agent:agentCapabilities.c"}
+TEXT_OR_NUMBER: Schema = {"anyOf": [STRING, {"type": "integer"}]}
+QUOTED: Schema = {**quoted(STRING), "required": ["q"]}
+MARKED: Schema = {"type": "object", "properties": {"k": {"const": "x"}}, "required": ["k"]}
+
+
+@pytest.mark.parametrize(
+    ("plain", "gated"),
+    [
+        (TEXT_OR_NUMBER, {"anyOf": [STRING, {"type": "integer", **GATED}]}),
+        ({"$ref": "#/$defs/E"}, {"$ref": "#/$defs/E", **GATED}),
+        ({"oneOf": [{"$ref": "#/$defs/E"}, STRING]}, {"oneOf": [{"$ref": "#/$defs/E", **GATED}, STRING]}),
+        ({"anyOf": [TEXT_OR_NUMBER, QUOTED]}, {"anyOf": [{"anyOf": [STRING, {"type": "integer", **GATED}]}, QUOTED]}),
+        ({"anyOf": [{"const": "x"}, STRING]}, {"anyOf": [{"const": "x"}, {**STRING, **GATED}]}),
+        ({"anyOf": [MARKED, QUOTED]}, {"anyOf": [MARKED, {**QUOTED, **GATED}]}),
+    ],
+    ids=[
+        "a branch",
+        "items",
+        "a branch that refers",
+        "a branch in a branch",
+        "any constant",
+        "the branch without a tag",
+    ],
+)
+def test_a_gate_where_nothing_reads_one_is_undecided(plain: Schema, gated: Schema) -> None:
+    """It was editorial."""
+
+    def listing(items: Schema) -> Schema:
+        schema = declaring("a", {"type": "array", "items": items})
+        return {**schema, "$defs": {**schema["$defs"], "E": {"type": "object"}}}
+
+    for old, new in ((plain, gated), (gated, plain)):
+        report = compared(listing(old), listing(new))
+        assert [each.rule for each in report.findings if each.severity != "editorial"] == ["not-compared"]
+        assert "x-capability" in report.findings[0].message
+
+
+def test_a_gate_on_a_type_that_is_no_message_and_no_variant_is_undecided() -> None:
+    def referring(target: Schema) -> Schema:
+        schema = declaring("a", {"$ref": "#/$defs/E"})
+        return {**schema, "$defs": {**schema["$defs"], "E": target}}
+
+    report = compared(referring(QUOTED), referring({**QUOTED, **GATED}))
+    assert [each.rule for each in report.findings if each.severity != "editorial"] == ["not-compared"]
+
+
+def test_the_gate_of_a_new_branch_without_a_tag_is_not_read_and_that_is_told() -> None:
+    wider = {"anyOf": [*TEXT_OR_NUMBER["anyOf"], {"type": "boolean", **GATED}]}
+    report = compared(declaring("a", TEXT_OR_NUMBER), declaring("a", wider))
+    assert {each.rule for each in report.findings} == {"not-compared", "type-widened"}

@@ -288,8 +288,11 @@ class Revised:
 
     def _is_read(self, name: str, keys: Sequence[str], keyword: str) -> bool:
         """Whether what a keyword says at a place in a definition is in the meaning of the definition."""
-        if keyword in _OF_FIELDS and self.bundle.origins[name] + plain_pointer(*keys) in self._fields:
+        place = self.bundle.origins[name] + plain_pointer(*keys)
+        if keyword in _OF_FIELDS and place in self._fields:
             return True
+        if keyword == "x-capability":
+            return place in self._choices or (not keys and name in self._gated)
         return _reads(self.definitions.get(name), keys, keyword)
 
     @cached_property
@@ -297,6 +300,19 @@ class Revised:
         """The places of all fields, also of those that a union gives to its variants."""
         records = (each for each in self.definitions.values() if isinstance(each, ir.Record))
         return frozenset(field.at for record in records for field in record.fields)
+
+    @cached_property
+    def _choices(self) -> frozenset[str]:
+        """The places of all constants of enumerations and all variants with a tag."""
+        return frozenset(each.at for definition in self.definitions.values() for each in _choices(definition))
+
+    @cached_property
+    def _gated(self) -> frozenset[str]:
+        """The definitions whose capability is that of a method or of a variant."""
+        methods = {method.params or method.result for method in self.protocol.methods}
+        unions = (each for each in self.definitions.values() if isinstance(each, ir.TaggedUnion))
+        variants = {name for union in unions for variant in union.variants for name in (variant.type, variant.body)}
+        return frozenset(name for name in methods | variants if name is not None)
 
     @cached_property
     def references(self) -> Mapping[str, frozenset[str]]:
@@ -358,6 +374,13 @@ _OF_FIELDS: Final = _STATEMENTS - {"x-batch", "x-unknown"}
 _OF_CONTENT: Final = ("contentMediaType", "contentSchema")
 
 
+def _choices(definition: ir.Definition) -> tuple[ir.Variant | ir.EnumValue, ...]:
+    """What a definition lets a sender choose from, where each choice may have a capability."""
+    if isinstance(definition, ir.TaggedUnion):
+        return definition.variants
+    return definition.values if isinstance(definition, ir.Enum) else ()
+
+
 def _reads(definition: ir.Definition | None, keys: Sequence[str], keyword: str) -> bool:
     """Whether what a keyword says at a place below a definition is in the meaning of the definition."""
     match keyword:
@@ -366,9 +389,7 @@ def _reads(definition: ir.Definition | None, keys: Sequence[str], keyword: str) 
         case "x-unknown":
             is_list = isinstance(definition, ir.Enum) and len(definition.values) > 1
             return not keys and (is_list or isinstance(definition, ir.TaggedUnion))
-        case "x-capability" | "x-null" if not keys:
-            return True
-        case "x-capability" if keys[-2:-1] in (("anyOf",), ("oneOf",)):
+        case "x-null" if not keys:
             return True
         case _:
             parts = list(keys)
