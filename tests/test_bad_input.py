@@ -27,6 +27,7 @@ import pytest
 
 from acpgen import cli, compare, errors, generate, judge, terminal
 from acpgen.lint import lint
+from acpgen.schema.effort import account
 from acpgen.schema.load import Document, Documents, Source, parse
 from acpgen.schema.walk import is_array, is_object
 from acpgen.write import Tree, write
@@ -102,7 +103,7 @@ def run_in(project: Path, where: Path, arguments: list[str]) -> Result:
         patch.setattr(terminal, "show_faults", recorded)
         if (project / "packages").is_dir():
             patch.setattr(sys, "path", [str(project / "packages"), *sys.path])
-        with pytest.raises(SystemExit) as stopped:
+        with pytest.raises(SystemExit) as stopped, account():  # as `main` counts
             cli.app(arguments, prog_name="acpgen")
     return Result(
         code=stopped.value.code,

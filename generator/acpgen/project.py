@@ -17,6 +17,8 @@ from acpgen.errors import (
     Fault,
     Faults,
     NamedByPosition,
+    TooDeep,
+    TooMuchWork,
     UnknownName,
     UnusedName,
     UnusedRule,
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from acpgen.publish.versions import Version
     from acpgen.schema.bundle import Bundle
     from acpgen.schema.profile import Profile
-    from acpgen.targets import Settings
+    from acpgen.targets import Settings, Target
 
 Progress: TypeAlias = Callable[[int, int, str], None]
 """Told before each step: steps done, steps in all, and what comes next."""
@@ -462,7 +464,7 @@ def _trees(
 
                 told.append(Version(*meaning, settings, sources[part.source].at, content))
                 continue
-            make = partial(TARGETS[part.target], *meaning, settings)
+            make = partial(_rendered, TARGETS[part.target], meaning, settings, sources[part.source])
             name = f"{part.target} {part.prefix} {part.package} {part.label}"
             made.append(parts.files(output.folder, name, content, make) if content else make())
         if told:
@@ -473,6 +475,15 @@ def _trees(
         trees.append(Tree(output.folder, merge(made, place(output.folder)), output.root, shared=output.shared))
     progress(done, total, "writing")
     return tuple(trees)
+
+
+def _rendered(target: Target, meaning: tuple[ir.Protocol, Bundle], settings: Settings, source: Source) -> Files:
+    """What a target makes. Raises `Faults`, with the file as people know it where the work on its schema was stopped."""
+    try:
+        return target(*meaning, settings)
+    except Faults as caught:
+        stopped = TooDeep | TooMuchWork
+        raise Faults([replace(f, at=source.at(f.at)) if isinstance(f, stopped) else f for f in caught.faults]) from None
 
 
 def _settings(part: Part, output: OutputFolder, work: Work) -> Settings:
