@@ -497,6 +497,7 @@ def test_generated_code_and_the_run_time_do_not_know_the_generator() -> None:
 
 COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "findings": (frozenset({"findings"}), frozenset()),
+    "judged": (frozenset({"protocol.check.judged"}), frozenset({"findings"})),
     "facts": (
         frozenset(
             f"protocol.{name}"
@@ -550,13 +551,13 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 *(
                     f"protocol.check.{name}"
                     for name in (
-                        *("around", "check", "declaring", "evidence", "inclusion", "inquiry", "inside", "judged"),
-                        *("located", "method_facts", "routes", "rulings", "statements", "unnamed"),
+                        *("around", "check", "declaring", "evidence", "inclusion", "inquiry", "inside", "located"),
+                        *("method_facts", "routes", "rulings", "statements", "unnamed"),
                     )
                 ),
             }
         ),
-        frozenset({"facts", "findings", "proof", "rules"}),
+        frozenset({"facts", "findings", "judged", "proof", "rules"}),
     ),
     "files": (frozenset({"fingerprints", "numbering", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
@@ -574,7 +575,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "waivers",
             }
         ),
-        frozenset({"check", "facts", "files", "findings", "rules"}),
+        frozenset({"check", "facts", "files", "findings", "judged", "rules"}),
     ),
     "repair": (
         frozenset(
@@ -591,7 +592,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
             f"history.{name}"
             for name in ("assembling", "bumps", "comparisons", "dating", "exchanges", "gathering", "matrices", "recall")
         ),
-        frozenset({"check", "compare", "facts", "files", "findings", "remembering", "timeline"}),
+        frozenset({"check", "compare", "facts", "files", "findings", "judged", "remembering", "timeline"}),
     ),
     "report": (
         frozenset(
@@ -615,7 +616,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         | {f"report.history_{name}" for name in ("data", "markdown", "page", "pictures", "text", "words")},
         frozenset({"compare", "findings", "timeline"}),
     ),
-    "remembering": (frozenset({"remembering"}), frozenset({"files", "findings"})),
+    "remembering": (frozenset({"remembering"}), frozenset({"files", "findings", "judged"})),
     "front": (
         frozenset(
             {
@@ -642,6 +643,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "files",
                 "findings",
                 "history",
+                "judged",
                 "proof",
                 "remembering",
                 "repair",

@@ -189,10 +189,11 @@ def test_no_module_is_run_by_a_comparison_that_is_not_among_its_code() -> None:
 import sys
 from acpgen.compat.compare import checked, side
 from acpgen.compat.history import recall
+from acpgen.compat.remembering import as_data, from_data
 from acpgen.compat.sources import opened
 before = set(sys.modules)
 one, two = (side(opened(f"schema/releases/acp/v2/{name}.json"), unstable=False) for name in ("1.5.0", "1.6.0"))
-recall.from_data(recall.as_data(checked(one, two)))
+from_data(as_data(checked(one, two)))
 print(*sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -259,7 +260,7 @@ def test_a_comparison_and_an_outline_are_read_as_they_were_written() -> None:
     for old, new in [*pairwise(past)][:3]:
         found = compare.checked(old.side, new.side)
         assert found.judged
-        assert recall.from_data(recall.as_data(found)) == found
+        assert remembering.from_data(remembering.as_data(found)) == found
     for each in past:
         found_outline = outlines.outline(each.revised)
         assert len(found_outline.types) > 100 and len(found_outline.methods) > 10 and found_outline.own

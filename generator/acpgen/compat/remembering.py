@@ -1,14 +1,15 @@
-"""Answers of the prover that are kept, and reports of comparisons among them, as JSON that is read again."""
+"""Answers of the prover that are kept, and comparisons and their reports among them, as JSON that is read again."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from acpgen import provenance
 from acpgen.compat import findings
 from acpgen.compat.findings import Mode, Report
+from acpgen.compat.protocol.check import judged
 from acpgen.kept import Kept, key
 from schema_inclusion import unanswered
 
@@ -17,7 +18,11 @@ if TYPE_CHECKING:
     from acpgen.ir import JSON
     from acpgen.provenance import Code
 
-_CLASSES: Final[dict[str, Any]] = {name: found for name, found in vars(findings).items() if is_dataclass(found)}
+_CLASSES: Final[dict[str, Any]] = {
+    name: found for each in (findings, judged) for name, found in vars(each).items() if is_dataclass(found)
+}
+R = TypeVar("R")
+
 _TUPLE: Final = ""
 _JSON: Final = "{}"
 
@@ -37,6 +42,11 @@ def once(kept: Kept, code: Code, kind: str, parts: Iterable[str], make: Callable
     return found
 
 
+def recorded(kept: Kept, code: Code, kind: str, parts: Iterable[str], make: Callable[[], R]) -> R:
+    """The same of a record of `findings` or `judged`. Raises `Faults`."""
+    return cast("R", from_data(once(kept, code, kind, parts, lambda: as_data(make()))))
+
+
 def report(
     old: Input,
     new: Input,
@@ -52,7 +62,7 @@ def report(
     if kept.folder is None:
         return make()
     parts = (mode, repr((unstable, budget, formats)), *_said(old), *_said(new))
-    return cast("Report", from_data(once(kept, provenance.everything(), "report", parts, lambda: as_data(make()))))
+    return recorded(kept, provenance.everything(), "report", parts, make)
 
 
 def _said(side: Input) -> Iterator[str]:
@@ -65,7 +75,7 @@ def _said(side: Input) -> Iterator[str]:
 
 
 def as_data(value: Any) -> JSON:
-    """A record of `findings` as a list of its name and its fields, a tuple likewise without a name, and JSON in one of its own."""
+    """A record of `findings` or `judged` as a list of its name and its fields, a tuple as one without a name, JSON in one of its own."""
     if is_dataclass(value):
         return [type(value).__name__, *(as_data(getattr(value, each.name)) for each in fields(value))]
     if isinstance(value, tuple):

@@ -13,7 +13,7 @@ from acpgen.compat.history import recall
 from acpgen.compat.protocol.check.check import check, restructured
 from acpgen.compat.protocol.check.judged import Checked, Judged
 from acpgen.compat.protocol.revision import Revised
-from acpgen.compat.remembering import once
+from acpgen.compat.remembering import recorded
 from acpgen.compat.report.markdown import VERDICTS
 from acpgen.errors import Faults
 from acpgen.markup import quoting
@@ -74,8 +74,7 @@ def _own(history: History, version: Version) -> Sequence[Judged]:
     if not version.content:
         return made().judged
     parts = (*last.content, "", version.content)
-    kept = once(history.kept, provenance.code(*MODULES), "own", parts, lambda: recall.as_data(made()))
-    return recall.from_data(kept).judged
+    return recorded(history.kept, provenance.code(*MODULES), "own", parts, made).judged
 
 
 @dataclass(frozen=True, slots=True)
