@@ -32,7 +32,6 @@ from acpgen.compat.spots import Spots
 from acpgen.errors import Fault, Faults, NameCollision, Unsupported, distinct
 from acpgen.pointers import pointer, pointer_parts
 from acpgen.schema.effort import account, bounded
-from acpgen.schema.equality import same
 from acpgen.schema.load import NO_REFERENCES, Documents, References
 from acpgen.schema.names import class_name
 from acpgen.schema.profile import choose
@@ -196,7 +195,7 @@ def _checked(
     from acpgen.compat.protocol.check.check import check, restructured
 
     found = check(before, after, budget, formats)
-    if found.judged or same([*old.input.documents.values], [*new.input.documents.values]):
+    if found.judged or old.input.documents.says_the_same(new.input.documents):
         return found
     return replace(found, judged=(restructured(before, after, _start(old.input), _start(new.input)),))
 
@@ -362,7 +361,7 @@ def _language_report(old: Input, new: Input, budget: int, formats: bool) -> Repo
     for place, each in apart.items():
         found += _language_findings(each, old, new, schemas, place)
     found += [_about(_language_gone(place), old, new, schemas, place) for place in left]
-    equal = comparison.same and same([*old.documents.values], [*new.documents.values])
+    equal = comparison.same and old.documents.says_the_same(new.documents)
     made: Bindings = "identical" if equal else _bindings(old, new)
     if not found and made != "identical":
         found.append(_about(_language_rewritten(), old, new, schemas, ""))

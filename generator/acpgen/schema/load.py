@@ -38,6 +38,7 @@ from acpgen.errors import (
 )
 from acpgen.pointers import follow, plain_pointer
 from acpgen.schema.drafts import BY_NAME, Draft, address, draft_of
+from acpgen.schema.equality import same
 from acpgen.schema.overlay import extended
 from acpgen.schema.positions import DEEPEST, LONGEST_INTEGER, JsonProblem, line_and_column, problems
 from acpgen.schema.siblings import address_of, siblings
@@ -92,6 +93,10 @@ class Documents:
     def values(self) -> tuple[JSON, ...]:
         """What its files hold, and those beside them."""
         return tuple(document.value for document in (*self.documents, *self.references.values()))
+
+    def says_the_same(self, other: Documents) -> bool:
+        """Whether both hold the same JSON values in the same order: 1.0 is 1, true is not."""
+        return same([*self.values], [*other.values])
 
     @property
     def size(self) -> int:

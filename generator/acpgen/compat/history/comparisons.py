@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from acpgen.compat.compare import Side, checked, reported
 from acpgen.compat.findings import Report
 from acpgen.errors import Faults
-from acpgen.schema.equality import same
 
 if TYPE_CHECKING:
     from acpgen.compat.protocol.check.judged import Checked
@@ -98,8 +97,8 @@ class Comparisons:
 
     def _twin(self, number: int, groups: Sequence[int]) -> int:
         """The first revision of the group of an earlier one whose files hold the same: somebody took changes back."""
-        values = [*self.sides[number].input.documents.values]
-        twins = (group for each, group in enumerate(groups) if same([*self.sides[each].input.documents.values], values))
+        ours = self.sides[number].input.documents
+        twins = (group for each, group in enumerate(groups) if self.sides[each].input.documents.says_the_same(ours))
         return next(twins, number)
 
     def _compared(self, old: int, new: int) -> Checked | Faults:
