@@ -13,12 +13,11 @@ from __future__ import annotations
 import json
 import posixpath
 from collections.abc import Callable, Iterator, Mapping
-from copy import deepcopy
 from typing import Any, Final, TypeAlias
 
 from acpgen.errors import BadOverlay, Fault, Faults
 from acpgen.pointers import follow, pointer_parts
-from acpgen.schema.walk import is_array, is_object
+from acpgen.schema.walk import copied, is_array, is_object
 
 Contents: TypeAlias = "tuple[tuple[str, bytes], ...]"
 """Path and bytes of each file of a folder."""
@@ -93,7 +92,7 @@ class _Overlay:
         if EXTENDS not in value:
             self.merged[path] = {**value, "$defs": definitions}
             return
-        whole = deepcopy(self.base.get(posixpath.basename(str(value[EXTENDS]))))
+        whole = copied(self.base.get(posixpath.basename(str(value[EXTENDS]))))
         if not is_object(whole):
             self._fault(path, EXTENDS, f"there is no schema file {value[EXTENDS]}. Correct the path")
             return

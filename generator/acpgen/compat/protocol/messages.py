@@ -5,7 +5,6 @@ The document's root is no judge of messages: its envelope admits anything as ext
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -19,7 +18,7 @@ from acpgen.compat.protocol.revision import Revised
 from acpgen.meaning import framing, texts
 from acpgen.pointers import reference_to
 from acpgen.schema.bundle import DIALECT
-from acpgen.schema.walk import Schema, is_array, is_object
+from acpgen.schema.walk import Schema, copied, is_array, is_object
 
 MOST_ERRORS = 1_000
 """Errors that are told of what one reference leads to."""
@@ -217,7 +216,7 @@ class Court:
 
     def _formed(self, routes: dict[Revision, tuple[Route, str | None]], side: Revision, value: ir.JSON) -> ir.JSON:
         """The message with texts of the formats that one revision names, in place of those that are not of them."""
-        formed = copy.deepcopy(value)
+        formed = copied(value)
         for path, error in self._errors(routes, side, value, formats=True):
             text = next(texts.of_format(error.validator_value), None) if error.validator == "format" else None
             if text is not None and path:

@@ -5,7 +5,6 @@ Inside a union only the branch that is meant speaks. Where nothing tells which o
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -17,7 +16,7 @@ from acpgen.meaning.values import Path
 from acpgen.pointers import pointer, reference_to
 from acpgen.schema.bundle import Bundle, tolerant
 from acpgen.schema.effort import spend
-from acpgen.schema.walk import Schema, is_array
+from acpgen.schema.walk import Schema, copied, is_array
 from acpgen.schema.ways import require_few_ways, ways
 
 _WAYS: Final = 50
@@ -86,7 +85,7 @@ def _all_together(schema: Schema) -> jsonschema_rs.Draft202012Validator:
 
 def _tolerated(schema: Schema, protocol: ir.Protocol) -> Schema:
     """The schema with the fallbacks of all tolerated unions and enumerations written in."""
-    marked = copy.deepcopy(schema)
+    marked = copied(schema)
     for name, definition in protocol.definitions.items():
         if isinstance(definition, ir.TaggedUnion | ir.Enum) and definition.openness == "tolerated":
             marked["$defs"][name]["x-unknown"] = "keep"
