@@ -25,6 +25,7 @@ def demands(table: Table, version: Version) -> RuleNotes:
     protocol = version.protocol
     methods: dict[str, list[RuleNote]] = {}
     types: dict[str, list[RuleNote]] = {}
+    titles = {name.casefold(): name for name in protocol.definitions}
     left: list[Requirement] = []
     area_of = docs.places_of(protocol, version.bundle).area_of
     known: dict[str, Counter[str]] = {}
@@ -32,7 +33,7 @@ def demands(table: Table, version: Version) -> RuleNotes:
         if protocol.name not in rule.protocols:
             continue
         note = _note(rule)
-        about, told = _about(rule, protocol)
+        about, told = _about(rule, protocol, titles)
         for name in about:
             types.setdefault(name, []).append(note)
         for method in told:
@@ -49,9 +50,8 @@ def demands(table: Table, version: Version) -> RuleNotes:
     return RuleNotes(_frozen(methods), _frozen(types), _frozen(areas), tuple(messages))
 
 
-def _about(rule: Requirement, protocol: ir.Protocol) -> tuple[list[str], list[ir.Method]]:
-    """The types and the methods that a requirement is about."""
-    titles = {name.casefold(): name for name in protocol.definitions}
+def _about(rule: Requirement, protocol: ir.Protocol, titles: Mapping[str, str]) -> tuple[list[str], list[ir.Method]]:
+    """The types and the methods that a requirement is about; `titles` are the types by what a section may be called."""
     types = list(dict.fromkeys([*_types(rule, protocol), *filter(None, [titles.get(rule.section.casefold())])]))
     named = {*rule.methods, *_NAMED.findall(rule.says)}
     found = {

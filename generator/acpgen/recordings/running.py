@@ -45,22 +45,22 @@ def verdicts(
     waiting = iter(recordings)
     again: deque[Recording] = deque()
     while True:
-        with _pool(jobs) as pool:
-            running: deque[tuple[Recording, Future[Verdict]]] = deque()
-            try:
-                for recording in _each(again, waiting):
-                    running.append((recording, _submitted(pool, again, work, recording, standard)))
-                    if len(running) >= jobs * AHEAD:
-                        yield running[0][0], running[0][1].result()
-                        running.popleft()
-                while running:
+        pool = _pool(jobs)
+        running: deque[tuple[Recording, Future[Verdict]]] = deque()
+        try:
+            for recording in _each(again, waiting):
+                running.append((recording, _submitted(pool, again, work, recording, standard)))
+                if len(running) >= jobs * AHEAD:
                     yield running[0][0], running[0][1].result()
                     running.popleft()
-                return
-            except BrokenProcessPool:
-                again.extendleft(reversed([recording for recording, _ in running]))
-            finally:
-                pool.shutdown(cancel_futures=True)
+            while running:
+                yield running[0][0], running[0][1].result()
+                running.popleft()
+            return
+        except BrokenProcessPool:
+            again.extendleft(reversed([recording for recording, _ in running]))
+        finally:
+            pool.shutdown(cancel_futures=True)
         first = again.popleft()
         yield first, _alone(first, standard, work)  # one of them ends its process: each in turn has one of its own
 

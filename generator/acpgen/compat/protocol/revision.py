@@ -304,7 +304,13 @@ class Revised:
     @cached_property
     def _choices(self) -> frozenset[str]:
         """The places of all constants of enumerations and all variants with a tag."""
-        return frozenset(each.at for definition in self.definitions.values() for each in _choices(definition))
+        found: list[ir.Variant | ir.EnumValue] = []
+        for definition in self.definitions.values():
+            if isinstance(definition, ir.TaggedUnion):
+                found += definition.variants
+            elif isinstance(definition, ir.Enum):
+                found += definition.values
+        return frozenset(each.at for each in found)
 
     @cached_property
     def _gated(self) -> frozenset[str]:
@@ -372,13 +378,6 @@ _OF_FIELDS: Final = _STATEMENTS - {"x-batch", "x-unknown"}
 """Those of fields."""
 
 _OF_CONTENT: Final = ("contentMediaType", "contentSchema")
-
-
-def _choices(definition: ir.Definition) -> tuple[ir.Variant | ir.EnumValue, ...]:
-    """What a definition lets a sender choose from, where each choice may have a capability."""
-    if isinstance(definition, ir.TaggedUnion):
-        return definition.variants
-    return definition.values if isinstance(definition, ir.Enum) else ()
 
 
 def _reads(definition: ir.Definition | None, keys: Sequence[str], keyword: str) -> bool:

@@ -316,7 +316,7 @@ def alternative_removed(fact: f.AlternativeChanged) -> Judgement | None:
 
 
 def _gone(heir: str | None) -> str:
-    """What became of something: it was removed, or has another name (`x-was`)."""
+    """That something was removed, or has another name (`x-was`)."""
     return "was removed" if heir is None else f"was renamed to {heir!r}"
 
 
