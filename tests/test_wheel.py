@@ -90,7 +90,12 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_code_templates_and_the_monitor_and_nothing_else(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-    assert {"acpgen/cli.py", "acpgen/py.typed", "schema_inclusion/__main__.py", "schema_inclusion/py.typed"} <= names
+    assert {
+        "acpgen/cli/__init__.py",
+        "acpgen/py.typed",
+        "schema_inclusion/__main__.py",
+        "schema_inclusion/py.typed",
+    } <= names
     templates = {
         f"acpgen/templates/{path.relative_to(ROOT / 'templates').as_posix()}"
         for path in (ROOT / "templates").rglob("*")

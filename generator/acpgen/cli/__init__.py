@@ -1,0 +1,74 @@
+"""The command `acpgen`: parse, call, print, exit."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from acpgen import __version__, terminal
+from acpgen.cli import on_docs, on_messages, on_outputs, on_programs, on_revisions, on_schemas
+from acpgen.schema.effort import account
+
+app = typer.Typer(
+    name="acpgen",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": terminal.WIDEST},
+)
+
+
+_UNASKED = ("isoduration", "rfc3986_validator", "rfc3987", "rfc3987_syntax", "uri_template", "webcolors")
+"""What `jsonschema` loads where it is installed, one a second for a grammar, to judge formats: here `jsonschema-rs` does that."""
+
+
+def main() -> None:
+    """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    for name in _UNASKED:
+        sys.modules.setdefault(name, None)  # type: ignore[arg-type]
+    try:
+        with account():
+            app(prog_name="acpgen")
+    except MemoryError:
+        terminal.show_out_of_memory()
+        sys.exit(2)
+    except Exception as error:  # noqa: BLE001 - 1 would say that something was found
+        terminal.show_defect(error)
+        sys.exit(2)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"acpgen {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    """Typed bindings, bundles and documents from the JSON Schema of a JSON-RPC protocol."""
+
+
+app.command()(on_outputs.targets)
+app.command()(on_outputs.generate)
+app.command()(on_outputs.init)
+app.command()(on_schemas.lint)
+app.command()(on_schemas.adopt)
+app.command()(on_messages.validate)
+app.command(context_settings={"allow_interspersed_args": False})(on_programs.tap)
+app.command(context_settings={"allow_interspersed_args": False})(on_programs.probe)
+app.command()(on_revisions.diff)
+app.command(cls=on_revisions.WithPath)(on_revisions.history)
+app.command()(on_revisions.rules)
+
+docs_app = typer.Typer(name="docs", no_args_is_help=True, rich_markup_mode=None, help="The documentation as a site.")
+docs_app.command("build")(on_docs.build)
+docs_app.command("serve")(on_docs.serve)
+app.add_typer(docs_app)

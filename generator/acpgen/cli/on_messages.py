@@ -1,0 +1,166 @@
+"""The command `validate`."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from acpgen import config, terminal
+from acpgen.cli.output import faults_end_with_2
+from acpgen.cli.shared_options import Ref, chosen_format, profile_names, protocol_names, references_of
+from acpgen.errors import visible
+
+if TYPE_CHECKING:
+    from acpgen.recordings import Standard, Verdict
+    from acpgen.validate import LineVerdict
+
+
+def validate(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FILE|FOLDER|PATTERN|URL|-]...",
+            help="JSON Lines: a message a line, or a recording; .gz and .zst are decompressed. Without: -, standard input.",
+            show_default=False,
+        ),
+    ] = None,
+    protocol: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Judge by this protocol, such as acp/v2, or by this schema file, whatever initialize says. Without: ACP, as it says.",
+            autocompletion=protocol_names,
+        ),
+    ] = None,
+    sender: Annotated[
+        str | None,
+        typer.Option(metavar="SIDE", help="Who sent the messages: client, or agent or server. Else told from each."),
+    ] = None,
+    session: Annotated[
+        bool, typer.Option("--session", help="The file is a recorded conversation: judge it as a whole, too.")
+    ] = False,
+    format_: Annotated[str, typer.Option("--format", metavar="FORMAT", help="text or json, a line for each.")] = "text",
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --protocol: where it keeps its methods, a profile by file or name.",
+            autocompletion=profile_names,
+        ),
+    ] = None,
+    allow_unjudged: Annotated[
+        bool, typer.Option("--allow-unjudged", help="What was not judged does not make the exit code 1.")
+    ] = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Of many files: how many are judged at a time. Without: one a processor."
+        ),
+    ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Of many files: keep each verdict here, and do not judge again what this file has a verdict on.",
+        ),
+    ] = None,
+    ref: Ref = None,
+) -> None:
+    """Judge messages strictly by the schema: one verdict a line.
+
+    With --session, the command prints what breaks a rule of the conversation.
+
+    Of several files, a folder, a pattern or a URL it prints what is wrong in each, and one summary.
+
+    A recording has lines {"from": "client", "message": {...}}. Exit codes: 0 all was judged and is well, 1 something is wrong or was
+    not judged, 2 unusable input.
+    """
+    from acpgen import judge, recording, recordings
+    from acpgen import validate as work
+    from acpgen.recordings import stores
+
+    as_line = chosen_format(format_, {"text": work.as_text, "json": work.as_json})
+    if session and sender is not None:
+        raise typer.BadParameter("--session and --sender exclude each other: a recording says who speaks.")
+    names = files or ["-"]
+    if len(names) > 1 and "-" in names:
+        raise typer.BadParameter("- is standard input, and stands alone.")
+    if len(names) > 1 or jobs is not None or resume is not None or not stores.is_one(names[0]):
+        if names == ["-"]:
+            raise typer.BadParameter("--jobs and --resume are about files: name them.")
+        standard = recordings.Standard(tuple(protocol or ()), session, sender, methods, tuple(ref or ()))
+        _validate_many(names, standard, jobs, resume, format_, allow_unjudged=allow_unjudged)
+        return
+    file = names[0]
+    summary = work.Counts()
+    with faults_end_with_2():
+        profile = None if methods is None else config.find_profile(methods)
+        strict = judge.versions(protocol or (), references_of(ref), profile)
+        sides = strict[0].contract.peers
+        if sender is not None and sender not in sides:
+            raise typer.BadParameter(f"--sender is one of {', '.join(sides)}.")
+        with contextlib.ExitStack() as stack:
+            if stores.is_compressed(file):
+                lines, total = stores.lines(file), None
+            else:
+                stream = sys.stdin.buffer if file == "-" else stack.enter_context(recording.opened(Path(file)))
+                lines, total = recording.lines(stream), recording.size(stream)
+            is_moving = sys.stdout.isatty() and not session  # a verdict a line shows well enough how far it is
+            progress = stack.enter_context(contextlib.nullcontext(_no_progress) if is_moving else terminal.progress())
+            if session:
+                verdicts = work.conversation(lines, judge.monitor(strict, fixed=bool(protocol)))
+            else:
+                known = {one.contract.version: one for one in strict}
+                verdicts = work.judged(lines, known, sender, fixed=bool(protocol))
+
+            def counted() -> Iterator[LineVerdict]:
+                for verdict in verdicts:
+                    summary.add(verdict)
+                    progress(verdict.end, total or 0, f"line {verdict.line}")
+                    if not session or verdict.problems:
+                        yield verdict
+
+            for verdict in work.folded(counted()) if session and format_ == "text" else counted():
+                terminal.put(visible(as_line(verdict)))
+        if format_ == "json" and not summary.is_judged:
+            terminal.put(work.counts_as_json(summary))
+    terminal.show_counts(summary)
+    if summary.invalid or not (summary.is_judged or allow_unjudged):
+        raise typer.Exit(1)
+
+
+def _validate_many(
+    names: Sequence[str],
+    standard: Standard,
+    jobs: int | None,
+    resume: Path | None,
+    format_: str,
+    *,
+    allow_unjudged: bool,
+) -> None:
+    from acpgen.recordings import running, stores, told
+
+    as_line = told.as_json if format_ == "json" else told.as_text
+
+    def tell(verdict: Verdict) -> None:
+        for line in as_line(verdict).splitlines():
+            terminal.put(visible(line))
+
+    with faults_end_with_2():
+        found = stores.find(names)
+        with terminal.progress() as progress:
+            summary = told.run(found.recordings, standard, jobs or running.processors(), resume, tell, progress)
+        if format_ == "json":
+            terminal.put(told.summary_as_json(summary))
+    terminal.show_summary(summary, found.others)
+    if summary.wrong or not (summary.is_judged or allow_unjudged):
+        raise typer.Exit(1)
+
+
+def _no_progress(done: int, total: int, step: str) -> None:
+    """Show nothing."""

@@ -1,0 +1,331 @@
+"""The commands `generate`, `init` and `targets`."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from acpgen import config, resources, terminal
+from acpgen.built_in import BUILT_IN
+from acpgen.cli.output import faults_end_with_2
+from acpgen.cli.shared_options import (
+    NoCache,
+    Ref,
+    current_folder,
+    kept_results,
+    profile_names,
+    protocol_names,
+    references_of,
+    target_names,
+)
+from acpgen.errors import Faults, visible
+from acpgen.schema.effort import account
+from acpgen.schema.keywords import DRAFTS
+from acpgen.schema.load import References, place
+
+if TYPE_CHECKING:
+    from acpgen.kept import Kept
+    from acpgen.project import Outcome, Work
+
+
+def targets(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[NAME]", help="Only this one, with its options.", autocompletion=target_names, show_default=False
+        ),
+    ] = None,
+    ir_schema: Annotated[
+        bool, typer.Option("--ir-schema", help="Print the JSON Schema of what a program on the search path gets.")
+    ] = False,
+) -> None:
+    """List the targets that are installed: those of acpgen, of other packages, and programs called acpgen-target-NAME.
+
+    One that cannot be used says why. Exit codes: 0 all can be used, 1 one cannot, 2 there is none of that name.
+    """
+    from acpgen import interchange
+    from acpgen.generate import require_targets
+    from acpgen.targets import TARGETS, hidden
+
+    if ir_schema:
+        terminal.put(json.dumps(interchange.schema(), indent=2, ensure_ascii=False))
+        return
+    with faults_end_with_2():
+        require_targets([] if name is None else [name], TARGETS, at="acpgen targets")
+        unusable = [each for each in TARGETS if name in (None, each) and not terminal.show_target(each, TARGETS)]
+        for faults in hidden(name):
+            terminal.show_faults(faults)
+            unusable.append("")
+    if unusable:
+        raise typer.Exit(1)
+
+
+def generate(
+    protocols: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[PROTOCOL]...",
+            help="Only outputs that hold one of these, such as acp/v1. Without any: all outputs.",
+            autocompletion=protocol_names,
+            show_default=False,
+        ),
+    ] = None,
+    targets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--target",
+            metavar="NAME",
+            help=f"Only these targets: {', '.join(BUILT_IN)}, or what `acpgen targets` lists. May be repeated.",
+            autocompletion=target_names,
+        ),
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="With --schema and one --target: an option of it, as `acpgen targets NAME` lists them. May be repeated.",
+        ),
+    ] = None,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; print what would change, and exit 1.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Run again when a file changes, until Ctrl-C.")] = False,
+    schema: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Generate from this schema instead of the project's.")
+    ] = None,
+    package: Annotated[
+        str, typer.Option(metavar="NAME", help="With --schema: the package of the bindings, such as acme.v1.")
+    ] = "",
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="With --schema: the folder to generate.")] = None,
+    names: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --schema: JSON or TOML from places, such as A.field, to class names.",
+        ),
+    ] = None,
+    keep_unknown: Annotated[
+        bool, typer.Option("--keep-unknown", help="With --schema: closed unions keep unknown tags when receiving.")
+    ] = False,
+    ref: Ref = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --schema: where the methods stand, a profile in TOML or JSON, or the name of one that comes with acpgen.",
+            autocompletion=profile_names,
+        ),
+    ] = None,
+    strict_coverage: Annotated[
+        bool, typer.Option("--strict-coverage", help="Exit 1 if decode leaves a keyword to the strict validators.")
+    ] = False,
+    no_cache: NoCache = False,
+) -> None:
+    """Generate the outputs of a project, or of one schema.
+
+    Without --schema, [tool.acpgen] of pyproject.toml lists the outputs. The command ends with a summary: which methods it found, by which
+    profile, what stays without a type, and which keywords decode does not enforce (UNENFORCED in the generated package). Exit codes: 0 all
+    is well, 1 --check found a difference or --strict-coverage such a keyword, 2 the input cannot be used.
+    """
+    chosen = [name for value in targets or () for name in value.split(",") if name]
+    if watch and (check or strict_coverage):
+        raise typer.BadParameter(f"{'--check' if check else '--strict-coverage'} and --watch exclude each other.")
+    if schema is None:
+        _require_schema_for(
+            {
+                "--package": package,
+                "--out": out,
+                "--names": names,
+                "--keep-unknown": keep_unknown,
+                "--methods": methods,
+                "--option": option,
+            }
+        )
+    elif protocols:
+        raise typer.BadParameter("PROTOCOL and --schema exclude each other.")
+
+    from acpgen import project
+
+    kept = kept_results(no_cache)
+
+    def work() -> Work:
+        if schema is None:
+            found = config.find(current_folder())
+            return project.configured(found, protocols or (), chosen, references_of(ref), kept=kept)
+        return _for_schema(
+            schema,
+            package,
+            chosen or ["python"],
+            out,
+            names,
+            keep_unknown,
+            references_of(ref),
+            methods,
+            kept,
+            option or (),
+        )
+
+    def inputs() -> list[Path]:
+        files = [path for path in (schema, names) if path is not None]
+        if methods is not None and Path(methods).exists():
+            files.append(Path(methods))
+        if schema is None:
+            with contextlib.suppress(Faults):
+                found = config.find(current_folder())
+                profiles = [found.root / one for one in found.methods.values() if (found.root / one).is_file()]
+                files = [found.file, found.root / found.schema, *profiles]
+        with contextlib.suppress(Faults):
+            files += [Path(file) for file in references_of(ref).values() if os.fspath(file) not in DRAFTS]
+        return [*files, resources.templates(), resources.session()]
+
+    with faults_end_with_2():
+        current_folder()
+        if not watch:
+            outcome = _run(work(), check=check)
+            if (check and outcome.is_drift) or (strict_coverage and not outcome.is_covered):
+                raise typer.Exit(1)
+            return
+        _watch(work, inputs)
+
+
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the project: a new or an empty one.")],
+    schemas: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[PROTOCOL=PATH]...",
+            help="A version of the protocol and its schema, a file or a folder: acme/v1=schema.json. Without any: a small "
+            "protocol to begin with.",
+            show_default=False,
+        ),
+    ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where the protocols keep their methods: a profile, by file or name.",
+            autocompletion=profile_names,
+        ),
+    ] = None,
+    ref: Ref = None,
+) -> None:
+    """Make a project from a schema.
+
+    It writes the files, the configuration, CI, pre-commit hooks, and all outputs.
+
+    Rules of lint that the schema breaks become warnings of that project. Exit codes: 0 all is well, 2 the input cannot be used, and
+    nothing was written. Files of --methods and --ref become files of the project.
+    """
+    from acpgen import project, starting
+    from acpgen.write import created
+
+    given: dict[str, Path] = {}
+    for argument in schemas or ():
+        protocol, separator, path = argument.partition("=")
+        if not separator or not path or not config.is_protocol(protocol) or protocol in given:
+            raise typer.BadParameter(
+                f"{visible(argument)!r} must be PROTOCOL=PATH, such as acme/v1=schema.json, each protocol once."
+            )
+        given[protocol] = Path(path)
+    with faults_end_with_2():
+        begun = starting.start(folder, given, config.references(ref or ()), methods)
+        try:
+            with created(folder, begun.files):
+                _run(project.configured(config.find(folder.resolve()), (), ()))
+        except Faults as caught:
+            raise Faults(begun.as_given(fault, place(folder)) for fault in caught.faults) from None
+    if begun.levels:
+        terminal.say(
+            f"{', '.join(begun.levels)}: the schema breaks these rules of lint. They are warnings in {place(folder / 'pyproject.toml')}."
+        )
+    terminal.say(f"Read {place(folder / 'README.md')} for what comes next.")
+
+
+def _run(work: Work, *, check: bool = False) -> Outcome:
+    """Make the outputs, or with `check` look at them, and say what came of it."""
+    from acpgen import project
+
+    with terminal.progress() as progress:
+        outcome = project.run(work, check=check, progress=progress)
+    counted = config.by_position(work.names)
+    if counted:
+        entries = "1 entry names" if counted == 1 else f"{counted} entries name"
+        terminal.say(f"{work.names_at}: {entries} by position. Look at them again when the schema has changed.")
+    if not check:
+        terminal.show_outcome(outcome)
+    elif outcome.is_drift:
+        terminal.show_difference(outcome)
+    else:
+        terminal.say("Every output is what the schema makes.")
+    terminal.show_notes(outcome)
+    terminal.show_methods(outcome)
+    terminal.show_gaps(outcome)
+    return outcome
+
+
+def _watch(work: Callable[[], Work], inputs: Callable[[], list[Path]]) -> None:
+    """Make the outputs now and after every change; faults are shown and waited out, but for those of the first look."""
+    from acpgen.watch import rounds
+
+    work()
+    with contextlib.suppress(KeyboardInterrupt):
+        for _ in rounds(inputs):
+            try:
+                with account():
+                    _run(work())
+            except Faults as faults:
+                terminal.show_faults(faults)
+            terminal.say("Watching for changes. Ctrl-C ends this.")
+
+
+def _for_schema(
+    schema: Path,
+    package: str,
+    targets: Sequence[str],
+    out: Path | None,
+    names: Path | None,
+    keep_unknown: bool,
+    references: References,
+    methods: str | None,
+    kept: Kept,
+    option: Sequence[str],
+) -> Work:
+    from acpgen import project
+
+    if option and len(targets) > 1:
+        raise typer.BadParameter("--option belongs to one target: name one by --target.")
+    options: dict[str, object] = {name: value for name, _, value in (each.partition("=") for each in option)}
+    if len(options) < len(option) or not all("=" in each for each in option):
+        raise typer.BadParameter("--option must be NAME=VALUE, each name once.")
+
+    if out is None:
+        raise typer.BadParameter("--schema needs --out DIR, a new folder or one that acpgen wrote.")
+    if package and not config.is_package(package):
+        raise typer.BadParameter("--package must be a name that can be imported, such as acme.v1.")
+    if "python" in targets and not package:
+        raise typer.BadParameter("the target python needs --package NAME, such as acme.v1.")
+    if os.path.isdir(schema) and Path(os.path.realpath(out)).is_relative_to(os.path.realpath(schema)):
+        raise typer.BadParameter("--out must not lie in the schema folder.")
+    profile = None if methods is None else config.find_profile(methods)
+    return project.single(
+        schema,
+        package,
+        targets,
+        out,
+        names,
+        keep_unknown=keep_unknown,
+        references=references,
+        methods=profile,
+        kept=kept,
+        options=options,
+    )
+
+
+def _require_schema_for(options: Mapping[str, object]) -> None:
+    for option, value in options.items():
+        if value:
+            raise typer.BadParameter(f"{option} needs --schema FILE.")

@@ -1,0 +1,296 @@
+"""The commands that compare revisions: `diff`, `history` and `rules`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from acpgen import config, terminal
+from acpgen.cli.output import deliver, faults_end_with_2, print_report
+from acpgen.cli.shared_options import (
+    NoCache,
+    Ref,
+    Unstable,
+    Waivers,
+    current_folder,
+    kept_results,
+    profile_names,
+    protocol_names,
+    references_of,
+)
+
+
+def diff(
+    old: Annotated[
+        str,
+        typer.Argument(
+            metavar="OLD",
+            help="A protocol of this project (acp/v1), a file or a folder, or either at a git revision (main:acp/v1).",
+            autocompletion=protocol_names,
+        ),
+    ],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="Likewise.", autocompletion=protocol_names)],
+    mode: Annotated[
+        str,
+        typer.Option(
+            metavar="MODE", help="protocol: who breaks when peers talk. language: plain inclusion of schemas."
+        ),
+    ] = "protocol",
+    output_format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="text (if left out), json, markdown, html, github, gitlab, sarif or junit.",
+        ),
+    ] = None,
+    merge_base: Annotated[
+        bool,
+        typer.Option(
+            "--merge-base",
+            help="Read OLD where its revision and NEW, or HEAD, part: what this branch changes, and no more.",
+        ),
+    ] = False,
+    allow_new: Annotated[
+        bool,
+        typer.Option(
+            "--allow-new", help="Exit 0 where OLD's revision does not have it: there is nothing to compare with."
+        ),
+    ] = False,
+    fail_on: Annotated[
+        str,
+        typer.Option(
+            metavar="LEVEL",
+            help="Exit 1 at findings this bad: risky, breaking, additive or never. Undecided counts at each but never.",
+        ),
+    ] = "risky",
+    fail_on_bindings: Annotated[
+        str, typer.Option(metavar="LEVEL", help="Exit 1 at changes of generated code: never, breaking or additive.")
+    ] = "never",
+    waivers: Waivers = None,
+    waive: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--waive", metavar="FINGERPRINT", help="Accept this finding: add it to that file. May be repeated."
+        ),
+    ] = None,
+    reason: Annotated[str | None, typer.Option(metavar="TEXT", help="With --waive: why.")] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATE|RELEASE",
+            help="With --waive: the last day, or the release to come that ends it, such as 1.7.0.",
+        ),
+    ] = None,
+    unstable: Unstable = False,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where both keep their methods: a profile, by file or name.",
+            autocompletion=profile_names,
+        ),
+    ] = None,
+    budget: Annotated[
+        int | None,
+        typer.Option(
+            metavar="STEPS",
+            min=1,
+            help="Steps that the proofs may take together, 1000000 if left out; what is left when they are spent is undecided.",
+        ),
+    ] = None,
+    output: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[FORMAT=]FILE", help="Write the report there instead; - is standard output. May be repeated."
+        ),
+    ] = None,
+    report_url: Annotated[
+        str, typer.Option("--report-url", metavar="URL", help="Where the whole report can be read; Markdown links it.")
+    ] = "",
+    ref: Ref = None,
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair", help="Tell the smallest edit of NEW that makes each finding additive, or why none does."
+        ),
+    ] = False,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Make these edits in the files of NEW, and report what is left.")
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="With --fix: write nothing, print the edits as a diff, exit 1 if there are any."
+        ),
+    ] = False,
+    no_cache: NoCache = False,
+) -> None:
+    """Compare two revisions of a schema: who breaks, and where.
+
+    Each finding has a message that proves it.
+
+    Exit codes: 0 nothing counts under --fail-on, 1 something does, 2 the input cannot be used.
+    """
+    from acpgen.compat import command
+    from acpgen.write import replace_files
+
+    if dry_run and not fix:
+        raise typer.BadParameter("--dry-run needs --fix.")
+    with faults_end_with_2():
+        chosen = command.options(mode, output_format, fail_on, fail_on_bindings, output or (), report_url)
+        compared = command.compared(
+            old,
+            new,
+            chosen,
+            waivers,
+            unstable=unstable,
+            merge_base=merge_base,
+            allow_new=allow_new,
+            taken=command.decision(waive or (), reason, until),
+            references=references_of(ref),
+            methods=methods,
+            budget=budget,
+            repairing="dry" if dry_run else "fix" if fix else "tell" if repair else "no",
+            kept=kept_results(no_cache),
+        )
+        if compared is None:
+            terminal.say(f"{old} is not there: {new} is new, and there is nothing to compare it with.")
+            return
+        if compared.fixed is not None and fix:
+            compared.fixed.write()
+            for line in compared.fixed.told():
+                terminal.say(line)
+        if compared.fixed is not None and dry_run:
+            print_report(compared.fixed.difference)
+            raise typer.Exit(1 if compared.fixed.difference or command.stops(compared.report, chosen) else 0)
+        texts = command.written(compared, chosen, coloured=terminal.is_coloured())
+        replace_files({file: text for file, text in texts.items() if file is not None})
+        print_report(texts.get(None, ""))
+        if command.stops(compared.report, chosen):
+            raise typer.Exit(1)
+
+
+class WithPath(TyperCommand):
+    """A command that knows the path after `--`. Options may stand behind it too."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take the arguments in, and leave the path in the context; empty, if nothing stands there."""
+        at = args.index("--") if "--" in args else None
+        ctx.meta["path"] = None if at is None else "".join(args[at + 1 : at + 2])
+        return super().parse_args(ctx, args if at is None else [*args[:at], *args[at + 2 :]])
+
+
+def history(
+    ctx: typer.Context,
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[WHAT]...",
+            help="A branch, tag, commit or range A..B of git, then -- and a protocol, file or folder: the commits that changed it. "
+            "A protocol: the releases in schema/releases, or the commits. Several files: these, oldest first.",
+            autocompletion=protocol_names,
+            show_default=False,
+        ),
+    ] = None,
+    output_format: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="text, json, markdown or html.")
+    ] = "text",
+    fail_on: Annotated[
+        str,
+        typer.Option(
+            metavar="LEVEL",
+            help="Exit 1 at steps this bad: risky, breaking, additive or never. What is undecided, not compared or unreadable "
+            "counts at each but never.",
+        ),
+    ] = "risky",
+    since: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="Only commits since then, as git reads it: 2026-01-31, '3 months ago'."),
+    ] = None,
+    limit: Annotated[
+        int, typer.Option(metavar="N", help="The newest N revisions; how many were left out is said.")
+    ] = 50,
+    matrix: Annotated[
+        int, typer.Option(metavar="N", help="The newest N rows of the table of who understands whom; 0 for none.")
+    ] = 12,
+    waivers: Waivers = None,
+    unstable: Unstable = False,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where all keep their methods: a profile, by file or name.",
+            autocompletion=profile_names,
+        ),
+    ] = None,
+    budget: Annotated[
+        int | None,
+        typer.Option(
+            metavar="STEPS",
+            min=1,
+            help="Steps that the proofs of each comparison may take together, 3000000 if left out.",
+        ),
+    ] = None,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report there instead.")] = None,
+    ref: Ref = None,
+) -> None:
+    """Compare many revisions of a schema, step by step.
+
+    The report says what each step broke, since when, and which releases understand one another.
+
+    acpgen history main -- acp/v1 reads the commits along first parents, also where the schema has moved. Exit codes: 0 no step counts
+    under --fail-on, 1 one does, 2 the input cannot be used.
+    """
+    from acpgen.compat.history import asked as work
+
+    given, path = tuple(what or ()), ctx.meta["path"]
+    if path == "":
+        raise typer.BadParameter("after -- stands a protocol, file or folder.")
+    if path is None and not given:
+        raise typer.BadParameter("name a protocol, files, or a revision, -- and a path.")
+    with faults_end_with_2():
+        asked = work.Asked(
+            given=given,
+            path=path,
+            output_format=output_format,
+            output=output,
+            fail_on=fail_on,
+            since=since,
+            limit=limit,
+            rows=matrix,
+            waivers=waivers,
+            unstable=unstable,
+            methods=methods,
+            budget=budget,
+            references=references_of(ref),
+        )
+        found = work.asked_for(asked)
+        coloured = output is None and terminal.is_coloured()
+        deliver(work.written(found, output_format, fail_on, coloured=coloured), output)
+        if found.fails(fail_on):
+            raise typer.Exit(1)
+
+
+def rules(
+    chosen: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[RULE]...", help="Only these rules, each with a bad and a good example.", show_default=False
+        ),
+    ] = None,
+    output_format: Annotated[str, typer.Option("--format", metavar="FORMAT", help="text, json or markdown.")] = "text",
+) -> None:
+    """List every compatibility rule with its severities.
+
+    It shows what the policy of this project makes of each.
+
+    Exit codes: 0 all is well, 2 there is no such rule or format, or [tool.acpgen.compat] is wrong.
+    """
+    from acpgen.compat import command
+
+    with faults_end_with_2():
+        print_report(command.listed(chosen or (), output_format, config.around(current_folder())))

@@ -1,0 +1,133 @@
+"""The commands about schema files: `lint` and `adopt`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from acpgen import config, terminal
+from acpgen.cli.output import deliver, faults_end_with_2
+from acpgen.cli.shared_options import Ref, current_folder, protocol_names
+from acpgen.errors import Faults, UnknownName, did_you_mean
+from acpgen.schema.load import place
+
+
+def lint(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[PATH]...",
+            help="Schema folders or files. Without any: every protocol below the project's schema folder.",
+            show_default=False,
+        ),
+    ] = None,
+    ref: Ref = None,
+) -> None:
+    """Check schema files: JSON Schema, the dialect, house rules.
+
+    Each finding is one line.
+
+    [tool.acpgen.lint] of pyproject.toml makes a rule a warning or turns it off: description-missing = "warning". Exit codes: 0 no
+    error was found, 1 an error was, 2 the input cannot be used.
+    """
+    from acpgen.lint import NO_LEVELS, LintReport, lint_paths, require_rules
+
+    report = LintReport()
+    with faults_end_with_2():
+        wanted = paths or [_schema_folder()]
+        projects = {path: found for path in wanted if (found := config.around(path)) is not None}
+        folders = {found.root / found.schema for found in projects.values()}
+        for found in projects.values():
+            require_rules(found.lint, place(found.file))
+        for path in wanted:
+            around = projects.get(path)
+            findings = lint_paths([path], folders, config.references(ref or (), path.resolve()))
+            report = report.joined(LintReport.of(findings, around.lint if around is not None else NO_LEVELS))
+    for line in report.lines:
+        print(line)
+    terminal.say(report.summary)
+    if report.errors:
+        raise typer.Exit(1)
+
+
+def adopt(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A schema as upstream publishes it.", show_default=False)
+    ],
+    into: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PROTOCOL",
+            help="Where it belongs, such as acp/v1. Without it: the protocol that it is like.",
+            autocompletion=protocol_names,
+        ),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Write no schema; exit 1 if one would change.")] = False,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a report for reviewers, in Markdown.")
+    ] = None,
+    start: Annotated[
+        bool, typer.Option("--start", help="Only record that the schema files follow this revision already.")
+    ] = False,
+    keep_as: Annotated[
+        str | None,
+        typer.Option(metavar="VERSION", help="Keep its facts as a release too, for the changelog in the docs."),
+    ] = None,
+) -> None:
+    """Merge a newer upstream schema into the project.
+
+    Local descriptions and deliberate differences are kept.
+
+    Exit codes: 0 done, 1 conflicts are left or --dry-run found changes, 2 the input cannot be used.
+    """
+    from acpgen import adopt as adopting
+
+    if start and (into is None or dry_run or report is not None):
+        raise typer.BadParameter("--start needs --into PROTOCOL, and excludes --dry-run and --report.")
+    if keep_as is not None and dry_run:
+        raise typer.BadParameter("--keep-as and --dry-run exclude each other.")
+    with faults_end_with_2():
+        found = config.find(current_folder())
+        schema = found.root / found.schema
+        if keep_as is not None and into is not None and adopting.is_family(schema, into, found.protocols):
+            adopting.save(
+                adopting.folder_of(schema, into), adopting.keep(file, adopting.folder_of(schema, into), keep_as)
+            )
+            terminal.say(f"{place(file)} is kept as {keep_as} of {into}.")
+            return
+        if into is None:
+            into = adopting.nearest(file, adopting.followers(schema))
+        elif into not in (*found.protocols, *adopting.followers(schema)):
+            hint = did_you_mean(into, found.protocols)
+            raise Faults([UnknownName(at=place(found.file), kind="protocol", name=into, hint=hint)])
+        releases = adopting.folder_of(schema, into)
+        kept: Mapping[str, str] = {}
+        if keep_as is not None:
+            kept = adopting.keep(file, releases, keep_as)
+        if start:
+            adopting.save(schema / into, adopting.start(file, schema / into, into))
+            adopting.save(releases, kept)
+            terminal.say(f"{into} follows {place(file)} from now on.")
+            return
+        adoption = adopting.adopt(file, schema / into, into)
+        outcome = adopting.report(adoption, into)
+        if report is not None:
+            deliver(adopting.markdown(outcome), report)
+        if not dry_run:
+            adopting.save(schema / into, adoption.written, adoption.removed)
+            adopting.save(releases, kept)
+    for line in adopting.text(outcome):
+        print(line)
+    if not adoption.is_none:
+        terminal.say("Nothing was written." if dry_run else "Written. Now run: acpgen lint, then acpgen generate")
+    if adoption.conflicts or (dry_run and not adoption.is_none):
+        raise typer.Exit(1)
+
+
+def _schema_folder() -> Path:
+    """The project's schema folder. Raises `Faults`."""
+    found = config.find(current_folder())
+    return found.root / found.schema

@@ -1,0 +1,49 @@
+"""Where reports go, and how a command ends on faults."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Generator
+from pathlib import Path
+
+import typer
+
+from acpgen import terminal
+from acpgen.errors import Faults, Unwritable
+from acpgen.schema.load import place
+
+
+@contextlib.contextmanager
+def faults_end_with_2() -> Generator[None]:
+    """Show the faults that stop what a command does, and end it with exit code 2."""
+    try:
+        yield
+    except Faults as faults:
+        terminal.show_faults(faults)
+        raise typer.Exit(2) from None
+
+
+def print_report(text: str) -> None:
+    """Print a report. Where nobody reads it any more, the exit code still tells what was found. Raises `Faults`."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        with contextlib.suppress(BrokenPipeError):
+            sys.stdout.close()
+    except OSError as error:
+        raise Faults([Unwritable(at="standard output", reason=str(error.strerror))]) from None
+
+
+def deliver(text: str, output: Path | None) -> None:
+    """Print a report, or write it to a file. Raises `Faults`."""
+    if output is None:
+        print_report(text)
+        return
+    from acpgen.write import replace_file
+
+    try:
+        replace_file(output, text)
+    except OSError as error:
+        raise Faults([Unwritable(at=place(output), reason=str(error.strerror))]) from None

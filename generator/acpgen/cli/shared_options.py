@@ -1,0 +1,101 @@
+"""The options that several commands have, and what they mean."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
+
+import typer
+
+from acpgen import config
+from acpgen.errors import Faults, NotFound
+from acpgen.schema.load import References
+
+if TYPE_CHECKING:
+    from acpgen.kept import Kept
+
+
+T = TypeVar("T")
+
+
+Ref: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ref",
+        metavar="URL=FILE",
+        help="What a $ref or $schema with this address, absolute or as written, means: a file, or a draft such as draft-07. "
+        "May be repeated.",
+    ),
+]
+"""The option `--ref` of every command that reads schemas."""
+
+
+Waivers: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Accepted findings. Without: compat-waivers.toml beside pyproject.toml."),
+]
+"""The option `--waivers` of every command that compares schemas."""
+
+
+Unstable: TypeAlias = Annotated[
+    bool,
+    typer.Option("--unstable", help="Compare what is marked x-unstable too, and of a folder its schema.unstable.json."),
+]
+"""The option `--unstable` of every command that compares schemas."""
+
+
+NoCache: TypeAlias = Annotated[
+    bool,
+    typer.Option("--no-cache", help="Make everything anew: trust no result of an earlier run, and keep none."),
+]
+"""The option `--no-cache` of every command that keeps results."""
+
+
+def protocol_names(incomplete: str) -> list[str]:
+    """What completes the name of a protocol of the project."""
+    with contextlib.suppress(Faults, OSError):
+        return [name for name in config.find(current_folder()).protocols if name.startswith(incomplete)]
+    return []
+
+
+def profile_names(incomplete: str) -> list[str]:
+    """What completes the name of a profile that comes with acpgen."""
+    from acpgen.schema.profile import names
+
+    return [name for name in names() if name.startswith(incomplete)]
+
+
+def target_names(incomplete: str) -> list[str]:
+    """What completes the name of a target that is installed."""
+    from acpgen.targets import TARGETS
+
+    return [name for name in TARGETS if name.startswith(incomplete)]
+
+
+def references_of(given: Sequence[str] | None) -> References:
+    """What addresses mean: to the project, if there is one, and as given. Raises `Faults`."""
+    return config.references(given or (), current_folder())
+
+
+def current_folder() -> Path:
+    """The current folder. Raises `Faults` where it has been removed."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        raise Faults([NotFound(at="the current folder")]) from None
+
+
+def kept_results(no_cache: bool) -> Kept:
+    """Where results of earlier runs lie: in the cache of the user, or nowhere."""
+    from acpgen.kept import NOTHING, user_cache
+
+    return NOTHING if no_cache else user_cache()
+
+
+def chosen_format(name: str, known: Mapping[str, Callable[[T], str]]) -> Callable[[T], str]:
+    """The writer of a format. Raises `typer.BadParameter` where there is none of that name."""
+    if name not in known:
+        raise typer.BadParameter(f"--format is one of {', '.join(known)}.")
+    return known[name]
