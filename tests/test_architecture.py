@@ -80,22 +80,21 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema.inherited": frozenset({"schema.unions", "schema.walk"}),
     "schema.merging": frozenset({"schema.effort", "schema.unions", "schema.walk"}),
     "schema.owned": frozenset({"schema.merging", "schema.unions", "schema.walk"}),
+    "schema.inline": frozenset({"schema.unions", "schema.walk"}),
+    "schema.branch_names": frozenset({"schema.unions", "schema.walk"}),
+    "schema.tolerance": frozenset({"schema.unions", "schema.walk"}),
+    "schema.named_places": frozenset({"errors", "schema.chosen", "schema.drafts", "schema.unions", "schema.walk"}),
+    "schema.bundler": frozenset(
+        {
+            *("errors", "schema.branch_names", "schema.calls", "schema.chosen", "schema.collect", "schema.drafts"),
+            *("schema.inherited", "schema.inline", "schema.labels", "schema.merging", "schema.named_places"),
+            *("schema.names", "schema.owned", "schema.unions", "schema.walk"),
+        }
+    ),
     "schema.bundle": frozenset(
         {
-            *(
-                "schema.calls",
-                "schema.chosen",
-                "schema.labels",
-                "schema.collect",
-                "schema.drafts",
-                "schema.inherited",
-                "errors",
-                "schema.foreign",
-                "schema.load",
-                "schema.names",
-                "schema.ways",
-            ),
-            *("schema.merging", "schema.owned", "schema.positions", "schema.profile", "schema.unions", "schema.walk"),
+            *("errors", "schema.bundler", "schema.calls", "schema.chosen", "schema.collect", "schema.drafts"),
+            *("schema.foreign", "schema.load", "schema.positions", "schema.profile", "schema.walk", "schema.ways"),
         }
     ),
     "interchange": frozenset({"ir"}),
@@ -145,6 +144,7 @@ ARROWS: dict[str, frozenset[str]] = {
                 "meaning.reading",
                 "schema.bundle",
                 "schema.profile",
+                "schema.tolerance",
                 "schema.unions",
                 "schema.walk",
             ),
@@ -159,6 +159,7 @@ ARROWS: dict[str, frozenset[str]] = {
         {
             *(
                 "schema.bundle",
+                "schema.tolerance",
                 "meaning.checks",
                 "meaning.order",
                 "meaning.contract",

@@ -18,8 +18,9 @@ import pytest
 import evidence
 from acpgen import ir
 from acpgen.meaning.lower import lower
-from acpgen.schema.bundle import Bundle, bundle, tolerant
+from acpgen.schema.bundle import Bundle, bundle
 from acpgen.schema.load import load
+from acpgen.schema.tolerance import tolerant
 from acpgen.schema.walk import is_array, is_object
 from acpgen.targets import TARGETS, Settings
 from acpgen.targets.python.naming import Names, name_all

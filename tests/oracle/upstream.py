@@ -14,7 +14,8 @@ import jsonschema_rs
 
 import evidence
 from acpgen.pointers import plain_pointer, pointer_parts, resolve
-from acpgen.schema.bundle import ABSOLUTE_PATH, Bundle, bundle
+from acpgen.schema.bundle import Bundle, bundle
+from acpgen.schema.bundler import ABSOLUTE_PATH
 from acpgen.schema.collect import Collected, collect
 from acpgen.schema.load import load
 from oracle.values import Schema, is_array, is_object

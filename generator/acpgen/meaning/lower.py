@@ -17,10 +17,11 @@ from acpgen.meaning.narrow import implies, narrowest
 from acpgen.meaning.nodes import Node, Schemas
 from acpgen.meaning.placing import placed
 from acpgen.meaning.reading import Notes, extra, plain, referred, type_of
-from acpgen.schema.bundle import Bundle, common_fields, sharing
+from acpgen.schema.bundle import Bundle
 from acpgen.schema.effort import working_on
 from acpgen.schema.equality import by_key, same
 from acpgen.schema.profile import KINDS
+from acpgen.schema.tolerance import common_fields, sharing
 from acpgen.schema.unions import OBJECTS, Tagged, constant, excluded_text, is_null, is_of_type, own_tag
 from acpgen.schema.walk import asserts, is_array, is_object
 

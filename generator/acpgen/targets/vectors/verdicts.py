@@ -14,8 +14,9 @@ import jsonschema_rs
 from acpgen import ir
 from acpgen.meaning.values import Path
 from acpgen.pointers import pointer, reference_to
-from acpgen.schema.bundle import Bundle, tolerant
+from acpgen.schema.bundle import Bundle
 from acpgen.schema.effort import spend
+from acpgen.schema.tolerance import tolerant
 from acpgen.schema.walk import Schema, copied, is_array
 from acpgen.schema.ways import require_few_ways, ways
 
