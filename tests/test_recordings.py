@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
-from acpgen.errors import Faults, NoRecordings, NotFound, OtherResults
-from acpgen.recordings import Finding, Recording, Standard, Summary, Verdict, find, judge, summarise
+from acpgen.errors import Faults, Inflated, NoRecordings, NotFound, OtherResults
+from acpgen.recordings import Finding, Recording, Standard, Summary, Verdict, find, judge, stores, summarise
 from acpgen.recordings import summary as summaries
 from acpgen.recordings.running import verdicts
 from acpgen.recordings.stores import File, is_one
@@ -215,6 +215,33 @@ def test_what_cannot_be_decompressed_to_its_end_is_not_called_right(tmp_path: Pa
     ran = acpgen("validate", "--session", tmp_path)
     assert ran.returncode == 1
     assert b"3 not read to the end" in ran.stderr
+
+
+@pytest.mark.parametrize("ending", ["gz", "zst"])
+@pytest.mark.parametrize("piece", [b"\n", b" \r\n", b"x", b"0\n", b"{}\n"])
+def test_a_small_file_that_holds_very_much_is_not_read_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, piece: bytes
+) -> None:
+    monkeypatch.setattr(stores, "ALWAYS", 1 << 16)
+    path = tmp_path / f"a.jsonl.{ending}"
+    with gzip.open(path, "wb") if ending == "gz" else zstd.open(path, "wb") as file:
+        for _ in range(200):
+            file.write(piece * 20_000)
+    verdict = judge(str(path), Standard(is_session=False))
+    assert verdict.failure == str(Faults([Inflated(at=str(path), times=stores.MOST_TIMES)]))
+    assert not verdict.is_well
+    assert verdict.bytes < 20_000 * 200
+
+
+def test_a_small_file_that_holds_very_much_ends_with_exit_code_two_and_says_why(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl.zst"
+    path.write_bytes(zstd.compress(WELL + b"\n" * (stores.ALWAYS + 1)))
+    for options in ((), ("--session",)):
+        ran = acpgen("validate", *options, path)
+        assert (ran.returncode, ran.stderr.count(b"is decompressed to over 200 times its size")) == (2, 1)
+    assert acpgen("validate", "--session", "--jobs", "1", path).returncode == 1
+    path.write_bytes(zstd.compress(WELL + b"\n" * (stores.ALWAYS - 70_000)))
+    assert acpgen("validate", "--session", path).returncode == 0
 
 
 def test_a_recording_without_a_line_is_not_called_right(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -194,9 +195,30 @@ def test_a_byte_order_mark_and_line_ends_of_windows_are_no_fault() -> None:
     assert acpgen("validate", given=lines(GOOD) + codecs.BOM_UTF8 + lines(GOOD)).returncode == 1, "only at the start"
 
 
+@pytest.mark.parametrize("buffered", [1, 2, 3, 7, 8192])
+@pytest.mark.parametrize("blank", [b"", b" \t\r", b"   "])
+def test_blank_lines_count_as_lines_however_they_lie_in_the_buffer(buffered: int, blank: bytes) -> None:
+    parts = [b"", blank, b"{}", blank, blank, b" [] ", b"", b"0", *[blank] * 20, b"1 ", blank, b"  2"]
+    content = b"\n".join(parts)
+    found = list(recording.lines(io.BufferedReader(io.BytesIO(content), buffered)))
+    whole = [(number, part.strip()) for number, part in enumerate(parts, 1) if part.strip()]
+    assert [(line.number, line.content) for line in found] == whole
+    assert [content[: line.end].count(b"\n") for line in found[:-1]] == [number for number, _ in whole[:-1]]
+
+
+def test_blank_lines_are_passed_over_a_buffer_at_a_time() -> None:
+    stream = mock.Mock(wraps=io.BufferedReader(io.BytesIO(b"\r\n" * 1_000_000), 1 << 16))
+    assert not list(recording.lines(stream))
+    assert stream.readline.call_count < 100
+
+
 def test_after_a_line_that_is_too_long_the_monitor_concludes_nothing_from_it() -> None:
     content = recorded(*v1(), *opened(answer={"_meta": {"x": "y" * 3000}}), prompt())
-    found = list(conversation(recording.lines(io.BytesIO(content), longest=2000), judge.monitor(strict().values())))
+    found = list(
+        conversation(
+            recording.lines(io.BufferedReader(io.BytesIO(content)), longest=2000), judge.monitor(strict().values())
+        )
+    )
     rules = [(verdict.line, [problem.rule for problem in verdict.problems]) for verdict in found if verdict.problems]
     assert rules == [(4, ["recording", "messages-missed"]), (5, ["request-unanswered"])]
 
@@ -462,8 +484,8 @@ def test_lines_that_are_no_recording_are_told_and_the_numbers_stay_those_of_the_
 
 
 def test_a_line_that_is_too_long_is_passed_over_and_said_to_be() -> None:
-    stream = io.BytesIO(b"x" * 1000 + b"\n" + json.dumps(GOOD).encode())
-    found = list(recording.lines(stream, longest=100))
+    content = b"x" * 1000 + b"\n" + json.dumps(GOOD).encode()
+    found = list(recording.lines(io.BufferedReader(io.BytesIO(content)), longest=100))
     assert [(line.number, line.is_whole) for line in found] == [(1, False), (2, True)]
     verdicts = list(judged(found, strict(), None))
     assert [verdict.is_valid for verdict in verdicts] == [False, True]
@@ -562,4 +584,4 @@ def strict() -> dict[Any, Any]:
 
 
 def read(content: bytes) -> Iterator[recording.Line]:
-    return recording.lines(io.BytesIO(content))
+    return recording.lines(io.BufferedReader(io.BytesIO(content)))

@@ -915,6 +915,19 @@ class NoRecordings(Fault):
 
 
 @dataclass
+class Inflated(Fault):
+    """A compressed file that holds far more than recordings of its size do."""
+
+    times: int
+
+    def what(self) -> str:
+        return (
+            f"it is decompressed to over {self.times} times its size, and what follows was not read. "
+            "If you trust it, decompress it and name the plain file."
+        )
+
+
+@dataclass
 class OtherResults(Fault):
     """A file of results that another run has made, or none of ours."""
 

@@ -12,6 +12,7 @@ import stat
 from codecs import BOM_UTF8
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -24,8 +25,10 @@ from acpgen.schema.walk import is_object
 LONGEST: Final = 64 << 20
 """Bytes of one line. Longer ones are passed over, and said to be too long."""
 
+_SPACE: Final = b"\r\n\t "
 
-def opened(path: Path) -> BinaryIO:
+
+def opened(path: Path) -> BufferedReader:
     """A file of JSON Lines, or a pipe. Raises `Faults`."""
     try:
         return path.open("rb")
@@ -71,7 +74,7 @@ class Line:
     is_whole: bool = True
 
 
-def lines(stream: BinaryIO, longest: int = LONGEST) -> Iterator[Line]:
+def lines(stream: BufferedReader, longest: int = LONGEST) -> Iterator[Line]:
     """The lines of a stream that are not blank, without a byte order mark; never more than one of them is held."""
     number, end = 0, 0
     while piece := stream.readline(longest):
@@ -81,9 +84,19 @@ def lines(stream: BinaryIO, longest: int = LONGEST) -> Iterator[Line]:
             is_whole = False
             piece = stream.readline(longest)
             end += len(piece)
-        content = piece.removeprefix(BOM_UTF8 if number == 1 else b"").strip(b"\r\n\t ") if is_whole else b""
+        content = piece.removeprefix(BOM_UTF8 if number == 1 else b"").strip(_SPACE) if is_whole else b""
         if content or not is_whole:
             yield Line(number, content, end, is_whole)
+        else:
+            blank = _blank(stream)
+            number, end = number + blank.count(b"\n"), end + len(blank)
+
+
+def _blank(stream: BufferedReader) -> bytes:
+    """The blank lines that a stream goes on with and has in its buffer, which it is read behind."""
+    ahead = stream.peek()
+    blank = ahead[: len(ahead) - len(ahead.lstrip(_SPACE))]
+    return stream.read(blank.rfind(b"\n") + 1)
 
 
 @dataclass(frozen=True, slots=True)

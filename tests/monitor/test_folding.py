@@ -53,7 +53,7 @@ def test_breaches_differ_by_what_they_say_and_not_by_where_in_an_array() -> None
 
 
 def test_one_wrong_session_of_many_updates_gives_a_few_lines_and_counts_each() -> None:
-    lines = list(recording.lines(io.BytesIO(recorded(*v1(), *opened(), *[WRONG] * TIMES))))
+    lines = list(recording.lines(io.BufferedReader(io.BytesIO(recorded(*v1(), *opened(), *[WRONG] * TIMES)))))
     verdicts = list(conversation(lines, judge.monitor([judge.strict(judge.find("acp/v1"))])))
     summary = Counts()
     for verdict in verdicts:
@@ -68,7 +68,7 @@ def test_one_wrong_session_of_many_updates_gives_a_few_lines_and_counts_each() -
 
 def test_a_line_with_a_repeat_and_something_new_is_told_whole() -> None:
     wrong = client("session/prompt", {"sessionId": "gone", "prompt": []}, id_=7)
-    lines = list(recording.lines(io.BytesIO(recorded(*v1(), *[WRONG] * 11, wrong, *listed(info())))))
+    lines = list(recording.lines(io.BufferedReader(io.BytesIO(recorded(*v1(), *[WRONG] * 11, wrong, *listed(info()))))))
     verdicts = conversation(lines, judge.monitor([judge.strict(judge.find("acp/v1"))]))
     told = [verdict.line for verdict in folded(verdict for verdict in verdicts if verdict.problems)]
     assert told == [*range(3, 13), 14, 16, 13], "the end is line 16, and what was left out comes last"

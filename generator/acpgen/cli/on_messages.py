@@ -6,7 +6,7 @@ import contextlib
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -16,6 +16,8 @@ from acpgen.cli.shared_options import Ref, chosen_format, profile_names, protoco
 from acpgen.errors import visible
 
 if TYPE_CHECKING:
+    from io import BufferedReader
+
     from acpgen.recordings import Standard, Verdict
     from acpgen.validate import LineVerdict
 
@@ -108,7 +110,8 @@ def validate(
             if stores.is_compressed(file):
                 lines, total = stores.lines(file), None
             else:
-                stream = sys.stdin.buffer if file == "-" else stack.enter_context(recording.opened(Path(file)))
+                given = cast("BufferedReader", sys.stdin.buffer)
+                stream = given if file == "-" else stack.enter_context(recording.opened(Path(file)))
                 lines, total = recording.lines(stream), recording.size(stream)
             is_moving = sys.stdout.isatty() and not session  # a verdict a line shows well enough how far it is
             progress = stack.enter_context(contextlib.nullcontext(_no_progress) if is_moving else terminal.progress())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import re
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
 from acpgen import recording
-from acpgen.errors import Faults, NoRecordings, NotFound, Unreadable
+from acpgen.errors import Faults, Inflated, NoRecordings, NotFound, Unreadable
 from acpgen.recording import Line
 
 if sys.version_info >= (3, 14):
@@ -26,6 +27,13 @@ ENDINGS: Final = (".jsonl", ".ndjson")
 COMPRESSED: Final = (".gz", ".zst")
 """Endings of compressed files."""
 
+MOST_TIMES: Final = 200
+"""How many times its stored bytes a compressed file may hold. Recorded conversations are 5 to 50 times theirs."""
+
+ALWAYS: Final = 16 << 20
+"""Bytes that any compressed file may hold."""
+
+_BUFFER: Final = 1 << 16
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _PATTERN: Final = re.compile(r"[*?\[]")
 _PIECE: Final = re.compile(r"(?P<stem>.+)\.(?P<number>[1-9][0-9]{0,8})")
@@ -104,20 +112,21 @@ def find(names: Iterable[str]) -> Found:
     return Found(tuple(_joined(files)), others)
 
 
-def opened(name: str) -> BinaryIO:
+def opened(name: str) -> io.BufferedReader:
     """The content of a file, decompressed as its ending says. Raises whatever the store and the decompression raise.
 
-    What ends in the middle of compressed data raises `EOFError` when it is read, and several compressed parts are one content.
+    What ends in the middle of compressed data raises `EOFError` when it is read, and `Faults` where it is larger than `MOST_TIMES` and
+    `ALWAYS` allow. Several compressed parts are one content.
     """
     system, path = _system(name)
     if not _URL.match(name) and not Path(path).is_file():
         raise OSError("this is not a regular file")
-    raw = cast("BinaryIO", system.open(path, "rb"))
+    stored = cast("BinaryIO", system.open(path, "rb"))
     if name.endswith(".gz"):
-        return cast("BinaryIO", gzip.open(raw, "rb"))
+        return io.BufferedReader(_Decompressed(name, stored, gzip.GzipFile(fileobj=stored, mode="rb")), _BUFFER)
     if name.endswith(".zst"):
-        return cast("BinaryIO", zstd.open(raw, "rb"))
-    return raw
+        return io.BufferedReader(_Decompressed(name, stored, zstd.ZstdFile(stored, "rb")), _BUFFER)
+    return io.BufferedReader(_Plain(stored), _BUFFER)
 
 
 def is_compressed(name: str) -> bool:
@@ -130,6 +139,8 @@ def lines(name: str) -> Iterator[Line]:
     try:
         with opened(name) as stream:
             yield from recording.lines(stream)
+    except Faults:
+        raise
     except Exception as error:  # noqa: BLE001 - each store has errors of its own
         raise Faults([Unreadable(at=name, reason=reason_of(error))]) from None
 
@@ -138,6 +149,44 @@ def reason_of(error: Exception) -> str:
     """An error of a store, as the end of a sentence."""
     strerror = getattr(error, "strerror", None)
     return str(strerror) if strerror else f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+class _Plain(io.RawIOBase):
+    """The bytes of a file as they are stored."""
+
+    def __init__(self, stored: BinaryIO) -> None:
+        self.stored = stored
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        content = self._next(len(buffer))
+        buffer[: len(content)] = content
+        return len(content)
+
+    def close(self) -> None:
+        self.stored.close()
+        super().close()
+
+    def _next(self, most: int) -> bytes:
+        return self.stored.read(most)
+
+
+class _Decompressed(_Plain):
+    """What a file holds, as long as it is not many times what was read of it."""
+
+    def __init__(self, name: str, stored: BinaryIO, content: io.BufferedIOBase) -> None:
+        super().__init__(stored)
+        self.name, self.content = name, content
+        self.size = 0
+
+    def _next(self, most: int) -> bytes:
+        found = self.content.read1(most)
+        self.size += len(found)
+        if self.size > max(ALWAYS, MOST_TIMES * self.stored.tell()):
+            raise Faults([Inflated(at=self.name, times=MOST_TIMES)])
+        return found
 
 
 def _listed(name: str) -> tuple[list[File], bool]:
