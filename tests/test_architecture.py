@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import schema_inclusion
@@ -714,3 +715,9 @@ def test_a_class_and_a_module_have_a_name_of_their_own() -> None:
                 classes.setdefault(node.name, []).append(dotted(path))
     assert {name: places for name, places in classes.items() if len(places) > 1}.keys() == SAME_CLASS.keys()
     assert {name: places for name, places in stems.items() if len(places) > 1}.keys() == SAME_MODULE.keys()
+
+
+def test_no_interpreter_that_is_started_imports_from_the_current_folder() -> None:
+    for path in PACKAGE.parent.rglob("*.py"):
+        for call in re.findall(r"\[sys\.executable, (\S+)", path.read_text(encoding="utf-8")):
+            assert call in ('"-P",', '"-I",'), path

@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import pickle
 import random
+import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -348,6 +349,27 @@ def run_over(folder: Path, jobs: int = 1, results: Path | None = None) -> tuple[
 def test_any_number_of_processes_says_the_same_in_the_same_order(tmp_path: Path) -> None:
     folder = corpus(tmp_path)
     assert run_over(folder, 1) == run_over(folder, 2)
+
+
+def test_no_module_beside_the_recordings_runs(tmp_path: Path) -> None:
+    command, folder = tmp_path / "bin" / "acpgen", tmp_path / "recordings"
+    command.parent.mkdir()
+    command.write_text("from acpgen.cli import main\n\nif __name__ == '__main__':\n    main()\n")
+    folder.mkdir()
+    for name in ("multiprocessing", "pickle", "json", "signal"):
+        (folder / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nraise SystemExit")
+    for name in ("a", "b"):
+        (folder / f"{name}.jsonl").write_bytes(WELL)
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONSAFEPATH"}
+    ran = subprocess.run(
+        [sys.executable, command, "validate", "--session", ".", "--jobs", "2"],
+        cwd=folder,
+        env={**environment, "PYTHONPATH": str(ROOT / "generator")},
+        capture_output=True,
+        check=False,
+    )
+    assert not (tmp_path / "ran").exists()
+    assert ran.returncode == 0, ran.stderr
 
 
 def test_a_process_that_is_ended_costs_one_verdict(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -31,7 +32,7 @@ def repository(tmp_path: Path) -> Path:
     (tmp_path / "bin").mkdir()
     command = tmp_path / "bin" / "acpgen"
     ran = f"echo x >>{tmp_path / 'bin' / 'runs'}"
-    command.write_text(f'#!/bin/sh\n{ran}\nPYTHONPATH={ROOT / "generator"} exec {sys.executable} -m acpgen "$@"\n')
+    command.write_text(f'#!/bin/sh\n{ran}\nPYTHONPATH={ROOT / "generator"} exec {sys.executable} -P -m acpgen "$@"\n')
     command.chmod(0o755)
     (tmp_path / "bin" / "python").symlink_to(sys.executable)
     (tmp_path / "s.json").write_text(json.dumps(protocol({})))
@@ -247,6 +248,24 @@ def test_the_action_hands_every_input_to_the_script_and_none_to_the_shell() -> N
     for step in action["runs"]["steps"]:
         assert "${{" not in step["run"]
         assert step["shell"] == "bash"
+
+
+def test_no_module_of_the_checkout_runs_in_the_check(repository: Path) -> None:
+    for name in ("json", "shlex", "sys", "encodings", "sitecustomize"):
+        (repository / f"{name}.py").write_text(
+            f"open({str(repository / 'ran')!r}, 'w')\nprint('identical')\nraise SystemExit"
+        )
+    break_it(repository)
+    code, log, _, output = compare(repository)
+    assert (code, output) == (1, "exit-code=1\nverdict=breaking\n"), log
+    assert not (repository / "ran").exists()
+
+
+@pytest.mark.parametrize("action", ["compat", "probe"])
+def test_the_interpreter_of_an_action_imports_nothing_of_the_checkout(action: str) -> None:
+    for path in (ACTION.parent / action).iterdir():
+        for call in re.findall(r"\bpython (?!3)(\S+)", path.read_text()):
+            assert call == "-I", path
 
 
 def test_the_workflow_compares_every_protocol_of_the_repository() -> None:

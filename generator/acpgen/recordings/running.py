@@ -91,7 +91,11 @@ def _each(again: deque[Recording], waiting: Iterator[Recording]) -> Iterator[Rec
 
 
 def _pool(jobs: int) -> ProcessPoolExecutor:
-    """Processes that begin afresh: they share neither threads nor open files with this one."""
+    """Processes that begin afresh: they share neither threads nor open files with this one.
+
+    They begin with imports, which must not come from the current folder: that may be one that somebody else filled.
+    """
+    os.environ["PYTHONSAFEPATH"] = "1"
     return ProcessPoolExecutor(
         jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_bound, initargs=(os.getpid(),)
     )

@@ -123,7 +123,7 @@ def _hear(
 
 
 def _command(folder: Path, *asked: str) -> list[str]:
-    return [sys.executable, "-m", "zensical", *asked, "-f", str(folder / CONFIGURATION)]
+    return [sys.executable, "-P", "-m", "zensical", *asked, "-f", str(folder / CONFIGURATION)]
 
 
 def _environment() -> dict[str, str]:
