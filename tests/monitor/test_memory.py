@@ -82,6 +82,14 @@ def written(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode()
 
 
+def test_each_missing_field_of_a_wide_object_takes_no_copy_of_it() -> None:
+    few = {"jsonrpc": "2.0", "id": 1, "method": "session/request_permission", "params": {"a": 0}}
+    line = written({**few, "params": {f"{number}": 0 for number in range(ITEMS)}})
+    _, beyond, told = taken("agent", json.dumps(few), line)
+    assert beyond <= FACTOR * len(line) + BESIDE
+    assert told > 2
+
+
 @pytest.mark.parametrize("name", ["servers", "prompt", "content", "output", "batch"])
 def test_judging_takes_at_most_ten_times_the_message_beside_its_values(name: str) -> None:
     sender, few = message(name, [{}] * 300)

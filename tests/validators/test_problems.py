@@ -457,6 +457,17 @@ def test_only_small_pieces_of_a_large_value_are_explained(definition: str, value
     assert len(explained) < 4 * len(told) + 20
 
 
+def test_a_name_that_was_meant_is_looked_for_among_the_first_names_of_an_object() -> None:
+    params: dict[str, Any] = {"sesionId": "s", **{f"sdionseI{number}": 0 for number in range(100_000)}}
+    strict = subject("acp/v1").strict
+    found = Pieces(strict.schema, strict._compile).problems(("$defs", "PromptRequest"), params)
+    told = sorted(said.sentence for said in found)
+    assert told == [
+        "the field 'prompt' is required",
+        "the field 'sessionId' is required; 'sesionId' is not known here, did you mean 'sessionId'?",
+    ]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_value_taken_to_pieces_has_the_problems_that_it_has_as_a_whole(name: str) -> None:
     judged, chance, told = subject(name), random.Random(name), 0

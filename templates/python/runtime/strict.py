@@ -334,6 +334,7 @@ def near_field(missing: str, present: Sequence[str]) -> str | None:
     """The field that stands where `missing` was meant, told by its letters or as a common other name of it."""
     from difflib import get_close_matches
 
+    present = present[:MOST_LOOKED_AT]
     for name in present:
         if name in OTHER_NAMES.get(missing, ()):
             return name
@@ -341,6 +342,9 @@ def near_field(missing: str, present: Sequence[str]) -> str | None:
     close = get_close_matches(_plain(missing), plain, n=1, cutoff=0.75)
     return plain[close[0]] if close else None
 
+
+MOST_LOOKED_AT: Final = 1000
+"""The fields of an object among which the one is looked for that was meant. To compare a name takes time."""
 
 OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "path": ("uri", "file", "filePath", "file_path", "filename"),

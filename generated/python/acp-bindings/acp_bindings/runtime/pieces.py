@@ -42,6 +42,8 @@ _GROUPS: Final = (
 )
 """The keywords that look further than at the value itself and lead to no pieces, those together that mean something together."""
 _DEEP: Final = frozenset(keyword for group in _GROUPS for keyword in group)
+_COUNTED: Final = ("additionalProperties", "minProperties", "maxProperties")
+"""The keywords that ask for every member of an object. Each is told at most once."""
 _ENTANGLED: Final = frozenset(
     {"unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "patternProperties"}
 )
@@ -135,15 +137,46 @@ class Pieces:
         if schema.get("additionalProperties") is False:
             rest["additionalProperties"] = False
         rest["properties"] = dict.fromkeys(schema.get("properties", {}), True)
-        bare: Any = (
-            dict.fromkeys(value)
-            if is_object(value)
-            else [None] * len(value)
-            if is_array(value)
-            else value
-        )
-        errors = self._validator(place, "itself", rest).iter_errors(bare)
-        for said in explain(errors, bare, rest):
+        if not is_object(value):
+            yield from self._bare(
+                place,
+                "itself",
+                rest,
+                [None] * len(value) if is_array(value) else value,
+                path,
+            )
+            return
+        counted: dict[str, Any] = {
+            keyword: rest.pop(keyword) for keyword in _COUNTED if keyword in rest
+        }
+        yield from self._bare(place, "itself", rest, self._named(rest, value), path)
+        if counted:
+            counted["properties"] = rest["properties"]
+            yield from self._bare(place, "members", counted, dict.fromkeys(value), path)
+
+    def _named(
+        self, schema: Mapping[str, Any], value: Mapping[str, Any]
+    ) -> Mapping[str, None]:
+        """The members of an object that a schema names, and some others, one of which may be meant for what is missing.
+
+        Each error is about a copy of the object, and an object may have very many members.
+        """
+        needs: Mapping[str, Sequence[str]] = schema.get("dependentRequired", {})
+        names = {
+            *schema["properties"],
+            *schema.get("required", ()),
+            *needs,
+            *chain.from_iterable(needs.values()),
+        }
+        others = islice((name for name in value if name not in names), SMALL)
+        return dict.fromkeys(chain((name for name in value if name in names), others))
+
+    def _bare(
+        self, place: Path, part: str, schema: Mapping[str, Any], value: Any, path: Path
+    ) -> Iterator[Said]:
+        """What a part of the schema at a place refuses in a value without what it holds."""
+        errors = self._validator(place, part, schema).iter_errors(value)
+        for said in explain(errors, value, schema):
             yield said._replace(
                 path=(*path, *said.path), schema=schema_pointer(place) + said.schema[1:]
             )
