@@ -95,7 +95,7 @@ async def drive(command: list[str], folder: Path) -> dict[str, str]:
         **rows,
         "end": f"exit {child.returncode}, {time.monotonic() - began:.0f} s",
         "updates": updates or "none",
-        "passed over": str(len(told)),
+        "ignored": str(len(told)),
     }
 
 
@@ -103,7 +103,7 @@ def main() -> None:
     """Drive all, or those that are named."""
     logging.disable()
     folder, names = Path(sys.argv[1]), sys.argv[2:]
-    columns = (*STEPS, "updates", "passed over")
+    columns = (*STEPS, "updates", "ignored")
     print(f"| Agent | {' | '.join(columns)} |\n|{' --- |' * (len(columns) + 1)}", flush=True)
     for name, shipped in SHIPPED.items():
         if names and name not in names:
