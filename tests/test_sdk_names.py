@@ -69,14 +69,15 @@ print(json.dumps(classes))
 
 TEXT: Final = """# From the Python SDK's names to ours
 
-Where the {count} classes of `acp.schema`, the Python SDK of the Agent Client Protocol in version 0.12.1, are here: `v1` is
-`acp_bindings.v1`, `unstable.v1` is `acp_bindings.unstable.v1`, and what has neither is of `acp_bindings`. A test reads the released
-module, writes this page, and compares the fields of both classes.
+This page maps the {count} classes of `acp.schema`, the Python SDK of the Agent Client Protocol in version 0.12.1, to those of
+`acp_bindings`. `v1` is `acp_bindings.v1`, `unstable.v1` is `acp_bindings.unstable.v1`, and a name without either is in
+`acp_bindings` itself. A test reads the released module, writes this page, and compares the fields of both classes.
 
-Attributes have the same names but one: `field_meta` is `meta`. Sets of constants such as `StopReason` have the same names too.
-Discriminators need not be given: `v1.ToolCall(…)` has its `session_update`. The last column names fields, as on the wire, that one of the
-two classes lacks; discriminators are left out. To keep your imports, have the SDK's own module made by acpgen:
-[Replace your generator](replace-your-generator.md).
+- Attributes have the same names, except that `field_meta` is `meta`. Sets of constants such as `StopReason` have the same names too.
+- Discriminators are set automatically: `v1.ToolCall(…)` has its `session_update`.
+- The last column lists fields, as on the wire, that one of the two classes lacks. It omits discriminators.
+
+To keep your imports, generate the SDK's own module with acpgen: [Replace your generator](replace-your-generator.md).
 
 | SDK | Here | Fields |
 | --- | --- | --- |
@@ -84,8 +85,8 @@ two classes lacks; discriminators are left out. To keep your imports, have the S
 
 ## What is not here
 
-Unstable parts of upstream's schema that the unstable channel does not have: suggestions of edits, documents that the client opens, and
-the earlier methods of MCP over a connection of ACP.
+The unstable channel lacks some unstable parts of upstream's schema: edit suggestions, documents that the client opens, and the
+earlier methods for MCP over an ACP connection.
 
 {absent}
 """

@@ -22,9 +22,9 @@ PACKAGES: Final = ("v1", "v2", "unstable.v1", "unstable.v2")
 
 HEAD: Final = """# Former names of types
 
-What types of `acp_bindings` were called in the last release, and what they are called now. A former name works for one release: it is
-the type of now, so type checkers take it in every place, and it tells a `DeprecationWarning` where it is used, which
-`python -W error::DeprecationWarning` makes an error. How names are chosen is told in [How things are named](names.md).
+This page maps the names that types of `acp_bindings` had in the last release to their current names. A former name works for one
+release. It is an alias of the current type, so type checkers accept it everywhere. Its use raises a `DeprecationWarning`; `python
+-W error::DeprecationWarning` makes that an error. [How things are named](names.md) explains how names are chosen.
 """
 
 
