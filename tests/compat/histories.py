@@ -317,7 +317,10 @@ def attacked(pair: Pair, samples: int) -> Iterator[str]:
                 continue
             luck = Chooser(f"{relation} {direction} {ours[0].part} {name}")
             for turn in range(samples):
-                value = (make.damaged if relation == "language" and turn % 3 == 2 else make.valid)(luck, name)
+                try:
+                    value = (make.damaged if relation == "language" and turn % 3 == 2 else make.valid)(luck, name)
+                except RecursionError:
+                    break  # no finite value fits
                 whole = message(pair.side(sender).protocol.envelope, ours[0], value)
                 if not is_plain(whole) or not pair.accepts(sender, ours, whole):
                     continue

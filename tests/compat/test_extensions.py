@@ -214,6 +214,30 @@ def test_a_default_of_what_a_field_refers_to_and_tolerance_of_a_lone_constant_ar
         assert report.wire.backward == report.wire.forward == "undecided"
 
 
+@pytest.mark.parametrize("is_object", [False, True])
+def test_what_a_tuple_in_a_base_that_is_only_inherited_says_is_undecided(is_object: bool) -> None:
+    def inheriting(default: str) -> Schema:
+        item = {**STRING, "default": default}
+        schema = declaring("t", {"type": "array", "prefixItems": [quoted(item) if is_object else item]})
+        base = schema["$defs"]["GoRequest"].pop("properties")
+        schema["$defs"]["GoRequest"]["allOf"] = [{"$ref": "#/$defs/Base"}]
+        return {**schema, "$defs": {**schema["$defs"], "Base": {"type": "object", "properties": base}}}
+
+    report = compared(inheriting("a"), inheriting("b"))
+    assert ("not-compared", "Base") in [(each.rule, each.location) for each in report.findings]
+    assert report.verdict == "undecided"
+
+
+def test_what_a_tuple_in_a_root_beside_methods_says_is_undecided() -> None:
+    def beside(default: str) -> Schema:
+        form = {"type": "array", "prefixItems": [{**STRING, "default": default}]}
+        return {**BASE, "type": "object", "properties": {"t": form}}
+
+    report = compared(beside("a"), beside("b"))
+    assert [each.rule for each in report.findings] == ["not-compared"]
+    assert report.verdict == "undecided"
+
+
 def test_what_only_a_new_branch_or_field_says_is_told_of_that_alone() -> None:
     lenient = {**quoted(LENIENT), "required": ["q"]}
     new = compared(BASE, declaring("a", {"type": "array", "prefixItems": [lenient]}))

@@ -186,6 +186,11 @@ class Revised:
         )
 
     @cached_property
+    def beside(self) -> tuple[str, ...]:
+        """The definitions that the bundle makes of what roots say beside their definitions."""
+        return tuple(name for name, at in self.bundle.origins.items() if at.endswith("#") and name in self.texts)
+
+    @cached_property
     def left_out(self) -> Mapping[str, str]:
         """What is marked `x-unstable` and does not take part: its text without words, by its place."""
         pending = (
@@ -273,11 +278,10 @@ class Revised:
         were compared part by part.
         """
         at = self.bundle.origins[name]
-        is_elsewhere = name not in compared  # in what extends it, or in variants that hold a copy
         found: dict[tuple[str, str], Statements] = {}
         for each in self._parts[at]:
             origin = self.bundle.origins[each]
-            is_read = is_elsewhere or each in compared or origin in self._declared_places
+            is_read = each in compared or origin in self._declared_places
             found[each, origin.removeprefix(at)] = frozenset(
                 (plain_pointer(*keys), keyword, key_of(node[keyword]))
                 for keys, node in inside(self.written[each])

@@ -119,15 +119,8 @@ class Unnamed:
         """The definitions that differ in what they say by keywords that no validator asserts, at places where the comparison reads none of
         them.
         """
-        facts = (fact for fact in self.on.walk.paper_facts() if isinstance(fact, DefinitionRenamed))
-        names = {fact.old: fact.new for fact in facts}
-        roots = self.on.roots
-        known = {*self.on.new.declared, *roots}
         compared = [self._compared(number) for number in (0, 1)]
-        for name in (*self.on.old.declared, *roots):
-            other = names.get(name, name)
-            if other not in known:
-                continue
+        for name, other in self._joined():
             (before, old_at), (after, new_at) = self._body(self.on.old, name), self._body(self.on.new, other)
             one, two = self.on.old.statements(before, compared[0]), self.on.new.statements(after, compared[1])
             by_name = before == after  # else what stands inside of them has other names, too
@@ -136,8 +129,24 @@ class Unnamed:
             if said:
                 keywords = " and ".join(sorted({f"'{keyword}'" for _, keyword, _ in said}))
                 reason = f"what it says by {keywords} has changed where no field or union is read"
-                called = roots.get(other, other)
+                called = self.on.roots.get(other, other)
                 yield self.rulings.of_definition(NotCompared(called, reason, old_at=old_at, new_at=new_at), called)
+
+    def _joined(self) -> Iterator[tuple[str, str]]:
+        """The definitions of both revisions that belong together, and those of roots beside methods."""
+        facts = (fact for fact in self.on.walk.paper_facts() if isinstance(fact, DefinitionRenamed))
+        names = {fact.old: fact.new for fact in facts}
+        known = {*self.on.new.declared, *self.on.roots}
+        for name in (*self.on.old.declared, *self.on.roots):
+            if (other := names.get(name, name)) in known:
+                yield name, other
+        if not self.on.roots:
+            sides = (self.on.old, self.on.new)
+            before, after = ({side.bundle.origins[name]: name for name in side.beside} for side in sides)
+            if len(before) == len(after) == 1:
+                yield from zip(before.values(), after.values(), strict=True)
+            else:
+                yield from ((name, after[at]) for at, name in before.items() if at in after)
 
     def _compared(self, number: Literal[0, 1]) -> set[str]:
         """The definitions of one revision that were compared part by part."""
