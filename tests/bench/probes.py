@@ -146,9 +146,9 @@ def page(rows: Mapping[str, Any]) -> str:
     lines = [
         "# Shipped agents, probed",
         "",
-        "What `acpgen probe` found in agents as npm and PyPI ship them, without a login. `python tests/bench/probes.py FOLDER` measures it",
-        "again and writes this page; the seed is 1. A level of should or note is no breach of a MUST. Times are those of a busy machine",
-        "with two processors. Whether prompts work is not shown: without a login most agents refuse them, and say so.",
+        "This page shows what `acpgen probe` found in agents from npm and PyPI, without a login. `python tests/bench/probes.py FOLDER`",
+        "measures it again and writes this page; the seed is 1. Findings of level should or note do not violate a MUST. Times are those",
+        "of a busy machine with two processors. The page does not show whether prompts work: without a login most agents refuse them.",
         "",
         "| Agent | Package | ACP | MUST | SHOULD | Notes | Cases judged | Seconds |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",

@@ -93,14 +93,14 @@ def page(known: dict[str, Any]) -> str:
     lines = [
         "# Speed",
         "",
-        "What acpgen and the generated bindings take, beside what people use: medians of paired runs, one after the other in turn,",
-        "in processor time. The ratio is ours to theirs, so that less is better; what a busy machine does to it shows in the spread.",
-        "The goals are those that the project set itself, and *before* is the ratio when it did; not all are reached.",
-        "`python tests/bench/run.py` writes this page anew.",
+        "This page compares the processor time of acpgen and the generated bindings with that of the usual alternatives, as medians of",
+        "paired runs in alternating order. The ratio is ours to theirs, so less is better. The spread shows the effect of a busy machine.",
+        "The goals are those of the project, and *before* is the ratio when they were set; not all are reached.",
+        "`python tests/bench/run.py` writes this page again.",
         "",
         "The messages are 4,000 different ones of a conversation in ACP v1: updates of several kinds, prompts, results. The bindings keep",
-        "unknown fields and variants, and refuse keys that are given twice; the SDK does neither. Updates of a turn mostly differ in one",
-        "text, and decoder and monitor learn from that: a line that begins and ends as an earlier one did is not looked at twice.",
+        "unknown fields and variants, and refuse duplicate keys; the SDK does neither. Updates of a turn mostly differ in one string. The",
+        "decoder and the monitor use that: they do not parse again the beginning and the end that a line shares with an earlier one.",
     ]
     heads = ("What", "Ours", "Theirs", "Beside", "Before", "Ratio", "Spread", "Goal")
     for part in (one for one in PARTS if one in known):

@@ -184,14 +184,14 @@ def agree(told: str, measured: str) -> bool:
 
 
 _INTRODUCTION: Final = """
-Each row of the conformance vectors in `generated/vectors/` is a message and what must be made of it; the README there says how any
-language can run them. Here is the share of them that implementations handle so, in words or whole percent. **Judged**: accepted where the
-vectors say so, refused where they say so. **Kept**: judged so, and what is accepted comes out again as it went in, or as leniency leaves
-it; a refused row keeps nothing and counts as kept.
+Each row of the conformance vectors in `generated/vectors/` is a message and the required result; the README there describes how to run
+them in any language. This page shows the share that each implementation handles correctly, in words or whole percent.
 
-The official SDKs are given the params, results and types that they have under the same name, through their own validators; what is
-written is what they would send. A type that is a variant with its tag is given to their class of that variant. They are built from
-releases of the schema that may be older or newer than the one at hand, and differ from the vectors also where upstream's schema differs
-from ours: that a path is absolute (`invalid:pattern`) is said there in prose alone.
-Frames of JSON-RPC are not part of this comparison, and rows about what is unstable are left out.
+- **Judged**: the implementation accepts what the vectors accept, and refuses what they refuse.
+- **Kept**: it judges correctly, and writes an accepted message unchanged, or as lenient decoding leaves it. A refused row counts as kept.
+
+The official SDKs get the params, results and types that they have under the same name, through their own validators. The output is what
+they would send. A type that is a variant with its tag is read by their class of that variant. The SDKs are built from releases of the
+schema that may be older or newer than this one. They also differ from the vectors where upstream's schema differs from ours: for example,
+upstream requires an absolute path (`invalid:pattern`) in prose only. Frames of JSON-RPC and rows on unstable parts are not compared.
 """

@@ -18,18 +18,18 @@ LONGEST: Final = 700
 HEAD: Final = """\
 # SDK with SDK, executed
 
-Each client talks to each agent, over standard streams, in a fixed conversation: programs of the same few lines on the public API of each
-SDK (`tests/interop/peers/`), which hand on what their SDK gave them. An exchange is right if all that stands in the scenario
-(`tests/interop/scenario.json`) has left one side as it stands there and has reached the program at the other side; what an SDK adds is no
-loss. `python tests/bench/interop.py` runs it again and writes this page.
+Each client is connected to each agent over standard streams, in a fixed conversation. The programs (`tests/interop/peers/`) have the same
+few lines on the public API of each SDK, and report what their SDK gave them. An exchange is right if one side sent everything in the
+scenario (`tests/interop/scenario.json`) unchanged and it reached the program at the other side. Additions by an SDK are not a loss.
+`python tests/bench/interop.py` runs it again and writes this page.
 
-- **not sent**: the SDK's API has no way to say it.
-- **altered on sending**: it left the SDK as something else.
-- **lost on receipt**: it passed, but did not reach the program, or not whole; the conversation went on.
+- **not sent**: the SDK's API cannot express it.
+- **altered on sending**: the SDK sent something else.
+- **lost on receipt**: it was received, but did not reach the program, or not completely; the conversation continued.
 - **refused**: the receiver answered with an error, or the connection ended.
 
-Exchanges whose name begins with `new-` are what a peer of a later version sends. Who drops what is new breaks no requirement, so that a
-cell in which only these are not right is yellow; a cell in which something of today's version is not right is red.
+Exchanges whose name begins with `new-` are messages of a peer of a later version. Dropping new content violates no requirement, so a cell
+in which only these fail is yellow. A cell in which an exchange of the current version fails is red.
 """
 
 
