@@ -308,7 +308,7 @@ def test_without_the_cache_everything_is_made_anew_and_nothing_is_kept(here: Pat
     assert run().err.startswith("Nothing to do")
     assert snapshot(here) == held
     assert "Nothing to do" not in run("--no-cache").err
-    assert run("--check", "--no-cache") == Ran(0, "", "Every output is what the schema makes.\n")
+    assert run("--check", "--no-cache") == Ran(0, "", "Every output is up to date.\n")
 
 
 def test_a_check_that_finds_no_difference_is_remembered(here: Path) -> None:
@@ -386,7 +386,7 @@ def test_check_writes_nothing_prints_a_difference_and_exits_1(here: Path) -> Non
 def test_check_of_what_was_just_made_is_silent_on_standard_output(here: Path) -> None:
     run()
     for _ in range(2):
-        assert run("--check") == Ran(0, "", "Every output is what the schema makes.\n")
+        assert run("--check") == Ran(0, "", "Every output is up to date.\n")
         shutil.rmtree(here / "cache")
 
 
@@ -493,7 +493,7 @@ def test_names_by_position_are_counted_on_standard_error(here: Path) -> None:
     either = {"anyOf": [{"type": "object", "required": [name], "properties": {name: True}} for name in ("a", "b")]}
     (here / "mine.json").write_text(json.dumps({"$defs": {"Either": either, "Thing": {"type": "object"}}}))
     first, second, thing = {"#/$defs/Either/anyOf/0": "A"}, {"#/$defs/Either/anyOf/1": "B"}, {"#/$defs/Thing": "C"}
-    told = "by position. Look at them again when the schema has changed.\n"
+    told = "by position. Check them again when the schema has changed.\n"
     for names, said in (
         ({**first, **second, **thing}, f"names.json: 2 entries name {told}"),
         (second, f"names.json: 1 entry names {told}"),

@@ -53,7 +53,7 @@ def _root(
         bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
     ] = False,
 ) -> None:
-    """Typed bindings, bundles and documents from the JSON Schema of a JSON-RPC protocol."""
+    """Generate bindings, bundled schemas and docs from JSON Schemas of a JSON-RPC protocol; check its changes and messages."""
 
 
 app.command()(on_outputs.targets)

@@ -17,15 +17,17 @@ from acpgen.schema.load import place
 
 def build(
     out: Annotated[Path, typer.Option(metavar="DIR", help="A new folder, or one that acpgen wrote.")] = Path("site"),
-    url: Annotated[str, typer.Option(metavar="URL", help="Where the site will stand, for canonical addresses.")] = "",
+    url: Annotated[
+        str, typer.Option(metavar="URL", help="The address at which the site will be published, for canonical links.")
+    ] = "",
     source: Annotated[
-        str, typer.Option(metavar="URL", help="What stands before the path of a file in links that edit it.")
+        str, typer.Option(metavar="URL", help="The prefix of a file's path in links to edit that file.")
     ] = "",
     no_cache: NoCache = False,
 ) -> None:
     """Build the site of the project's protocols. Needs the extra docs.
 
-    Exit codes: 0 the site was built, 2 an example is not valid, the site generator is missing or gave up, or the input cannot be used.
+    Exit codes: 0 the site was built, 2 an example is not valid, the site generator is missing or failed, or the input cannot be used.
     """
     from acpgen import site
 
@@ -38,13 +40,15 @@ def build(
 
 def serve(
     port: Annotated[
-        int, typer.Option(metavar="N", help="On this port of the loopback interface; 0: any that is free.")
+        int, typer.Option(metavar="N", help="The port on the loopback interface; 0 takes any free port.")
     ] = 8000,
 ) -> None:
-    """Show the site on http://127.0.0.1, and again what each change concerns, until Ctrl-C. Needs the extra docs.
+    """Serve the site, and update it after each change.
 
-    A page in the browser loads again when it differs. After a change of a schema, changelogs, migration guides, the single-file pages and
-    versions that extend the one that changed follow some seconds later.
+    The address is http://127.0.0.1, with the port. Ctrl-C ends the command. It needs the extra docs.
+
+    The browser reloads a page that has changed. After a change of a schema, the changelogs, migration guides, single-file pages and
+    the versions that extend the changed one follow some seconds later.
     """
     from acpgen import site
 

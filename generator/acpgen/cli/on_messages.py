@@ -27,7 +27,7 @@ def validate(
         list[str] | None,
         typer.Argument(
             metavar="[FILE|FOLDER|PATTERN|URL|-]...",
-            help="JSON Lines: a message a line, or a recording; .gz and .zst are decompressed. Without: -, standard input.",
+            help="JSON Lines with a message on each line, or a recording; .gz and .zst are decompressed. Default: -, standard input.",
             show_default=False,
         ),
     ] = None,
@@ -35,52 +35,63 @@ def validate(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Judge by this protocol, such as acp/v2, or by this schema file, whatever initialize says. Without: ACP, as it says.",
+            help="Judge by this protocol, such as acp/v2, or by this schema file, whatever initialize says. Default: the version of ACP "
+            "that initialize negotiates.",
             autocompletion=protocol_names,
         ),
     ] = None,
     sender: Annotated[
         str | None,
-        typer.Option(metavar="SIDE", help="Who sent the messages: client, or agent or server. Else told from each."),
+        typer.Option(
+            metavar="SIDE",
+            help="Who sent the messages: client, or agent or server. Default: inferred from each message.",
+        ),
     ] = None,
     session: Annotated[
-        bool, typer.Option("--session", help="The file is a recorded conversation: judge it as a whole, too.")
+        bool,
+        typer.Option(
+            "--session", help="The file is a recorded conversation: also judge it by the rules of the protocol."
+        ),
     ] = False,
-    format_: Annotated[str, typer.Option("--format", metavar="FORMAT", help="text or json, a line for each.")] = "text",
+    format_: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="text or json, one line for each verdict.")
+    ] = "text",
     methods: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="With --protocol: where it keeps its methods, a profile by file or name.",
+            help="With --protocol: the profile, a file or a name, that says where the schema defines its methods.",
             autocompletion=profile_names,
         ),
     ] = None,
     allow_unjudged: Annotated[
-        bool, typer.Option("--allow-unjudged", help="What was not judged does not make the exit code 1.")
+        bool, typer.Option("--allow-unjudged", help="Do not exit with 1 because something was not judged.")
     ] = False,
     jobs: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=1, help="Of many files: how many are judged at a time. Without: one a processor."
+            metavar="N",
+            min=1,
+            help="With several files: how many are judged at a time. Default: one for each processor.",
         ),
     ] = None,
     resume: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Of many files: keep each verdict here, and do not judge again what this file has a verdict on.",
+            help="With several files: save each verdict here, and skip files that already have a verdict here.",
         ),
     ] = None,
     ref: Ref = None,
 ) -> None:
     """Judge messages strictly by the schema: one verdict a line.
 
-    With --session, the command prints what breaks a rule of the conversation.
+    With --session, the command prints the broken rules of the conversation.
 
-    Of several files, a folder, a pattern or a URL it prints what is wrong in each, and one summary.
+    For several files, a folder, a pattern or a URL, it prints what is wrong in each, and one summary.
 
-    A recording has lines {"from": "client", "message": {...}}. Exit codes: 0 all was judged and is well, 1 something is wrong or was
-    not judged, 2 unusable input.
+    The lines of a recording are {"from": "client", "message": {...}}. Exit codes: 0 all was judged and is valid, 1 something is wrong or
+    was not judged, 2 the input cannot be used.
     """
     from acpgen import judge, recording, recordings
     from acpgen import validate as work
@@ -88,13 +99,13 @@ def validate(
 
     as_line = chosen_format(format_, {"text": work.as_text, "json": work.as_json})
     if session and sender is not None:
-        raise typer.BadParameter("--session and --sender exclude each other: a recording says who speaks.")
+        raise typer.BadParameter("--session and --sender exclude each other: a recording names the senders.")
     names = files or ["-"]
     if len(names) > 1 and "-" in names:
-        raise typer.BadParameter("- is standard input, and stands alone.")
+        raise typer.BadParameter("- is standard input, and cannot be combined with files.")
     if len(names) > 1 or jobs is not None or resume is not None or not stores.is_one(names[0]):
         if names == ["-"]:
-            raise typer.BadParameter("--jobs and --resume are about files: name them.")
+            raise typer.BadParameter("--jobs and --resume need files: name them.")
         standard = recordings.Standard(tuple(protocol or ()), session, sender, methods, tuple(ref or ()))
         _validate_many(names, standard, jobs, resume, format_, allow_unjudged=allow_unjudged)
         return

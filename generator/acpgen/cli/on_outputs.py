@@ -38,16 +38,21 @@ def targets(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="[NAME]", help="Only this one, with its options.", autocompletion=target_names, show_default=False
+            metavar="[NAME]",
+            help="List only this target, with its options.",
+            autocompletion=target_names,
+            show_default=False,
         ),
     ] = None,
     ir_schema: Annotated[
-        bool, typer.Option("--ir-schema", help="Print the JSON Schema of what a program on the search path gets.")
+        bool, typer.Option("--ir-schema", help="Print the JSON Schema of the input of a target that is a program.")
     ] = False,
 ) -> None:
-    """List the targets that are installed: those of acpgen, of other packages, and programs called acpgen-target-NAME.
+    """List the installed targets.
 
-    One that cannot be used says why. Exit codes: 0 all can be used, 1 one cannot, 2 there is none of that name.
+    Targets come with acpgen, from other packages, and as programs named acpgen-target-NAME. The list says why a target cannot be used.
+
+    Exit codes: 0 all can be used, 1 one cannot, 2 there is no target of that name.
     """
     from acpgen import interchange
     from acpgen.generate import require_targets
@@ -71,7 +76,7 @@ def generate(
         list[str] | None,
         typer.Argument(
             metavar="[PROTOCOL]...",
-            help="Only outputs that hold one of these, such as acp/v1. Without any: all outputs.",
+            help="Only outputs that contain one of these, such as acp/v1. Default: all outputs.",
             autocompletion=protocol_names,
             show_default=False,
         ),
@@ -89,10 +94,12 @@ def generate(
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
-            help="With --schema and one --target: an option of it, as `acpgen targets NAME` lists them. May be repeated.",
+            help="With --schema and one --target: an option of that target; `acpgen targets NAME` lists them. May be repeated.",
         ),
     ] = None,
-    check: Annotated[bool, typer.Option("--check", help="Write nothing; print what would change, and exit 1.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; if an output would change, print it and exit with 1.")
+    ] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Run again when a file changes, until Ctrl-C.")] = False,
     schema: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Generate from this schema instead of the project's.")
@@ -100,12 +107,12 @@ def generate(
     package: Annotated[
         str, typer.Option(metavar="NAME", help="With --schema: the package of the bindings, such as acme.v1.")
     ] = "",
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="With --schema: the folder to generate.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="With --schema: the folder to write.")] = None,
     names: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="With --schema: JSON or TOML from places, such as A.field, to class names.",
+            help="With --schema: a JSON or TOML file that maps places, such as A.field, to class names.",
         ),
     ] = None,
     keep_unknown: Annotated[
@@ -116,20 +123,21 @@ def generate(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="With --schema: where the methods stand, a profile in TOML or JSON, or the name of one that comes with acpgen.",
+            help="With --schema: the profile that says where the schema defines its methods: a TOML or JSON file, or the name of a "
+            "profile of acpgen.",
             autocompletion=profile_names,
         ),
     ] = None,
     strict_coverage: Annotated[
-        bool, typer.Option("--strict-coverage", help="Exit 1 if decode leaves a keyword to the strict validators.")
+        bool, typer.Option("--strict-coverage", help="Exit with 1 if decode does not enforce a keyword of the schema.")
     ] = False,
     no_cache: NoCache = False,
 ) -> None:
     """Generate the outputs of a project, or of one schema.
 
-    Without --schema, [tool.acpgen] of pyproject.toml lists the outputs. The command ends with a summary: which methods it found, by which
-    profile, what stays without a type, and which keywords decode does not enforce (UNENFORCED in the generated package). Exit codes: 0 all
-    is well, 1 --check found a difference or --strict-coverage such a keyword, 2 the input cannot be used.
+    Without --schema, [tool.acpgen] of pyproject.toml lists the outputs. The command ends with a summary: the methods that it found, the
+    profile that found them, what has no type, and the keywords that decode does not enforce (UNENFORCED in the generated package). Exit
+    codes: 0 success, 1 --check found a difference or --strict-coverage such a keyword, 2 the input cannot be used.
     """
     chosen = [name for value in targets or () for name in value.split(",") if name]
     if watch and (check or strict_coverage):
@@ -193,13 +201,13 @@ def generate(
 
 
 def init(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the project: a new or an empty one.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the project: a new or an empty folder.")],
     schemas: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="[PROTOCOL=PATH]...",
-            help="A version of the protocol and its schema, a file or a folder: acme/v1=schema.json. Without any: a small "
-            "protocol to begin with.",
+            help="A version of the protocol and its schema, a file or a folder: acme/v1=schema.json. Default: a small "
+            "example protocol.",
             show_default=False,
         ),
     ] = None,
@@ -207,7 +215,7 @@ def init(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Where the protocols keep their methods: a profile, by file or name.",
+            help="The profile, a file or a name, that says where the schemas define their methods.",
             autocompletion=profile_names,
         ),
     ] = None,
@@ -217,8 +225,8 @@ def init(
 
     It writes the files, the configuration, CI, pre-commit hooks, and all outputs.
 
-    Rules of lint that the schema breaks become warnings of that project. Exit codes: 0 all is well, 2 the input cannot be used, and
-    nothing was written. Files of --methods and --ref become files of the project.
+    Lint rules that the schema breaks become warnings in that project. The files of --methods and --ref are copied into the project. Exit
+    codes: 0 success, 2 the input cannot be used, and nothing was written.
     """
     from acpgen import project, starting
     from acpgen.write import created
@@ -240,9 +248,9 @@ def init(
             raise Faults(begun.as_given(fault, place(folder)) for fault in caught.faults) from None
     if begun.levels:
         terminal.say(
-            f"{', '.join(begun.levels)}: the schema breaks these rules of lint. They are warnings in {place(folder / 'pyproject.toml')}."
+            f"{', '.join(begun.levels)}: the schema breaks these lint rules. They are warnings in {place(folder / 'pyproject.toml')}."
         )
-    terminal.say(f"Read {place(folder / 'README.md')} for what comes next.")
+    terminal.say(f"Read {place(folder / 'README.md')} for the next steps.")
 
 
 def _run(work: Work, *, check: bool = False) -> Outcome:
@@ -254,13 +262,13 @@ def _run(work: Work, *, check: bool = False) -> Outcome:
     counted = config.by_position(work.names)
     if counted:
         entries = "1 entry names" if counted == 1 else f"{counted} entries name"
-        terminal.say(f"{work.names_at}: {entries} by position. Look at them again when the schema has changed.")
+        terminal.say(f"{work.names_at}: {entries} by position. Check them again when the schema has changed.")
     if not check:
         terminal.show_outcome(outcome)
     elif outcome.is_drift:
         terminal.show_difference(outcome)
     else:
-        terminal.say("Every output is what the schema makes.")
+        terminal.say("Every output is up to date.")
     terminal.show_notes(outcome)
     terminal.show_methods(outcome)
     terminal.show_gaps(outcome)
@@ -279,7 +287,7 @@ def _watch(work: Callable[[], Work], inputs: Callable[[], list[Path]]) -> None:
                     _run(work())
             except Faults as faults:
                 terminal.show_faults(faults)
-            terminal.say("Watching for changes. Ctrl-C ends this.")
+            terminal.say("Watching for changes. Press Ctrl-C to stop.")
 
 
 def _for_schema(
@@ -297,19 +305,19 @@ def _for_schema(
     from acpgen import project
 
     if option and len(targets) > 1:
-        raise typer.BadParameter("--option belongs to one target: name one by --target.")
+        raise typer.BadParameter("--option needs exactly one target: name it with --target.")
     options: dict[str, object] = {name: value for name, _, value in (each.partition("=") for each in option)}
     if len(options) < len(option) or not all("=" in each for each in option):
         raise typer.BadParameter("--option must be NAME=VALUE, each name once.")
 
     if out is None:
-        raise typer.BadParameter("--schema needs --out DIR, a new folder or one that acpgen wrote.")
+        raise typer.BadParameter("--schema needs --out DIR: a new folder, or one that acpgen wrote.")
     if package and not config.is_package(package):
         raise typer.BadParameter("--package must be a name that can be imported, such as acme.v1.")
     if "python" in targets and not package:
         raise typer.BadParameter("the target python needs --package NAME, such as acme.v1.")
     if os.path.isdir(schema) and Path(os.path.realpath(out)).is_relative_to(os.path.realpath(schema)):
-        raise typer.BadParameter("--out must not lie in the schema folder.")
+        raise typer.BadParameter("--out must not be inside the schema folder.")
     profile = None if methods is None else config.find_profile(methods)
     return project.single(
         schema,

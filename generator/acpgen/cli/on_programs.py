@@ -28,68 +28,71 @@ def tap(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Record the conversation in a new file that its owner alone reads, as JSON Lines. A pipe waits for its reader.",
+            help="Record the conversation as JSON Lines in a new file that only its owner can read. With a pipe, tap waits for its reader.",
         ),
     ] = None,
     redact: Annotated[
         bool,
         typer.Option(
             "--redact",
-            help="Record neither secrets (values of env and headers, tokens, keys) nor contents: of files, tool calls, commands.",
+            help="Leave out of the recording: secrets (values of env and headers, tokens, keys), and the contents of files, tool calls "
+            "and commands.",
         ),
     ] = False,
     redact_pattern: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="REGEX", help="Record nothing that this expression matches; implies --redact. May be repeated."
+            metavar="REGEX", help="Also leave out what this expression matches; implies --redact. May be repeated."
         ),
     ] = None,
     max_size: Annotated[
         str | None,
         typer.Option(
             metavar="BYTES",
-            help="Of one file of the recording, such as 100M. After talk.jsonl come talk.1.jsonl, talk.2.jsonl, …",
+            help="The size limit of one file of the recording, such as 100M. After talk.jsonl come talk.1.jsonl, talk.2.jsonl, …",
         ),
     ] = None,
     max_files: Annotated[
         int,
         typer.Option(
-            metavar="N", min=1, help="With --max-size: the newest files that are kept. Older ones are removed."
+            metavar="N", min=1, help="With --max-size: how many of the newest files are kept. Older files are removed."
         ),
     ] = 10,
     report: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write what breaks a rule here instead of to standard error. Messages are numbered as lines of a recording are.",
+            help="Write broken rules to this file instead of standard error. Messages have the numbers of the lines of a recording.",
         ),
     ] = None,
     protocol: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Judge by this protocol, whatever initialize says. Without: ACP, as it says.",
+            help="Judge by this protocol, whatever initialize says. Default: the version of ACP that initialize negotiates.",
             autocompletion=protocol_names,
         ),
     ] = None,
-    format_: Annotated[str, typer.Option("--format", metavar="FORMAT", help="Of the report: text or json.")] = "text",
+    format_: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="The format of the report: text or json.")
+    ] = "text",
     grace: Annotated[
         float,
         typer.Option(
             metavar="SECONDS",
             min=0,
-            help="When the client's input has ended, or a signal to end has come, and the command still runs so long after, end it and "
-            "what it started.",
+            help="How long the command may still run after the client's input has ended or a signal to end has come; then tap ends it "
+            "and what it started.",
         ),
     ] = 10,
     ref: Ref = None,
 ) -> None:
     """Run an agent with a monitor on its standard streams.
 
-    It takes servers of other protocols too. Every byte passes through unchanged.
+    It works for servers of other protocols too. Every byte passes through unchanged.
 
-    Ends when the command ends, with its exit code; 1 if that is 0 and judging ended early. 2: the command cannot be started, or
-    a file cannot be written. The command does not outlive this one.
+    tap ends when the command ends, and the command never outlives tap. Exit codes: that of the command; 1 if that is 0 and judging
+    ended early; 2 the command cannot be started or a file cannot be written.
     """
     from acpgen import judge, recording
     from acpgen import tap as work
@@ -99,7 +102,7 @@ def tap(
     formats: dict[str, Callable[[Breach], str]] = {"text": str, "json": breach_as_json}
     as_line = chosen_format(format_, formats)
     if record is None and (redact or redact_pattern or max_size is not None):
-        raise typer.BadParameter("--redact, --redact-pattern and --max-size are about a recording: give --record FILE")
+        raise typer.BadParameter("--redact, --redact-pattern and --max-size need --record FILE")
     most = _bytes(max_size) if max_size is not None else None
     keeps = _redactor(redact_pattern or ()) if redact or redact_pattern else None
     code = 2
@@ -156,7 +159,7 @@ def _bytes(text: str) -> int:
     """A number of bytes, with k, M or G behind it (1,000, 1,000,000, 1,000,000,000)."""
     found = re.fullmatch(r"([1-9]\d{0,17})\s*([kKMG]?)B?", text.strip())
     if found is None:
-        raise typer.BadParameter(f"{visible(text)!r} is no size: write 500k, 100M or 1G")
+        raise typer.BadParameter(f"{visible(text)!r} is not a size: write 500k, 100M or 1G")
     return int(found[1]) * {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}[found[2]]
 
 
@@ -167,7 +170,7 @@ def _redactor(patterns: Sequence[str]) -> Redactor:
         try:
             re.compile(pattern)
         except re.error as error:
-            raise typer.BadParameter(f"{visible(pattern)!r} is no regular expression of Python: {error}") from None
+            raise typer.BadParameter(f"{visible(pattern)!r} is not a regular expression of Python: {error}") from None
     return Redactor(patterns)
 
 
@@ -179,43 +182,54 @@ def probe(
         bool,
         typer.Option(
             "--client",
-            help="Test a client: the probe is its agent, and {agent} in COMMAND becomes the command that starts it.",
+            help="Test a client: the probe acts as its agent, and {agent} in COMMAND becomes the command that starts the probe's agent.",
         ),
     ] = False,
     protocol: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Only this version, acp/v1 or acp/v2. Without: each that it speaks. For MCP there is acpgen tap.",
+            help="Only this version, acp/v1 or acp/v2. Default: each version that the program supports. For MCP, use acpgen tap.",
         ),
     ] = None,
     cases: Annotated[
         list[str] | None,
         typer.Option(
-            "--case", metavar="ID", help="Only this case, or those of a section, such as transports. May be repeated."
+            "--case",
+            metavar="ID",
+            help="Run only this case, or the cases of a section, such as transports. May be repeated.",
         ),
     ] = None,
-    list_: Annotated[bool, typer.Option("--list", help="List the cases and what they demand; run nothing.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="What breaks a SHOULD makes the exit code 1 too.")] = False,
+    list_: Annotated[
+        bool, typer.Option("--list", help="List the cases and the requirements that they test; run nothing.")
+    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 for a broken SHOULD too.")] = False,
     seed: Annotated[
-        int | None, typer.Option(metavar="N", help="Of the random part. Without: a new one, which the report tells.")
+        int | None,
+        typer.Option(metavar="N", help="The seed of the random part. Default: a new one, which the report names."),
     ] = None,
     timeout: Annotated[
         float,
-        typer.Option(metavar="SECONDS", min=0.1, help="What one answer may take; those of a model four times as much."),
+        typer.Option(
+            metavar="SECONDS",
+            min=0.1,
+            help="The limit for one answer; an answer that needs a model may take four times as long.",
+        ),
     ] = 5.0,
-    total: Annotated[float, typer.Option(metavar="SECONDS", min=1.0, help="What all of it may take.")] = 100.0,
+    total: Annotated[float, typer.Option(metavar="SECONDS", min=1.0, help="The limit for the whole run.")] = 100.0,
     env: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME[=VALUE]", help="A variable that the program gets. May be repeated; few are passed on."
+            metavar="NAME[=VALUE]",
+            help="An environment variable for the program, which inherits only a few. May be repeated.",
         ),
     ] = None,
     keep_home: Annotated[
-        bool, typer.Option("--keep-home", help="Leave the program its home folder, and so its login.")
+        bool, typer.Option("--keep-home", help="Let the program use the real home folder, and so its login.")
     ] = False,
     baseline: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Findings that do not count; those that are gone are told.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Findings that do not count; the report lists those that no longer occur."),
     ] = None,
     write_baseline: Annotated[
         Path | None,
@@ -223,21 +237,23 @@ def probe(
     ] = None,
     output_format: Annotated[
         str | None,
-        typer.Option("--format", metavar="FORMAT", help="text (if left out), json, junit, sarif, html or badge."),
+        typer.Option("--format", metavar="FORMAT", help="text (default), json, junit, sarif, html or badge."),
     ] = None,
     output: Annotated[
         list[str] | None,
         typer.Option(
-            "--output", metavar="FORMAT=FILE", help="A report, to a file or to - (standard output). May be repeated."
+            "--output",
+            metavar="FORMAT=FILE",
+            help="Write a report to this file, or to - (standard output). May be repeated.",
         ),
     ] = None,
 ) -> None:
     """Test an agent or a client, and report its conformance.
 
-    The command runs it, talks to it through what it advertises, and proves what breaks the specification.
+    probe starts the program, uses what it advertises, and proves each violation of the specification by the messages.
 
-    It runs where you stand, with a home of its own in a passing folder, and needs no login; what cannot be reached without one is listed.
-    Exit codes: 0 no MUST is broken in what was reached, 1 one is, or nothing could be judged, 2 the command cannot be started.
+    The program runs in the current folder with a temporary home folder and without a login; the report lists what cannot be reached
+    without one. Exit codes: 0 no MUST is broken in what was reached, 1 one is, or nothing could be judged, 2 the command cannot be started.
     """
     from acpgen.compat import outputs
     from acpgen.probe import asking as work

@@ -32,11 +32,13 @@ def diff(
             autocompletion=protocol_names,
         ),
     ],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="Likewise.", autocompletion=protocol_names)],
+    new: Annotated[
+        str, typer.Argument(metavar="NEW", help="The other revision, in the same form.", autocompletion=protocol_names)
+    ],
     mode: Annotated[
         str,
         typer.Option(
-            metavar="MODE", help="protocol: who breaks when peers talk. language: plain inclusion of schemas."
+            metavar="MODE", help="protocol: which peers break when they communicate. language: schema inclusion only."
         ),
     ] = "protocol",
     output_format: Annotated[
@@ -44,45 +46,52 @@ def diff(
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help="text (if left out), json, markdown, html, github, gitlab, sarif or junit.",
+            help="text (default), json, markdown, html, github, gitlab, sarif or junit.",
         ),
     ] = None,
     merge_base: Annotated[
         bool,
         typer.Option(
             "--merge-base",
-            help="Read OLD where its revision and NEW, or HEAD, part: what this branch changes, and no more.",
+            help="Read OLD at the merge base of its revision and that of NEW (or HEAD): compare only what this branch changes.",
         ),
     ] = False,
     allow_new: Annotated[
         bool,
         typer.Option(
-            "--allow-new", help="Exit 0 where OLD's revision does not have it: there is nothing to compare with."
+            "--allow-new", help="Exit with 0 if OLD does not exist at its revision: there is nothing to compare with."
         ),
     ] = False,
     fail_on: Annotated[
         str,
         typer.Option(
             metavar="LEVEL",
-            help="Exit 1 at findings this bad: risky, breaking, additive or never. Undecided counts at each but never.",
+            help="Exit with 1 at findings of this level or worse: breaking, risky, additive or never. Undecided findings count at every "
+            "level except never.",
         ),
     ] = "risky",
     fail_on_bindings: Annotated[
-        str, typer.Option(metavar="LEVEL", help="Exit 1 at changes of generated code: never, breaking or additive.")
+        str,
+        typer.Option(
+            metavar="LEVEL",
+            help="Exit with 1 at changes of generated code of this level or worse: breaking, additive or never.",
+        ),
     ] = "never",
     waivers: Waivers = None,
     waive: Annotated[
         list[str] | None,
         typer.Option(
-            "--waive", metavar="FINGERPRINT", help="Accept this finding: add it to that file. May be repeated."
+            "--waive",
+            metavar="FINGERPRINT",
+            help="Accept this finding: add it to the file of --waivers. May be repeated.",
         ),
     ] = None,
-    reason: Annotated[str | None, typer.Option(metavar="TEXT", help="With --waive: why.")] = None,
+    reason: Annotated[str | None, typer.Option(metavar="TEXT", help="With --waive: the reason.")] = None,
     until: Annotated[
         str | None,
         typer.Option(
             metavar="DATE|RELEASE",
-            help="With --waive: the last day, or the release to come that ends it, such as 1.7.0.",
+            help="With --waive: the last day of the waiver, or the future release that ends it, such as 1.7.0.",
         ),
     ] = None,
     unstable: Unstable = False,
@@ -90,7 +99,7 @@ def diff(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Where both keep their methods: a profile, by file or name.",
+            help="The profile, a file or a name, that says where both schemas define their methods.",
             autocompletion=profile_names,
         ),
     ] = None,
@@ -99,39 +108,42 @@ def diff(
         typer.Option(
             metavar="STEPS",
             min=1,
-            help="Steps that the proofs may take together, 1000000 if left out; what is left when they are spent is undecided.",
+            help="The number of steps that all proofs may take together. Default: 1000000. What is left then is undecided.",
         ),
     ] = None,
     output: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="[FORMAT=]FILE", help="Write the report there instead; - is standard output. May be repeated."
+            metavar="[FORMAT=]FILE", help="Write the report to this file; - is standard output. May be repeated."
         ),
     ] = None,
     report_url: Annotated[
-        str, typer.Option("--report-url", metavar="URL", help="Where the whole report can be read; Markdown links it.")
+        str,
+        typer.Option(
+            "--report-url", metavar="URL", help="The address of the full report; the Markdown report links to it."
+        ),
     ] = "",
     ref: Ref = None,
     repair: Annotated[
         bool,
         typer.Option(
-            "--repair", help="Tell the smallest edit of NEW that makes each finding additive, or why none does."
+            "--repair", help="Report the smallest edit of NEW that makes each finding additive, or why none does."
         ),
     ] = False,
     fix: Annotated[
-        bool, typer.Option("--fix", help="Make these edits in the files of NEW, and report what is left.")
+        bool, typer.Option("--fix", help="Apply these edits to the files of NEW, and report the remaining findings.")
     ] = False,
     dry_run: Annotated[
         bool,
         typer.Option(
-            "--dry-run", help="With --fix: write nothing, print the edits as a diff, exit 1 if there are any."
+            "--dry-run", help="With --fix: write nothing, print the edits as a diff, and exit with 1 if there are any."
         ),
     ] = False,
     no_cache: NoCache = False,
 ) -> None:
     """Compare two revisions of a schema: who breaks, and where.
 
-    Each finding has a message that proves it.
+    A finding about accepted messages has a message that proves it.
 
     Exit codes: 0 nothing counts under --fail-on, 1 something does, 2 the input cannot be used.
     """
@@ -158,7 +170,7 @@ def diff(
             kept=kept_results(no_cache),
         )
         if compared is None:
-            terminal.say(f"{old} is not there: {new} is new, and there is nothing to compare it with.")
+            terminal.say(f"{old} does not exist: {new} is new, and there is nothing to compare it with.")
             return
         if compared.fixed is not None and fix:
             compared.fixed.write()
@@ -190,8 +202,9 @@ def history(
         list[str] | None,
         typer.Argument(
             metavar="[WHAT]...",
-            help="A branch, tag, commit or range A..B of git, then -- and a protocol, file or folder: the commits that changed it. "
-            "A protocol: the releases in schema/releases, or the commits. Several files: these, oldest first.",
+            help="A branch, tag, commit or range A..B of git, then -- and a protocol, file or folder: compares the commits that changed "
+            "it. "
+            "A protocol: compares its releases in schema/releases, or its commits. Several files: compares these, oldest first.",
             autocompletion=protocol_names,
             show_default=False,
         ),
@@ -203,19 +216,24 @@ def history(
         str,
         typer.Option(
             metavar="LEVEL",
-            help="Exit 1 at steps this bad: risky, breaking, additive or never. What is undecided, not compared or unreadable "
-            "counts at each but never.",
+            help="Exit with 1 at steps of this level or worse: breaking, risky, additive or never. Steps that are undecided, not "
+            "compared or unreadable count at every level except never.",
         ),
     ] = "risky",
     since: Annotated[
         str | None,
-        typer.Option(metavar="DATE", help="Only commits since then, as git reads it: 2026-01-31, '3 months ago'."),
+        typer.Option(
+            metavar="DATE", help="Only commits since this date, in any form that git knows: 2026-01-31, '3 months ago'."
+        ),
     ] = None,
     limit: Annotated[
-        int, typer.Option(metavar="N", help="The newest N revisions; how many were left out is said.")
+        int, typer.Option(metavar="N", help="Compare the newest N revisions; the report says how many were left out.")
     ] = 50,
     matrix: Annotated[
-        int, typer.Option(metavar="N", help="The newest N rows of the table of who understands whom; 0 for none.")
+        int,
+        typer.Option(
+            metavar="N", help="The newest N rows of the table of releases that understand one another; 0 for none."
+        ),
     ] = 12,
     waivers: Waivers = None,
     unstable: Unstable = False,
@@ -223,7 +241,7 @@ def history(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Where all keep their methods: a profile, by file or name.",
+            help="The profile, a file or a name, that says where all schemas define their methods.",
             autocompletion=profile_names,
         ),
     ] = None,
@@ -232,26 +250,26 @@ def history(
         typer.Option(
             metavar="STEPS",
             min=1,
-            help="Steps that the proofs of each comparison may take together, 3000000 if left out.",
+            help="The number of steps that the proofs of each comparison may take together. Default: 3000000.",
         ),
     ] = None,
-    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report there instead.")] = None,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report to this file.")] = None,
     ref: Ref = None,
 ) -> None:
     """Compare many revisions of a schema, step by step.
 
     The report says what each step broke, since when, and which releases understand one another.
 
-    acpgen history main -- acp/v1 reads the commits along first parents, also where the schema has moved. Exit codes: 0 no step counts
+    `acpgen history main -- acp/v1` follows first parents, and the schema where it was moved. Exit codes: 0 no step counts
     under --fail-on, 1 one does, 2 the input cannot be used.
     """
     from acpgen.compat.history import asked as work
 
     given, path = tuple(what or ()), ctx.meta["path"]
     if path == "":
-        raise typer.BadParameter("after -- stands a protocol, file or folder.")
+        raise typer.BadParameter("after --, name a protocol, file or folder.")
     if path is None and not given:
-        raise typer.BadParameter("name a protocol, files, or a revision, -- and a path.")
+        raise typer.BadParameter("name a protocol, files, or a revision with -- and a path.")
     with faults_end_with_2():
         asked = work.Asked(
             given=given,
@@ -286,9 +304,9 @@ def rules(
 ) -> None:
     """List every compatibility rule with its severities.
 
-    It shows what the policy of this project makes of each.
+    The list also shows the severities that the policy of this project sets.
 
-    Exit codes: 0 all is well, 2 there is no such rule or format, or [tool.acpgen.compat] is wrong.
+    Exit codes: 0 success, 2 there is no such rule or format, or [tool.acpgen.compat] is wrong.
     """
     from acpgen.compat import command
 

@@ -20,7 +20,7 @@ def lint(
         list[Path] | None,
         typer.Argument(
             metavar="[PATH]...",
-            help="Schema folders or files. Without any: every protocol below the project's schema folder.",
+            help="Schema folders or files. Default: every protocol in the project's schema folder.",
             show_default=False,
         ),
     ] = None,
@@ -28,10 +28,10 @@ def lint(
 ) -> None:
     """Check schema files: JSON Schema, the dialect, house rules.
 
-    Each finding is one line.
+    Each finding is printed on one line.
 
     [tool.acpgen.lint] of pyproject.toml makes a rule a warning or turns it off: description-missing = "warning". Exit codes: 0 no
-    error was found, 1 an error was, 2 the input cannot be used.
+    error was found, 1 an error was found, 2 the input cannot be used.
     """
     from acpgen.lint import NO_LEVELS, LintReport, lint_paths, require_rules
 
@@ -54,34 +54,36 @@ def lint(
 
 
 def adopt(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A schema as upstream publishes it.", show_default=False)
-    ],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A schema that upstream published.", show_default=False)],
     into: Annotated[
         str | None,
         typer.Option(
             metavar="PROTOCOL",
-            help="Where it belongs, such as acp/v1. Without it: the protocol that it is like.",
+            help="The protocol to merge it into, such as acp/v1. Default: the most similar protocol.",
             autocompletion=protocol_names,
         ),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Write no schema; exit 1 if one would change.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Write no schema; exit with 1 if one would change.")
+    ] = False,
     report: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a report for reviewers, in Markdown.")
     ] = None,
     start: Annotated[
-        bool, typer.Option("--start", help="Only record that the schema files follow this revision already.")
+        bool, typer.Option("--start", help="Only record that the schema files already follow this revision.")
     ] = False,
     keep_as: Annotated[
         str | None,
-        typer.Option(metavar="VERSION", help="Keep its facts as a release too, for the changelog in the docs."),
+        typer.Option(
+            metavar="VERSION", help="Also keep it, without its prose, as a release for the changelog of the docs."
+        ),
     ] = None,
 ) -> None:
     """Merge a newer upstream schema into the project.
 
     Local descriptions and deliberate differences are kept.
 
-    Exit codes: 0 done, 1 conflicts are left or --dry-run found changes, 2 the input cannot be used.
+    Exit codes: 0 success, 1 conflicts are left or --dry-run found changes, 2 the input cannot be used.
     """
     from acpgen import adopt as adopting
 
@@ -96,7 +98,7 @@ def adopt(
             adopting.save(
                 adopting.folder_of(schema, into), adopting.keep(file, adopting.folder_of(schema, into), keep_as)
             )
-            terminal.say(f"{place(file)} is kept as {keep_as} of {into}.")
+            terminal.say(f"{place(file)} is kept as release {keep_as} of {into}.")
             return
         if into is None:
             into = adopting.nearest(file, adopting.followers(schema))

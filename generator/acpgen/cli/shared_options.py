@@ -25,7 +25,7 @@ Ref: TypeAlias = Annotated[
     typer.Option(
         "--ref",
         metavar="URL=FILE",
-        help="What a $ref or $schema with this address, absolute or as written, means: a file, or a draft such as draft-07. "
+        help="Read this file, or take this draft (draft-07), where a $ref or $schema has this address, absolute or as written. "
         "May be repeated.",
     ),
 ]
@@ -34,21 +34,25 @@ Ref: TypeAlias = Annotated[
 
 Waivers: TypeAlias = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Accepted findings. Without: compat-waivers.toml beside pyproject.toml."),
+    typer.Option(
+        metavar="FILE", help="The file of accepted findings. Default: compat-waivers.toml next to pyproject.toml."
+    ),
 ]
 """The option `--waivers` of every command that compares schemas."""
 
 
 Unstable: TypeAlias = Annotated[
     bool,
-    typer.Option("--unstable", help="Compare what is marked x-unstable too, and of a folder its schema.unstable.json."),
+    typer.Option(
+        "--unstable", help="Also compare what is marked x-unstable and, in a folder, its schema.unstable.json."
+    ),
 ]
 """The option `--unstable` of every command that compares schemas."""
 
 
 NoCache: TypeAlias = Annotated[
     bool,
-    typer.Option("--no-cache", help="Make everything anew: trust no result of an earlier run, and keep none."),
+    typer.Option("--no-cache", help="Neither use nor keep the results of earlier runs."),
 ]
 """The option `--no-cache` of every command that keeps results."""
 
