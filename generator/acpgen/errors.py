@@ -41,7 +41,8 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     close = get_close_matches(name, choices, n=1)
     if close:
         return f"Did you mean {close[0]!r}?"
-    return f"Known are {', '.join(map(repr, choices[:12]))}." if choices else ""
+    others = f", and {len(choices) - 12} more" if len(choices) > 12 else ""
+    return f"Known are {', '.join(map(repr, choices[:12]))}{others}." if choices else ""
 
 
 @dataclass

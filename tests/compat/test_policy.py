@@ -17,7 +17,7 @@ from acpgen.compat.findings import Finding, Nameable, Report, Spot, failing, fai
 from acpgen.compat.promises import NONE, Area, Level, Policy, judged
 from acpgen.compat.report import FORMATS, written
 from acpgen.compat.settings import policy
-from acpgen.errors import Faults
+from acpgen.errors import Faults, did_you_mean
 from compat.protocols import RELEASES, ROOT, Schema, compared, found, go, protocol, validates
 from compat.test_diff_command import run
 
@@ -446,3 +446,9 @@ def test_what_a_schema_marks_as_deprecated_may_go_from_its_sunset_on() -> None:
     assert ruled(marked, text, date(2026, 6, 30)) == marked
     for plain in (compared(with_mark(), without), compared(with_mark(deprecated=False), without)):
         assert ruled(plain, text) == plain
+
+
+def test_a_rule_that_does_not_exist_is_a_fault_that_counts_the_rules_it_does_not_list() -> None:
+    known = [f"rule-{number:02}" for number in range(15)]
+    assert did_you_mean("nonsense", known).endswith("'rule-11', and 3 more.")
+    assert did_you_mean("nonsense", known[:12]).endswith("'rule-11'.")
