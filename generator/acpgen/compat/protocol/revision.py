@@ -278,10 +278,13 @@ class Revised:
         were compared part by part.
         """
         at = self.bundle.origins[name]
+        is_copied = name not in compared and isinstance(
+            self.definitions[name], ir.TaggedUnion
+        )  # into a union around it
         found: dict[tuple[str, str], Statements] = {}
         for each in self._parts[at]:
             origin = self.bundle.origins[each]
-            is_read = each in compared or origin in self._declared_places
+            is_read = is_copied or each in compared or origin in self._declared_places
             found[each, origin.removeprefix(at)] = frozenset(
                 (plain_pointer(*keys), keyword, key_of(node[keyword]))
                 for keys, node in inside(self.written[each])
