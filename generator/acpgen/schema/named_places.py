@@ -93,7 +93,7 @@ class NamedPlaces:
 
     def unused(self) -> Mapping[str, str]:
         """The other entries that match nothing, each with a hint."""
-        variants = {} if self.may_count else self._places()
+        variants: Mapping[str, tuple[str, str]] = {} if self.may_count else self._places()
         left = [one for one in self.names.names if one not in self.names.used and _above(one, variants) is None]
         return {written: self.names.hint(written) for written in left}
 
