@@ -13,6 +13,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+import acpgen
 from acpgen.compat.findings import Report
 from acpgen.compat.report.text import text
 from compat.protocols import Schema, compared
@@ -228,13 +229,41 @@ def test_what_a_tuple_in_a_base_that_is_only_inherited_says_is_undecided(is_obje
     assert report.verdict == "undecided"
 
 
-def test_what_a_tuple_in_a_root_beside_methods_says_is_undecided() -> None:
+@pytest.mark.parametrize("is_object", [False, True])
+def test_what_a_tuple_in_a_root_beside_methods_says_is_told_whatever_its_file_is_called(
+    is_object: bool, tmp_path: Path
+) -> None:
     def beside(default: str) -> Schema:
-        form = {"type": "array", "prefixItems": [{**STRING, "default": default}]}
+        item = {**STRING, "default": default}
+        form = {"type": "array", "prefixItems": [quoted(item) if is_object else item]}
         return {**BASE, "type": "object", "properties": {"t": form}}
 
     report = compared(beside("a"), beside("b"))
-    assert [each.rule for each in report.findings] == ["not-compared"]
+    assert [each.rule for each in report.findings] == ["default-changed" if is_object else "not-compared"]
+    for name, default in (("first", "a"), ("second", "b")):
+        (tmp_path / f"{name}.json").write_text(json.dumps(beside(default)), "utf-8")
+    renamed = acpgen.compare(tmp_path / "first.json", tmp_path / "second.json")
+    assert ("not-compared", "Second") in [(each.rule, each.location) for each in renamed.findings]
+    assert renamed.verdict == "undecided"
+
+
+@pytest.mark.parametrize("is_elsewhere", [False, True])
+def test_what_an_object_in_a_tuple_of_a_union_that_another_one_copies_says_is_undecided(is_elsewhere: bool) -> None:
+    def copied(default: str) -> Schema:
+        form = {"type": "array", "prefixItems": [quoted({**STRING, "default": default})]}
+        a, b, c = (
+            {"type": "object", "properties": {"kind": {"const": kind}}, "required": ["kind"]}
+            for kind in ("a", "b", "c")
+        )
+        a = {**a, "properties": {"kind": {"const": "a"}, "t": form}}
+        schema = declaring("outer", {"$ref": "#/$defs/Outer"})
+        if is_elsewhere:
+            schema["$defs"]["GoRequest"]["properties"]["inner"] = {"$ref": "#/$defs/Inner"}
+        outer: Schema = {"type": "object", "properties": {"z": STRING}, "oneOf": [{"$ref": "#/$defs/Inner"}, c]}
+        return {**schema, "$defs": {**schema["$defs"], "Inner": {"oneOf": [a, b]}, "Outer": outer}}
+
+    report = compared(copied("a"), copied("b"))
+    assert ("not-compared", "Inner") in [(each.rule, each.location) for each in report.findings]
     assert report.verdict == "undecided"
 
 

@@ -16,6 +16,7 @@ from acpgen.pointers import plain_pointer, pointer_parts, target
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.equality import key_of
 from acpgen.schema.keywords import PROSE
+from acpgen.schema.unions import branches_of
 from acpgen.schema.walk import ASSERTIONS, Schema, inside, is_array, is_object, references
 
 _SAID: Final = ASSERTIONS | {"then", "else"}
@@ -24,6 +25,9 @@ _SAID: Final = ASSERTIONS | {"then", "else"}
 REFERENCE: Final = re.compile(r'"\$ref": "((?:[^"\\]|\\.)*)"')
 """A reference in a text of `Revised.texts`."""
 
+
+_OF_BRANCHES: Final = re.compile(r"(?:/(?:allOf|anyOf|oneOf)/\d+)*")
+"""The places of the branches of a union in it, and its own."""
 
 Statements: TypeAlias = "frozenset[tuple[str, str, Hashable]]"
 """What a definition says beside what it accepts: places in it, keywords and values."""
@@ -221,11 +225,12 @@ class Revised:
         )
 
     def outermost(self, at: str) -> str:
-        """The place of the outermost definition in which a place lies, that of the root where a definition stands for it; else empty."""
+        """The place of the outermost definition in which a place lies, or of the root if it lies in what a root says; else empty."""
         file, _, pointer = at.partition("#")
         parts = pointer.split("/")
-        if f"{file}#" in self._stood and (len(parts) < 2 or parts[1] in _SAID):
-            return f"{file}#"
+        root = f"{file}#"
+        if root in self._stood if len(parts) < 2 else root in self._places and parts[1] in _SAID:
+            return root
         heads = (f"{file}#{'/'.join(parts[:count])}" for count in range(3, len(parts) + 1))
         return next((head for head in heads if head in self._places), "")
 
@@ -278,13 +283,13 @@ class Revised:
         were compared part by part.
         """
         at = self.bundle.origins[name]
-        is_copied = name not in compared and isinstance(
-            self.definitions[name], ir.TaggedUnion
-        )  # into a union around it
+        is_union = branches_of(self.bundle.definitions[name]) is not None
+        is_copied = is_union and name not in compared  # into a union around it
         found: dict[tuple[str, str], Statements] = {}
         for each in self._parts[at]:
             origin = self.bundle.origins[each]
-            is_read = is_copied or each in compared or origin in self._declared_places
+            is_branch = is_copied and _OF_BRANCHES.fullmatch(origin.removeprefix(at)) is not None
+            is_read = is_branch or each in compared or origin in self._declared_places
             found[each, origin.removeprefix(at)] = frozenset(
                 (plain_pointer(*keys), keyword, key_of(node[keyword]))
                 for keys, node in inside(self.written[each])
