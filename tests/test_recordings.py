@@ -481,7 +481,7 @@ def test_the_command_gives_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["-", "a.jsonl"], "stands alone"),
+        (["-", "a.jsonl"], "Error: Invalid value: -"),
         (["--jobs", "2"], "name them"),
         (["--session", "--sender", "client", "."], "exclude each other"),
         (["--jobs", "0", "."], "--jobs"),

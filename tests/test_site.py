@@ -888,21 +888,3 @@ def test_what_is_typed_before_the_index_of_the_search_is_there_is_searched_for(w
     box.wait_for()
     assert box.input_value() == "session/new"
     window.page.get_by_role("option").first.wait_for()
-
-
-def test_tables_out_of_view_are_laid_out_when_they_are_reached(window: Window) -> None:
-    """A page of a thousand rows is there at once; a link into its end still leads to the row, with all that a table gets."""
-    window.open("acp/v2/types/SessionUpdate.html")
-    window.rest()
-    last = window.page.locator(".md-typeset__scrollwrap", has=window.page.locator("td > a[id]")).last
-    shown = "table => table.querySelector('tbody tr').checkVisibility({contentVisibilityAuto: true})"
-    assert not last.evaluate(shown)
-    assert last.locator(".acp-permalink, [data-acp-head]").count() == 0
-    anchor = last.locator("td > a[id]").last.get_attribute("id")
-    window.open(f"acp/v2/types/SessionUpdate.html#{anchor}")
-    window.page.locator(f".acp-permalink[id='{anchor}']").wait_for()
-    assert last.evaluate(shown)
-    assert last.locator("[data-acp-head]").count()
-    window.page.wait_for_function(
-        "id => document.getElementById(id).getBoundingClientRect().top < innerHeight", arg=anchor
-    )

@@ -150,8 +150,8 @@ def test_the_end_of_tap_names_the_files_of_a_recording_in_parts(tmp_path: Path) 
     [
         (["--redact"], "--record"),
         (["--max-size", "1M"], "--record"),
-        (["--record", "talk", "--max-size", "many"], "no size"),
-        (["--record", "talk", "--max-size", "0"], "no size"),
+        (["--record", "talk", "--max-size", "many"], "not a size"),
+        (["--record", "talk", "--max-size", "0"], "not a size"),
         (["--record", "talk", "--redact-pattern", "("], "regular expression"),
     ],
 )

@@ -1,50 +1,40 @@
-// A table that is wider than the page is scrolled; without a mouse, too.
-function reach(table) {
-  const around = table.closest(".md-typeset__scrollwrap");
-  if (around && around.scrollWidth > around.clientWidth) {
-    around.tabIndex = 0;
-    around.setAttribute("role", "region");
-    around.setAttribute("aria-label", "Table");
-  } else if (around) {
-    around.removeAttribute("tabindex");
-    around.removeAttribute("role");
-    around.removeAttribute("aria-label");
+// A table that is wider than the page is scrolled; without a mouse, too. What fits today may not after the window is turned or resized.
+function reach() {
+  for (const table of document.querySelectorAll(".md-typeset table:not([class])")) {
+    const around = table.closest(".md-typeset__scrollwrap");
+    if (around && around.scrollWidth > around.clientWidth) {
+      around.tabIndex = 0;
+      around.setAttribute("role", "region");
+      around.setAttribute("aria-label", "Table");
+    } else if (around) {
+      around.removeAttribute("tabindex");
+      around.removeAttribute("role");
+      around.removeAttribute("aria-label");
+    }
+  }
+}
+addEventListener("load", reach);
+addEventListener("resize", reach);
+
+// On a phone the cells of a row stand below one another, without the head of the table: each says itself what its column is called.
+function label() {
+  for (const table of document.querySelectorAll(".md-typeset table:not([class])")) {
+    const heads = [...table.querySelectorAll("thead th")].map(head => head.textContent.trim());
+    for (const row of table.querySelectorAll("tbody tr"))
+      [...row.cells].forEach((cell, index) => {
+        if (index && heads[index] && cell.childNodes.length) cell.dataset.acpHead = heads[index];
+      });
   }
 }
 
-// On a phone the cells of a row stand below one another, without the head of the table: each says itself what its column is called.
-function label(table) {
-  const heads = [...table.querySelectorAll("thead th")].map(head => head.textContent.trim());
-  for (const row of table.querySelectorAll("tbody tr"))
-    [...row.cells].forEach((cell, index) => {
-      if (index && heads[index] && cell.childNodes.length) cell.dataset.acpHead = heads[index];
-    });
-}
-
 // Each field, value and variant has an address of its own: the empty anchor in its cell becomes a link to itself.
-function point(table) {
-  for (const anchor of table.querySelectorAll("td > a[id]:not([href])")) {
+function point() {
+  for (const anchor of document.querySelectorAll(".md-typeset td > a[id]:not([href])")) {
     anchor.href = `#${anchor.id}`;
     anchor.className = "acp-permalink";
     anchor.setAttribute("aria-label", `Link to ${anchor.nextElementSibling ? anchor.nextElementSibling.textContent : anchor.id}`);
     anchor.textContent = "#";
   }
-}
-
-// A long page has hundreds of tables, and the browser lays out those that come into view alone. What is done to a table is done then:
-// asking how wide the others are would lay all of them out. What fits today may not after the window is turned or resized.
-function furnish() {
-  const done = new WeakSet();
-  const seen = new ResizeObserver((entries) => {
-    for (const { target } of entries) reach(target);
-    for (const { target } of entries) {
-      if (done.has(target)) continue;
-      done.add(target);
-      label(target);
-      point(target);
-    }
-  });
-  for (const table of document.querySelectorAll(".md-typeset table:not([class])")) seen.observe(table);
 }
 
 // The page as Markdown, into the clipboard. A page from the disk cannot fetch; its link to the file stays.
@@ -96,6 +86,7 @@ function formed() {
 }
 addEventListener("DOMContentLoaded", () => {
   formed();
-  furnish();
+  label();
+  point();
   offer();
 });
