@@ -351,6 +351,18 @@ def test_any_number_of_processes_says_the_same_in_the_same_order(tmp_path: Path)
     assert run_over(folder, 1) == run_over(folder, 2)
 
 
+@pytest.mark.parametrize("said", [None, "", "1"])
+def test_processes_that_a_program_starts_later_find_the_environment_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str | None
+) -> None:
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    if said is not None:
+        monkeypatch.setenv("PYTHONSAFEPATH", said)
+    before = dict(os.environ)
+    run_over(corpus(tmp_path), 2)
+    assert dict(os.environ) == before
+
+
 def test_no_module_beside_the_recordings_runs(tmp_path: Path) -> None:
     command, folder = tmp_path / "bin" / "acpgen", tmp_path / "recordings"
     command.parent.mkdir()
@@ -481,7 +493,7 @@ def test_the_command_gives_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["-", "a.jsonl"], "Error: Invalid value: -"),
+        (["-", "a.jsonl"], "- is standard input, and cannot be combined with files"),
         (["--jobs", "2"], "name them"),
         (["--session", "--sender", "client", "."], "exclude each other"),
         (["--jobs", "0", "."], "--jobs"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 from collections import deque
@@ -20,6 +21,8 @@ AHEAD: Final = 16
 """Recordings for each process that are judged, or wait for it, while an earlier one is not done. Verdicts come in order."""
 
 _ENDED: Final = "the process that judged it was ended, perhaps for lack of memory"
+
+_SAFE_PATH: Final = "PYTHONSAFEPATH"
 
 _Work: TypeAlias = Callable[[Recording, Standard], Verdict]
 
@@ -69,7 +72,7 @@ def _alone(recording: Recording, standard: Standard, work: _Work) -> Verdict:
     """The verdict of a process that judges nothing else."""
     with _pool(1) as pool:
         try:
-            return pool.submit(work, recording, standard).result()
+            return _begun(pool, work, recording, standard).result()
         except BrokenProcessPool:
             return Verdict(recording.name, failure=_ENDED)
 
@@ -78,7 +81,7 @@ def _submitted(
     pool: ProcessPoolExecutor, again: deque[Recording], work: _Work, recording: Recording, standard: Standard
 ) -> Future[Verdict]:
     try:
-        return pool.submit(work, recording, standard)
+        return _begun(pool, work, recording, standard)
     except BrokenProcessPool:
         again.appendleft(recording)
         raise
@@ -91,14 +94,31 @@ def _each(again: deque[Recording], waiting: Iterator[Recording]) -> Iterator[Rec
 
 
 def _pool(jobs: int) -> ProcessPoolExecutor:
-    """Processes that begin afresh: they share neither threads nor open files with this one.
+    """Processes that begin afresh: they share neither threads nor open files with this one."""
+    with _safe_path():
+        return ProcessPoolExecutor(
+            jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_bound, initargs=(os.getpid(),)
+        )
 
-    They begin with imports, which must not come from the current folder: that may be one that somebody else filled.
-    """
-    os.environ["PYTHONSAFEPATH"] = "1"
-    return ProcessPoolExecutor(
-        jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_bound, initargs=(os.getpid(),)
-    )
+
+def _begun(pool: ProcessPoolExecutor, work: _Work, recording: Recording, standard: Standard) -> Future[Verdict]:
+    """What a process will judge. A pool starts its processes when it gets work."""
+    with _safe_path():
+        return pool.submit(work, recording, standard)
+
+
+@contextlib.contextmanager
+def _safe_path() -> Generator[None]:
+    """Let processes that are started here import nothing from the current folder, which somebody else may have filled."""
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = before
 
 
 def _bound(parent: int) -> None:
