@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import ChainMap
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Any, Final
@@ -161,11 +161,18 @@ def _heirs(old: Revised, new: Revised) -> dict[str, str]:
     heirs = {name: name for name in old.definitions if name in both}
     for name in sorted(theirs - ours):
         heirs.update({was: name for was in new.former_names(name) if was in left})
-    before, after = roots(old), roots(new)
-    if len(before) == len(after) == 1:
-        before, after = {"": next(iter(before.values()))}, {"": next(iter(after.values()))}
-    heirs.update({name: after[path] for path, name in before.items() if path in after and name not in heirs})
+    heirs.update({name: heir for name, heir in of_both_files(roots(old), roots(new)) if name not in heirs})
     return heirs
+
+
+def of_both_files(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """What belongs together of two revisions, each by the file that it stands in: the only one of each, whatever its file is called, or
+    those of one path.
+    """
+    if len(before) == len(after) == 1:
+        yield from zip(before.values(), after.values(), strict=True)
+    else:
+        yield from ((name, after[path]) for path, name in before.items() if path in after)
 
 
 def roots(revised: Revised) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import Literal
 from acpgen import ir
 from acpgen.compat.protocol.comparing import compare
 from acpgen.compat.protocol.comparison import Both, Comparison
-from acpgen.compat.protocol.facts import PAPER, Fact
+from acpgen.compat.protocol.facts import PAPER, DefinitionRenamed, Fact
 from acpgen.compat.protocol.placed import Compared, Home, Pair, PlacedFact, Step
 from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.protocol.shapes import Shape
@@ -85,6 +85,10 @@ class Walk:
             if key not in told:
                 told.add(key)
                 yield fact
+
+    def renamed(self) -> dict[str, str]:
+        """The definitions that have another name in the new revision, with that name."""
+        return {fact.old: fact.new for fact in self.paper_facts() if isinstance(fact, DefinitionRenamed)}
 
     def shape(self, type_: ir.Type, side: Literal[0, 1]) -> Shape:
         """The shape of a type of one side."""

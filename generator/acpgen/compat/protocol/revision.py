@@ -190,9 +190,9 @@ class Revised:
         )
 
     @cached_property
-    def beside(self) -> tuple[str, ...]:
-        """The definitions that the bundle makes of what roots say beside their definitions."""
-        return tuple(name for name, at in self.bundle.origins.items() if at.endswith("#") and name in self.texts)
+    def beside(self) -> Mapping[str, str]:
+        """The definitions that the bundle makes of what roots say beside their definitions, by the places of the roots."""
+        return {at: name for at, name in self._places.items() if at.endswith("#")}
 
     @cached_property
     def left_out(self) -> Mapping[str, str]:
@@ -229,7 +229,8 @@ class Revised:
         file, _, pointer = at.partition("#")
         parts = pointer.split("/")
         root = f"{file}#"
-        if root in self._stood if len(parts) < 2 else root in self._places and parts[1] in _SAID:
+        is_of_root = root in self._stood if len(parts) < 2 else root in self._places and parts[1] in _SAID
+        if is_of_root:
             return root
         heads = (f"{file}#{'/'.join(parts[:count])}" for count in range(3, len(parts) + 1))
         return next((head for head in heads if head in self._places), "")
@@ -283,8 +284,9 @@ class Revised:
         were compared part by part.
         """
         at = self.bundle.origins[name]
-        is_union = branches_of(self.bundle.definitions[name]) is not None
-        is_copied = is_union and name not in compared  # into a union around it
+        is_copied = (
+            name not in compared and branches_of(self.bundle.definitions[name]) is not None
+        )  # into a union around it
         found: dict[tuple[str, str], Statements] = {}
         for each in self._parts[at]:
             origin = self.bundle.origins[each]

@@ -27,7 +27,6 @@ from acpgen.compat.protocol.facts import (
     OTHER,
     DefinitionAdded,
     DefinitionRemoved,
-    DefinitionRenamed,
     Fact,
     FactPlaces,
     LimitChanged,
@@ -134,7 +133,7 @@ class Around:
 
     def frames(self, told: Sequence[Judged]) -> Iterator[Judged]:
         """What frames messages, or is a union of them, is written differently or in one revision alone, and is named by no finding."""
-        renamed = {fact.old: fact.new for fact in self.on.walk.paper_facts() if isinstance(fact, DefinitionRenamed)}
+        renamed = self.on.walk.renamed()
         alone = self.on.old.bundle.definitions.keys() ^ self.on.new.bundle.definitions.keys()
         changes = [each for each in told if each.rule != "text-reworded"]
         known = {place for each in changes for place in (each.old_at, each.new_at)}

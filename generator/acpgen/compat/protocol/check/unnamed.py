@@ -12,11 +12,10 @@ from acpgen.compat.protocol.check.judged import Judged
 from acpgen.compat.protocol.check.located import called
 from acpgen.compat.protocol.check.routes import root_of
 from acpgen.compat.protocol.check.rulings import Rulings
-from acpgen.compat.protocol.covered import closure, unread
+from acpgen.compat.protocol.covered import closure, of_both_files, unread
 from acpgen.compat.protocol.facts import (
     DefinitionAdded,
     DefinitionRemoved,
-    DefinitionRenamed,
     FactPlaces,
     FieldAdded,
     FieldRemoved,
@@ -70,8 +69,7 @@ class Unnamed:
         changes = [each for each in told if each.rule != "text-reworded"]
         sides = ((self.on.old, {each.old_at for each in changes}), (self.on.new, {each.new_at for each in changes}))
         owners = [{side.outermost(at) for at in places} for side, places in sides]
-        paper = [fact for fact in self.on.walk.paper_facts() if isinstance(fact, DefinitionRenamed)]
-        names = {fact.old: fact.new for fact in paper}
+        names = self.on.walk.renamed()
         roots = self.on.roots
         elsewhere = {
             name
@@ -81,7 +79,7 @@ class Unnamed:
         }
         known = {*self.on.new.declared, *roots}
         alone = self.on.old.bundle.definitions.keys() ^ self.on.new.bundle.definitions.keys()
-        gone = set(self.on.cover.gone) | {fact.old for fact in paper}
+        gone = {*self.on.cover.gone, *names}
         held = {Pair(each.old, each.new) for each in self.on.walk.nodes}
         quiet = {each.names[0] for each in self.on.frames}
         for name in (*self.on.old.declared, *roots):
@@ -134,19 +132,13 @@ class Unnamed:
 
     def _joined(self) -> Iterator[tuple[str, str]]:
         """The definitions of both revisions that belong together, and those of roots beside methods."""
-        facts = (fact for fact in self.on.walk.paper_facts() if isinstance(fact, DefinitionRenamed))
-        names = {fact.old: fact.new for fact in facts}
+        names = self.on.walk.renamed()
         known = {*self.on.new.declared, *self.on.roots}
         for name in (*self.on.old.declared, *self.on.roots):
             if (other := names.get(name, name)) in known:
                 yield name, other
         if not self.on.roots:
-            sides = (self.on.old, self.on.new)
-            before, after = ({side.bundle.origins[name]: name for name in side.beside} for side in sides)
-            if len(before) == len(after) == 1:
-                yield from zip(before.values(), after.values(), strict=True)
-            else:
-                yield from ((name, after[at]) for at, name in before.items() if at in after)
+            yield from of_both_files(self.on.old.beside, self.on.new.beside)
 
     def _compared(self, number: Literal[0, 1]) -> set[str]:
         """The definitions of one revision that were compared part by part."""
