@@ -5,12 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from acpgen.schema.unions import (
-    lone_reference,
-)
-from acpgen.schema.walk import (
-    Schema,
-)
+from acpgen.schema.unions import lone_reference
+from acpgen.schema.walk import Schema
 
 ORDINALS: Final = ("First", "Second", "Third", "Fourth", "Fifth", "Sixth", "Seventh", "Eighth", "Ninth", "Tenth")
 """What the entries of a tuple are called: there the position is the meaning."""

@@ -12,14 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
-from acpgen.errors import (
-    DanglingReference,
-    Fault,
-    Faults,
-    LeftOut,
-    MalformedKeyword,
-    UnknownSide,
-)
+from acpgen.errors import DanglingReference, Fault, Faults, LeftOut, MalformedKeyword, UnknownSide
 from acpgen.pointers import pointer, pointer_parts
 from acpgen.schema.bundler import Bundler, frames
 from acpgen.schema.calls import Bound, Gaps, find_calls, with_alternatives
@@ -31,11 +24,7 @@ from acpgen.schema.foreign import Translated, relocated, translated
 from acpgen.schema.load import Documents
 from acpgen.schema.positions import positions
 from acpgen.schema.profile import MARKED, Profile, choose
-from acpgen.schema.walk import (
-    Schema,
-    is_object,
-    references,
-)
+from acpgen.schema.walk import Schema, is_object, references
 from acpgen.schema.ways import require_short_chains
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"

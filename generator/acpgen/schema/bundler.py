@@ -8,12 +8,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any, Final
 
-from acpgen.errors import (
-    Fault,
-    Faults,
-    NameCollision,
-    UnusedName,
-)
+from acpgen.errors import Fault, Faults, NameCollision, UnusedName
 from acpgen.pointers import escape, reference_to
 from acpgen.schema.branch_names import ORDINALS, names_of_branch, without_stutter
 from acpgen.schema.calls import Bound, Calls, bind, payloads
@@ -41,15 +36,7 @@ from acpgen.schema.unions import (
     lone_reference,
     recognise,
 )
-from acpgen.schema.walk import (
-    Schema,
-    asserts,
-    copied,
-    demands,
-    inside,
-    is_object,
-    references,
-)
+from acpgen.schema.walk import Schema, asserts, copied, demands, inside, is_object, references
 
 ABSOLUTE_PATH: Final = r"^(?:/|[A-Za-z]:[\\/]|\\\\[^\\/])"
 """What `format: absolute-path` asserts: a POSIX root, a drive letter, or a UNC prefix. Lexical, on every platform alike."""

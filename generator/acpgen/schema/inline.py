@@ -4,18 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from acpgen.schema.unions import (
-    branches_of,
-    is_null,
-    kinds,
-    lone_reference,
-)
-from acpgen.schema.walk import (
-    Schema,
-    asserts,
-    is_array,
-    is_object,
-)
+from acpgen.schema.unions import branches_of, is_null, kinds, lone_reference
+from acpgen.schema.walk import Schema, asserts, is_array, is_object
 
 
 def without_null(schema: Schema, definitions: Mapping[str, Schema]) -> tuple[Schema | None, bool]:

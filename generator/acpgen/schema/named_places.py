@@ -6,26 +6,12 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from acpgen.errors import (
-    Fault,
-    NamedByPosition,
-)
+from acpgen.errors import Fault, NamedByPosition
 from acpgen.pointers import unescape
 from acpgen.schema.chosen import ChosenNames, tag_text
 from acpgen.schema.drafts import spelled_as_written
-from acpgen.schema.unions import (
-    Tag,
-    branches_of,
-    is_null,
-    keyed,
-    lone_reference,
-    recognise,
-)
-from acpgen.schema.walk import (
-    DEFINITIONS,
-    Schema,
-    is_object,
-)
+from acpgen.schema.unions import Tag, branches_of, is_null, keyed, lone_reference, recognise
+from acpgen.schema.walk import DEFINITIONS, Schema, is_object
 
 
 @dataclass(slots=True)

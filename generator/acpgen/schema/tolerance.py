@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from acpgen.schema.equality import same
-from acpgen.schema.unions import (
-    Tagged,
-    branches_of,
-    flatten,
-    own_tag,
-    recognise,
-)
-from acpgen.schema.walk import (
-    Schema,
-    copied,
-)
+from acpgen.schema.unions import Tagged, branches_of, flatten, own_tag, recognise
+from acpgen.schema.walk import Schema, copied
 
 
 def tolerant(schema: Schema) -> Schema:
