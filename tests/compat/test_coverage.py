@@ -277,8 +277,17 @@ def test_a_root_that_is_called_after_its_file_keeps_its_class_in_another_file(tm
     for name, said in (("r1", root), ("r2", root), ("r3", {**root, "properties": {"a": STRING}})):
         (tmp_path / f"{name}.json").write_text(json.dumps(said))
     same = compare(tmp_path / "r1.json", tmp_path / "r2.json")
-    assert (same.bindings, [each.rule for each in same.findings]) == ("identical", ["definition-renamed"])
+    assert (same.bindings, same.verdict) == ("identical", "identical")
     assert compare(tmp_path / "r1.json", tmp_path / "r3.json").bindings == "breaking"
+
+
+def test_a_file_is_identical_to_its_copy_whatever_that_is_called(tmp_path: Path) -> None:
+    either = {"oneOf": [{"type": "object", "properties": {name: STRING}, "required": [name]} for name in "ab"]}
+    schema: Schema = {"$ref": "#/definitions/Either", "definitions": {"Either": either}}
+    for name in ("r1", "r2"):
+        (tmp_path / f"{name}.json").write_text(json.dumps(schema))
+    same = compare(tmp_path / "r1.json", tmp_path / "r2.json")
+    assert (same.bindings, same.verdict) == ("identical", "identical")
 
 
 @pytest.mark.parametrize("within", ["plain", "union"])

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from acpgen import ir
 from acpgen.compat.findings import Bindings
-from acpgen.compat.protocol.covered import roots
+from acpgen.compat.protocol.covered import of_files
 from acpgen.compat.protocol.revision import Revised
 
 
@@ -18,7 +18,7 @@ def bindings(old: Revised, new: Revised) -> Bindings:
 
 def broken(old: Revised, new: Revised) -> tuple[str, ...]:
     """The definitions of the old revision whose generated classes are gone or differ."""
-    heirs = {**_of_files(old, new), **_declared(new)}
+    heirs = {**of_files(old, new), **_declared(new)}
     found: list[str] = []
     for name, definition in old.definitions.items():
         other = new.definitions.get(heirs.get(name, name))
@@ -35,24 +35,14 @@ def _declared(new: Revised) -> Mapping[str, str]:
     return {former: name for name in new.definitions for former in new.former_names(name)}
 
 
-def _of_files(old: Revised, new: Revised) -> Mapping[str, str]:
-    """The classes of the roots, and what is called after them, where each side has one root: two files have two names."""
-    before, after = roots(old), roots(new)
-    if len(before) != 1 or len(after) != 1:
-        return {}
-    (one,), (other,) = before.values(), after.values()
-    called = {name: f"{other}{name[len(one) :]}" for name in old.definitions if name.startswith(one)}
-    return {was: name for was, name in called.items() if was not in new.definitions and name in new.definitions}
-
-
 def _worst(verdicts: Iterable[Bindings]) -> Bindings:
     found = set(verdicts)
     return "breaking" if "breaking" in found else "additive" if "additive" in found else "identical"
 
 
 def _definitions(old: Revised, new: Revised) -> Iterable[Bindings]:
-    of_files = _of_files(old, new)
-    heirs = {**of_files, **_declared(new)}
+    files = of_files(old, new)
+    heirs = {**files, **_declared(new)}
     for name, definition in old.definitions.items():
         if not old.keeps(definition.unstable):
             continue
@@ -60,7 +50,7 @@ def _definitions(old: Revised, new: Revised) -> Iterable[Bindings]:
         if other is None or not new.keeps(other.unstable):
             yield "breaking"
             continue
-        if other.name != name and name not in of_files:
+        if other.name != name and name not in files:
             yield "additive"
         yield _definition(definition, other, heirs, old, new)
     kept = {heirs.get(name, name) for name in old.definitions}

@@ -181,6 +181,16 @@ def roots(revised: Revised) -> dict[str, str]:
     return {path: name for name, (path, _, pointer) in places if not pointer and name in revised.definitions}
 
 
+def of_files(old: Revised, new: Revised) -> dict[str, str]:
+    """The names of the roots, and of what is called after them, where each side has one root: two files have two names."""
+    before, after = roots(old), roots(new)
+    if len(before) != 1 or len(after) != 1:
+        return {}
+    (one,), (other,) = before.values(), after.values()
+    called = {name: name.replace(one, other, 1) for name in old.definitions if one in name}
+    return {was: name for was, name in called.items() if was not in new.definitions and name in new.definitions}
+
+
 def _renamed(
     old: Revised, new: Revised, gone: Sequence[str], added: Sequence[str], known: Mapping[str, str]
 ) -> dict[str, str]:

@@ -17,7 +17,8 @@ from acpgen.compat.protocol.check.method_facts import MethodFacts
 from acpgen.compat.protocol.check.rulings import Rulings
 from acpgen.compat.protocol.check.statements import Statements
 from acpgen.compat.protocol.check.unnamed import Unnamed
-from acpgen.compat.protocol.facts import Restructured
+from acpgen.compat.protocol.covered import of_files
+from acpgen.compat.protocol.facts import DefinitionRenamed, Restructured
 from acpgen.compat.protocol.placed import Pair
 from acpgen.compat.protocol.revision import Revised
 
@@ -53,8 +54,10 @@ def _found(on: Inquiry, rulings: Rulings, around: Around, unnamed: Unnamed) -> I
     for each, pair in pairs[len(on.routes) :]:
         yield from inside.compared(each, pair, elsewhere)
     yield from inside.of_parts()
+    files = of_files(on.old, on.new)
     for fact in on.walk.paper_facts():
-        yield rulings.on_paper(fact)
+        if not isinstance(fact, DefinitionRenamed) or files.get(fact.old) != fact.new:
+            yield rulings.on_paper(fact)
 
 
 def rewritten(old: Revised, new: Revised, old_at: str, new_at: str) -> Judged:
