@@ -26,6 +26,10 @@ LONGEST_AT_ONCE: Final = 20
 """Texts up to this length are left to `re`, whatever the pattern."""
 
 _SPACE: Final = r"\t\n\v\f\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+_NO_SPACE: Final = (
+    r"\0-\x08\x0e-\x1f!-\x9f\xa1-\u167f\u1681-\u1fff\u200b-\u2027\u202a-\u202e\u2030-\u205e"
+    r"\u2060-\u2fff\u3001-\ufefe\uff00-\U0010ffff"
+)
 _OUTSIDE: Final = {
     ".": r"[^\n\r\u2028\u2029]",
     "$": r"\Z",
@@ -34,7 +38,7 @@ _OUTSIDE: Final = {
     r"\S": f"[^{_SPACE}]",
 }
 _FOR_RUST: Final = {".": _OUTSIDE["."]}
-_INSIDE: Final = {r"\s": _SPACE, "[": r"\[", "&": r"\&", "|": r"\|", "~": r"\~"}
+_INSIDE: Final = {r"\s": _SPACE, r"\S": _NO_SPACE, "[": r"\[", "&": r"\&", "|": r"\|", "~": r"\~"}
 _EMPTY: Final = {"[]": "(?!)", "[^]": r"(?s:.)"}
 """Classes of nothing and of everything, in which `re` reads the bracket as a member."""
 _PART: Final = re.compile(r"\\c[A-Za-z]|\\.|\(\?<(?![=!])|\[\^?\]|.", re.DOTALL)
@@ -84,8 +88,6 @@ def needs_time(pattern: str) -> bool:
 def _spelled(pattern: str, outside: dict[str, str], inside_class: dict[str, str]) -> Iterator[str]:
     inside = False
     for part in _PART.findall(pattern):
-        if inside and part == r"\S" and inside_class:
-            raise re.error("the contrary of a space inside a class")
         if inside and part in _EMPTY:  # brackets inside a class, the second of which ends it
             yield f"\\{part}"
             inside = False
@@ -153,16 +155,16 @@ def _asserting(formats: frozenset[str]) -> Callable[[Any, Any, Any, Any], Iterat
     return keyword
 
 
-def reading_as_ecma(plain: Any, formats: frozenset[str] = frozenset()) -> Any:
-    """The class of validators with these readings in the place of its own; it asserts the formats."""
+def reading_as_ecma(plain: Any, formats: frozenset[str] | None = None) -> Any:
+    """The class of validators with these readings in the place of its own. It asserts the formats; `None` leaves them as they are.
+
+    A validator raises `re.error` where Python cannot read a pattern as ECMA-262 does.
+    """
     extend: Any = getattr(jsonschema.validators, "extend")  # noqa: B009 - it has no types
-    return extend(
-        plain,
-        {
-            "pattern": _pattern,
-            "patternProperties": _pattern_properties,
-            "additionalProperties": _additional_properties,
-            "multipleOf": _multiple_of,
-            "format": _asserting(formats),
-        },
-    )
+    keywords: dict[str, Any] = {
+        "pattern": _pattern,
+        "patternProperties": _pattern_properties,
+        "additionalProperties": _additional_properties,
+        "multipleOf": _multiple_of,
+    }
+    return extend(plain, keywords if formats is None else {**keywords, "format": _asserting(formats)})

@@ -96,3 +96,31 @@ def test_all_witnesses_between_the_versions_of_acp_hold_with_formats() -> None:
     witnesses = [reach.witness for each in findings for reach in each.reaches if reach.witness is not None]
     assert len(witnesses) > 100
     assert all(witness.verified and witness.formats for witness in witnesses)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "sent"),
+    [
+        pytest.param("^(?<major>[0-9])$", "^(?<major>[a-f])$", "0", id="a named group"),
+        pytest.param(r"^\cA$", r"^\cB$", "\x01", id="a control character"),
+        pytest.param(r"^[\s\S]$", "^(.)$", "\n", id="a dot and the end of a line"),
+        pytest.param(r"^a\n?$", "^a$", "a\n", id="an end behind the last line"),
+    ],
+)
+def test_patterns_are_judged_as_ecma_262_reads_them(one: str, other: str, sent: str) -> None:
+    old, new = (
+        protocol({"GoRequest": go({"x": {"type": "string", "pattern": each}}, ("x",))}) for each in (one, other)
+    )
+    report = compared(old, new)
+    (finding,) = [each for each in report.findings if each.severity == "breaking"]
+    assert (params(finding.witness), report.wire.backward) == ({"x": sent}, "no")
+
+
+@pytest.mark.parametrize("pattern", [r"^\p{L}+$", r"^(e)x\1*ample$"])
+def test_what_python_cannot_read_as_ecma_262_does_leaves_a_finding_undecided(pattern: str) -> None:
+    def schema(kind: str) -> Schema:
+        fields = {"x": {"type": "string", "pattern": pattern}, "n": {"type": kind}}
+        return protocol({"GoRequest": go(fields, ("x", "n"))})
+
+    report = compared(schema("integer"), schema("string"))
+    assert {(each.rule, each.severity) for each in report.findings} >= {("type-narrowed", "undecided")}

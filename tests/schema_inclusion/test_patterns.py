@@ -60,6 +60,9 @@ SUITE = "json-schema-test-suite/draft2020-12"
         (r"^\cC$", "cC", False),
         (r"^[\cA-\cC]$", "\x02", True),
         (r"^\\cC$", "\\cC", True),
+        (r"^[\s\S]$", "\n", True),
+        (r"^[\S]$", "\ufeff", False),
+        (r"^[^\S]$", "\u2028", True),
         ("^(a+)+$", "a" * 200 + "!", False),
     ],
 )

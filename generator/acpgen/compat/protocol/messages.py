@@ -5,6 +5,7 @@ The document's root is no judge of messages: its envelope admits anything as ext
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -191,7 +192,7 @@ class Court:
         formats: bool = False,
     ) -> bool:
         """Whether one revision accepts a message, with `formats` asserted whatever the comparison does. What a reference that leads
-        nowhere leaves open is not accepted.
+        nowhere leaves open is not accepted, nor what a pattern leaves open that Python cannot read as ECMA-262 does.
         """
         from referencing.exceptions import Unresolvable
 
@@ -200,7 +201,7 @@ class Court:
         try:
             with remembering(most_errors=1, is_dynamic=False, allowance=self.allowance):
                 return bool(self._validator(side, *routes[side], formats=formats).is_valid(value))
-        except (Unresolvable, TooManySteps):
+        except (Unresolvable, TooManySteps, re.error):
             return False
 
     def _refuses_at(
@@ -242,7 +243,7 @@ class Court:
         try:
             with remembering(most_errors=MOST_ERRORS, is_dynamic=False, allowance=self.allowance):
                 errors: list[Any] = list(self._validator(side, *routes[side], formats=formats).iter_errors(value))
-        except (Unresolvable, TooManySteps):
+        except (Unresolvable, TooManySteps, re.error):
             return
         seen: set[tuple[int, tuple[str | int, ...]]] = set()
         pending: list[tuple[tuple[str | int, ...], Any]] = [((), error) for error in errors]
@@ -267,9 +268,10 @@ def _judge() -> Any:
     """The class of validators."""
     from jsonschema import Draft202012Validator  # only where something is to be proven
 
+    from schema_inclusion.ecma import reading_as_ecma
     from schema_inclusion.once import following_once
 
-    return following_once(Draft202012Validator)
+    return following_once(reading_as_ecma(Draft202012Validator))
 
 
 @cache

@@ -34,7 +34,7 @@ class Evidence:
         fact, pair = found.fact, found.pair
         if judgement.accepted_by is None:
             return None
-        if self.on.formats and isinstance(fact, LimitChanged):
+        if isinstance(fact, LimitChanged):
             value = self.on.doubts.counterexample(pair, judgement.accepted_by)
             return (
                 None if value is None else self.refusal(replace(judgement, leaf=exactly(*value)), found.steps, joined)
