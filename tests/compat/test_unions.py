@@ -248,3 +248,24 @@ def test_a_branch_that_takes_more_may_make_the_whole_take_less(beside: Schema) -
         assert report.verdict in ("breaking", "undecided")
     taken = [jsonschema_rs.Draft202012Validator(each["$defs"]["Doc"]).is_valid(message) for each in (narrow, wide)]
     assert taken == [True, False]
+
+
+def test_what_is_said_of_items_counts_for_nothing_where_there_are_none() -> None:
+    old, new = ({"type": "object", "properties": {"c": {"type": "array", **items}}} for items in EMPTY_ARRAYS)
+    assert compared(protocol({"GoResponse": old}), protocol({"GoResponse": new})).verdict == "editorial"
+    one: Schema = {
+        "type": "object",
+        "properties": {"c": {"type": "array", "items": {"type": "boolean"}, "maxItems": 1}},
+    }
+    report = compared(protocol({"GoResponse": old}), protocol({"GoResponse": one}))
+    assert [(each.rule, each.severity) for each in report.findings] == [("limit-loosened", "breaking")]
+
+
+EMPTY_ARRAYS: tuple[Schema, Schema] = ({"maxItems": 0}, {"items": False})
+
+
+def test_a_limit_of_one_branch_is_a_matter_of_the_values_that_it_judges() -> None:
+    some = {"type": "object", "properties": {"a": {"type": "string"}}}
+    old = holding({"type": "object"}, {"type": "array", "items": False})
+    new = holding(some, {"type": "array", "items": {"type": "boolean"}, "maxItems": 1})
+    assert "undecided" not in {each.severity for each in compared(old, new).findings if each.rule.startswith("limit")}

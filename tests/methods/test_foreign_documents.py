@@ -80,7 +80,7 @@ def test_params_are_read_by_name_by_position_or_either_way() -> None:
         ("named", "server", "request", "NamedParams", "NamedResult"),
         ("placed", "server", "request", "PlacedParams", "Door"),
         ("either", "server", "request", "EitherParams", "EitherResult"),
-        ("none", "server", "request", None, "NoneResult"),
+        ("none", "server", "request", "NoParams", "NoneResult"),
         ("told", "server", "notification", "ToldParams", None),
     ]
     record = protocol.definitions["NamedParams"]
@@ -97,6 +97,44 @@ def test_params_are_read_by_name_by_position_or_either_way() -> None:
     assert found.origins["Door"] == "schema.json#/components/schemas/Door"
     assert found.origins["EitherResult"] == "schema.json#/methods/2/result/schema"
     assert [one.at for one in protocol.methods[:2]] == ["schema.json#/methods/0", "schema.json#/methods/1"]
+
+
+def test_methods_without_params_take_none(tmp_path: Path) -> None:
+    schema = openrpc(
+        method("clear", structure="either", result={"type": "null"}),
+        method("reset", structure="either", result={"type": "null"}),
+        method("put", structure="by-position", result={"type": "null"}),
+        method("name", structure="by-name", result={"type": "null"}),
+    )
+    protocol, _ = meaning(schema)
+    assert [one.params for one in protocol.methods] == ["NoParams", "NoParams", "NoParams1", "NoParams2"]
+    v1 = package(documents(schema), "without_params_wire", tmp_path)
+    cases: list[tuple[str, list[Any], list[Any]]] = [
+        ("clear", [[], {}], [[1], "text", 1, False]),
+        ("put", [[]], [[1], {}, "text"]),
+        ("name", [{}], [[], "text"]),
+    ]
+    for name, right, wrong in cases:
+        call = {"jsonrpc": "2.0", "id": 1, "method": name}
+        assert v1.validate(call, sender="client") == ()
+        for params in right:
+            assert v1.validate({**call, "params": params}, sender="client") == (), params
+        for params in wrong:
+            assert v1.validate({**call, "params": params}, sender="client"), params
+
+
+def test_a_param_for_a_method_that_took_none_is_compared_with_none() -> None:
+    old = openrpc(method("clear", structure="either", result={"type": "null"}))
+    given = {"name": "all", "schema": {"type": "boolean"}}
+    for param, rules, verdict in (
+        (given, {("field-added", "additive"), ("type-widened", "breaking")}, "yes"),
+        ({**given, "required": True}, {("required-field-added", "breaking"), ("limit-loosened", "breaking")}, "no"),
+    ):
+        report = compare(
+            documents(old), documents(openrpc(method("clear", param, structure="either", result={"type": "null"})))
+        )
+        told = {(one.rule, one.severity) for one in report.findings if one.severity != "editorial"}
+        assert (told, report.wire.backward) == (rules, verdict)
 
 
 def test_descriptors_and_methods_may_be_references() -> None:
@@ -393,6 +431,9 @@ def test_messages_of_a_meta_model_come_through(tmp_path: Path) -> None:
         line = b'{"jsonrpc":"2.0","id":1,"result":' + result + b"}"
         assert v1.encode(v1.decode(line, sender="server", method="doc/hover")) == line
         assert v1.validate(line, sender="server", method="doc/hover") == ()
+    for scalar in ("text", 1, False):
+        (problem,) = v1.validate({"jsonrpc": "2.0", "id": 1, "method": "shutdown", "params": scalar}, sender="client")
+        assert problem.pointer == "/params" and "an object or an array" in problem.sentence
     for params in ({"level": 3, "kind": "a"}, {"level": 1, "kind": 1}, {"kind": "a"}):
         message = {"jsonrpc": "2.0", "method": "$/progress", "params": params}
         assert v1.validate(message, sender="client")

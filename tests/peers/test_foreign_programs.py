@@ -290,3 +290,37 @@ def test_an_openrpc_document_has_peers_over_memory_and_websocket(tmp_path: Path)
                 assert (await server.level(tides.decode_as("LevelParams", {"place": "there"}))).metres == 5
 
     run(test)
+
+
+def test_a_handler_answers_with_null_where_the_schema_says_so(tmp_path: Path) -> None:
+    def method(name: str, schema: Any) -> dict[str, Any]:
+        return {"name": name, "params": [], "result": {"name": "result", "schema": schema}}
+
+    level = {"type": "object", "properties": {"metres": {"type": "number"}}}
+    document = {
+        "openrpc": "1.3.2",
+        "info": {"title": "Tides", "version": "1"},
+        "methods": [
+            method("stop", {"type": "null"}),
+            method("last", {"anyOf": [level, {"type": "null"}]}),
+            method("first", level),
+        ],
+    }
+    tides = package(documents(document), "null_wire", tmp_path)
+    peers: Any = peers_of(tides)
+    runtime: Any = runtime_of(tides)
+
+    class Server(peers.Server):  # type: ignore[misc]
+        async def stop(self, _: Any, /) -> None:
+            return None
+
+        last = first = stop
+
+    async def test() -> None:
+        async with peers.join(peers.Client(), Server(), strict=True) as (_, server):
+            assert await server.stop() is None
+            assert await server.last() is None
+            with pytest.raises(runtime.Failed, match="internal error"):
+                await server.first()
+
+    run(test)

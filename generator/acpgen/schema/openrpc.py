@@ -54,6 +54,7 @@ class _Reader:
         self.document = document
         self.made = made
         self.elsewhere = elsewhere
+        self.none = dict[str, str]()
 
     def resolved(self, value: Any, at: str) -> tuple[Any, str]:
         """What a reference object leads to, and where that stands; `None` with a fault where it leads nowhere.
@@ -128,11 +129,17 @@ class _Reader:
             return None
         return found, at
 
-    def params(self, stem: str, given: list[tuple[Schema, str]], structure: str, at: str) -> str | None:
-        """The definition of the params; `None` of a method that names none."""
+    def params(self, stem: str, given: list[tuple[Schema, str]], structure: str, at: str) -> str:
+        """The definition of the params. Methods of a structure that take none share one."""
         if not given:
-            return None
-        name = self.made.free(f"{stem}Params", f"{stem}MethodParams")
+            if structure not in self.none:
+                self.none[structure] = self.shaped(
+                    self.made.free("NoParams", f"NoParams{len(self.none)}"), [], structure, at
+                )
+            return self.none[structure]
+        return self.shaped(self.made.free(f"{stem}Params", f"{stem}MethodParams"), given, structure, at)
+
+    def shaped(self, name: str, given: list[tuple[Schema, str]], structure: str, at: str) -> str:
         if structure == "by-name":
             return self.by_name(name, given, at)
         if structure == "by-position":
@@ -157,8 +164,11 @@ class _Reader:
             for keyword in ("items", "prefixItems"):
                 self.made.places[f"{at}/{keyword}/{index}"] = f"{place}/schema"
         needed = max((index + 1 for index, (one, _) in enumerate(given) if one.get("required") is True), default=0)
-        schema = {"type": "array", "items": [_described(one) for one, _ in given], "additionalItems": False}
-        return self.made.define(name, {**schema, "minItems": needed, "maxItems": len(given)}, at)
+        schema: Schema = {"type": "array", "items": False}
+        if given:
+            items = [_described(one) for one, _ in given]
+            schema |= {"items": items, "additionalItems": False, "minItems": needed, "maxItems": len(given)}
+        return self.made.define(name, schema, at)
 
     def result(self, stem: str, value: Any, at: str) -> str | None:
         found = None if value is None else self.descriptor(value, at)

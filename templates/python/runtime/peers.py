@@ -95,7 +95,7 @@ class Side:
         result = await getattr(self, name)(params)
         row = self.wire.codec.route(method, is_request=True)
         if result is None and row is not None and row.result is not None:
-            if not (row.null_result or row.optional_result):
+            if not (row.null_result or row.optional_result or self.wire.codec.accepts_null(row.result)):
                 raise TypeError(f"{type(self).__name__}.{name} returned nothing")
         elif row is not None and isinstance(row.result, type) and not isinstance(result, row.result):
             raise TypeError(f"{type(self).__name__}.{name} returned {type(result).__name__}, not {row.result.__name__}")

@@ -224,9 +224,13 @@ class Strict:
         if route is None or route.side == sender:
             if route is not None or not name.startswith("_"):
                 yield self._unknown(name, is_request, sender, at)
-            return
-        if route.params is not None:
-            params = value.get("params")
+                return
+            route = None
+        params = value.get("params")
+        if route is None or route.params is None:
+            if self.contract.envelope == "json-rpc" and not (params is None or is_array(params) or is_object(params)):
+                yield wrong(f"the params must be an object or an array, not {told(params)}", (*at, "params"))
+        else:
             if params is None and route.omitted == "nothing":
                 return
             yield from self._against(

@@ -41,6 +41,12 @@ class Doubts:
         """
         return self._relation(pair, sender, declared).verdict.value
 
+    def included_of(self, pair: Pair, sender: Revision, json_type: str) -> Answer:
+        """As `included`, of the values of one JSON type."""
+        alone: Schema = {"type": json_type}
+        old, new = (_question(pair.on(side), sender == side) for side in ("old", "new"))
+        return self.between({"allOf": [old, alone]}, {"allOf": [new, alone]}, sender).verdict.value
+
     def heard(
         self, pair: Pair, alternative: ir.Type, sender: Revision, names: Collection[str] | None = None
     ) -> Relation:

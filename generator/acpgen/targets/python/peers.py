@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from acpgen import ir
 from acpgen.schema.names import assign, class_names, method_names
@@ -123,7 +123,7 @@ def _view(peer: Peer, other: Peer, protocol: ir.Protocol, names: Names) -> dict[
 
 def _call(method: ir.Method, name: str, protocol: ir.Protocol, names: Names) -> dict[str, Any]:
     params = "Any" if method.params is None else names.classes[method.params]
-    is_optional = method.params is None or (method.omitted != "refused" and _may_be_empty(protocol, method.params))
+    is_optional = method.params is None or _may_be_left_out(protocol, method.params, method.omitted)
     result = "Any" if method.result is None else names.classes[method.result]
     optional_result = method.optional_result and method.result is not None
     gate = method.capability
@@ -144,10 +144,30 @@ def _call(method: ir.Method, name: str, protocol: ir.Protocol, names: Names) -> 
     }
 
 
-def _may_be_empty(protocol: ir.Protocol, name: str) -> bool:
-    """Whether params of this type may be left out: no field of theirs must be there."""
-    definition = protocol.definitions[name]
-    return isinstance(definition, ir.Record) and not any(field.required for field in definition.fields)
+def _may_be_left_out(protocol: ir.Protocol, params: str, omitted: ir.Omitted) -> bool:
+    """Whether these params may be left out: the method says so, or they take what is read in their place."""
+    if omitted in ("object", "array"):
+        return _takes_empty(protocol, ir.Ref(params), omitted, frozenset())
+    return omitted != "refused"
+
+
+def _takes_empty(protocol: ir.Protocol, type_: ir.Type, kind: Literal["object", "array"], seen: frozenset[str]) -> bool:
+    """Whether a type takes the empty object or the empty array."""
+    match type_:
+        case ir.Ref(name) if name not in seen:
+            match protocol.definitions[name]:
+                case ir.Record(fields=fields):
+                    return kind == "object" and not any(field.required for field in fields)
+                case ir.Alias(type=inner):
+                    return _takes_empty(protocol, inner, kind, seen | {name})
+                case _:
+                    return False
+        case ir.AnyOf(types):
+            return any(_takes_empty(protocol, each, kind, seen) for each in types)
+        case ir.Array() | ir.Tuple():
+            return kind == "array" and not type_.min_items
+        case _:
+            return False
 
 
 def _cancellation(protocol: ir.Protocol) -> dict[str, str] | None:

@@ -328,6 +328,14 @@ class Codec:
             raise DecodeError(INVALID_PARAMS, problems)
         return found
 
+    def accepts_null(self, type_: Any) -> bool:
+        """Whether null is a value of a type."""
+        try:
+            self.judge(type_).decoded(None, Reading())
+        except ValidationError:
+            return False
+        return True
+
     def _typed(
         self,
         type_: Any,

@@ -14,6 +14,7 @@ from acpgen.compat.protocol.facts import AlternativeChanged, LimitChanged
 from acpgen.compat.protocol.placed import Pair, PlacedFact, Step
 from acpgen.compat.protocol.rules.judgement import Judgement
 from acpgen.compat.protocol.shapes import Objects
+from acpgen.schema.walk import BY_KIND
 
 
 class Evidence:
@@ -52,11 +53,18 @@ class Evidence:
         return self.on.court.refusal(joined.sides, found.steps, judgement.accepted_by, exactly(*value))
 
     def is_harmless(self, judgement: Judgement, found: PlacedFact) -> bool:
-        """Whether a doubt about acceptance is settled by a proof of inclusion."""
+        """Whether a doubt about acceptance is settled by a proof of inclusion, at the place or of the definition around it: what is
+        said of items counts for nothing where there are none. A limit is a matter of the values that it judges.
+        """
         sender = judgement.accepted_by
         if sender is None or (judgement.carried_by is not None and not isinstance(found.fact, AlternativeChanged)):
             return False
-        return self.on.doubts.included(found.pair, sender) == "yes"
+        around = () if found.home is None else (found.home.pair,)
+        if any(self.on.doubts.included(pair, sender) == "yes" for pair in (found.pair, *around)):
+            return True
+        keyword = found.fact.keyword if isinstance(found.fact, LimitChanged) else ""
+        judged = next((kind for kind, keywords in BY_KIND.items() if keyword in keywords), None)
+        return judged is not None and self.on.doubts.included_of(found.pair, sender, judged) == "yes"
 
     def mistaken(self, judgement: Judgement, found: PlacedFact, joined: Joined) -> tuple[Judgement, Witness] | None:
         """The finding where a variant refuses a message and another branch of its union takes it."""
