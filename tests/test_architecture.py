@@ -293,7 +293,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "secret_options": frozenset(),
     "tape": frozenset({"errors", "recording", "schema.load"}),
     "orphans": frozenset(),
-    "tap": frozenset({"errors", "judge", "orphans", "recording", "tape"}),
+    "tap": frozenset({"borrowed", "errors", "judge", "orphans", "recording", "tape"}),
     "probe": frozenset({"borrowed", "compat", "errors", "judge", "orphans", "schema.load", "resources", "schema.walk"}),
     "publish": frozenset(
         {

@@ -543,7 +543,7 @@ def test_lines_are_put_together_from_chunks_of_both_sides() -> None:
     found = [
         line
         for part in (chunk(b"a"), chunk(b"x\ny", "agent"), chunk(b"b\n\nc\nd"), chunk(b"\n", "agent"))
-        for line in splitter.lines(part)
+        for line in splitter.messages(part)
     ]
     assert found == [("agent", b"x"), ("client", b"ab"), ("client", b"c"), ("agent", b"y")]
     assert list(splitter.rest()) == [("client", b"d")]
@@ -552,14 +552,92 @@ def test_lines_are_put_together_from_chunks_of_both_sides() -> None:
 def test_after_a_gap_the_rest_of_a_broken_line_is_left_out() -> None:
     splitter = Splitter()
     parts = [chunk(b'{"a":'), chunk(None), chunk(b"1}\nwhole\n")]
-    assert [line for part in parts for line in splitter.lines(part)] == [("client", None), ("client", b"whole")]
+    assert [line for part in parts for line in splitter.messages(part)] == [("client", MISSED), ("client", b"whole")]
+
+
+MISSED = "the monitor fell behind, or a line was too long: messages went by unseen"
+
+
+def framed(*messages: bytes) -> bytes:
+    return b"".join(b"Content-Length: %d\r\n\r\n%b" % (len(each), each) for each in messages)
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 4096])
+def test_messages_after_headers_are_put_together_from_chunks(size: int) -> None:
+    stream = framed(b'{"a":1}', b'{\n  "b": "\xc3\xa4"\n}', b"") + b"content-TYPE: x\r\nContent-Length: 2\r\n\r\n{}"
+    splitter = Splitter(keeps_blank=True)
+    parts = [chunk(stream[at : at + size]) for at in range(0, len(stream), size)]
+    lines = [chunk(b'{"c":', "agent"), *parts, chunk(b"1}\n", "agent")]
+    found = [line for part in lines for line in splitter.messages(part)]
+    wanted = [b'{"a":1}', b'{\n  "b": "\xc3\xa4"\n}', b"", b"{}"]
+    assert found == [*(("client", each) for each in wanted), ("agent", b'{"c":1}')]
+    assert list(splitter.rest()) == []
+
+
+def test_what_cannot_be_read_after_headers_is_told_once() -> None:
+    begun = framed(b"{}")
+    for broken, sentence in (
+        (b"no header\r\n\r\n{}", "a header must tell the length of its message once"),
+        (None, "the headers of the client were lost with it"),
+    ):
+        splitter = Splitter()
+        found = [line for part in (chunk(begun), chunk(broken), chunk(begun)) for line in splitter.messages(part)]
+        first, *told = found
+        assert first == ("client", b"{}")
+        assert sentence in str(told[-1][1]) and all(isinstance(line, str) for _, line in told)
+    splitter = Splitter(longest=100)
+    found = [*splitter.messages(chunk(framed(b"{}", b"x" * 200, b"[]")))]
+    assert found == [("client", b"{}"), ("client", "a message is longer than 100 bytes"), ("client", b"[]")]
+    splitter = Splitter()
+    assert [*splitter.messages(chunk(begun[:-1]))] == []
+    assert [*splitter.rest()] == [("client", "the stream ends inside a message of the client")]
+
+
+LEVELS = {
+    "openrpc": "1.3.2",
+    "info": {"title": "Tides", "version": "1"},
+    "methods": [
+        {
+            "name": "level",
+            "params": [{"name": "place", "required": True, "schema": {"type": "string"}}],
+            "result": {"name": "level", "schema": {"type": "number"}},
+        }
+    ],
+}
+
+
+def test_a_server_with_headers_is_judged_and_recorded_by_its_messages(tmp_path: Path) -> None:
+    (tmp_path / "levels.json").write_text(json.dumps(LEVELS))
+    answers = framed(b'{"jsonrpc":"2.0",\n "id":1,"result":2.5}', b'{"jsonrpc":"2.0","id":2,"result":"high"}')
+    calls = framed(
+        b'{"jsonrpc":"2.0","id":1,"method":"level","params":{"place":"here"}}',
+        b'{"jsonrpc":"2.0","id":2,"method":"level","params":{"place":7}}',
+    )
+    agent = python(f"import sys; sys.stdin.buffer.read(); sys.stdout.buffer.write({answers!r})")
+    tape, report = tmp_path / "tape.jsonl", tmp_path / "report"
+    process = tap("--protocol", tmp_path / "levels.json", "--record", tape, "--report", report, agent=agent)
+    out, _ = process.communicate(calls, timeout=60)
+    assert (out, process.returncode) == (answers, 0)
+    rows = [json.loads(line) for line in tape.read_text().splitlines()]
+    assert [(row["from"], row["message"]["id"]) for row in rows] == [
+        ("client", 1),
+        ("client", 2),
+        ("server", 1),
+        ("server", 2),
+    ]
+    told = report.read_text().splitlines()
+    assert ["message 2 from the client" in told[0], "message 4 from the server" in told[1], len(told)] == [
+        True,
+        True,
+        2,
+    ]
 
 
 def test_a_line_without_end_is_not_held() -> None:
     splitter = Splitter(longest=100)
     parts = [chunk(b"x" * 60), chunk(b"x" * 60), chunk(b"x" * 60), chunk(b"\nnext\n")]
-    found = [line for part in parts for line in splitter.lines(part)]
-    assert found == [("client", None), ("client", b"next")], "and it is told once that it is missing"
+    found = [line for part in parts for line in splitter.messages(part)]
+    assert found == [("client", MISSED), ("client", b"next")], "and it is told once that it is missing"
 
 
 def test_a_listener_that_is_slow_never_makes_the_sender_wait_and_hears_of_the_gap() -> None:

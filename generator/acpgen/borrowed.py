@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from acp_bindings.runtime import contract, parse, strict
+    from acp_bindings.runtime import contract, framing, parse, strict
 
     from acp_session import monitor
     from acp_session.monitor import versions
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     dap_strict: Any
     """Bindings of ACP do not carry it."""
 
-    __all__ = ["contract", "dap_strict", "monitor", "parse", "strict", "versions"]
+    __all__ = ["contract", "dap_strict", "framing", "monitor", "parse", "strict", "versions"]
 else:
     import sys
     from importlib import import_module
@@ -36,6 +36,7 @@ else:
     MODULES = {
         "contract": "acpgen._runtime.contract",
         "dap_strict": "acpgen._runtime.dap_strict",
+        "framing": "acpgen._runtime.framing",
         "monitor": "acpgen._session.monitor",
         "parse": "acpgen._runtime.parse",
         "strict": "acpgen._runtime.strict",

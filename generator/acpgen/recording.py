@@ -128,13 +128,13 @@ def said(value: object, sides: tuple[str, ...]) -> Said | str:
 
 
 def recorded(sender: str, line: bytes, at: str) -> bytes:
-    """One line of a recording. The message stands in it byte for byte, if it is JSON."""
+    """One line of a recording. The message stands in it byte for byte, if it is JSON, with spaces for line ends."""
     try:
         from_json(line, allow_inf_nan=False)
     except ValueError:
         text = json.dumps(line.decode("utf-8", "backslashreplace"))
         return f'{{"from": "{sender}", "at": "{at}", "text": {text}}}\n'.encode()
-    return f'{{"from": "{sender}", "at": "{at}", "message": '.encode() + line.strip() + b"}\n"
+    return f'{{"from": "{sender}", "at": "{at}", "message": '.encode() + line.strip().replace(b"\n", b" ") + b"}\n"
 
 
 def unrecorded(sender: str, at: str) -> bytes:

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, BinaryIO, Final
 
+from acpgen import borrowed
 from acpgen.errors import Faults, NotStarted
 from acpgen.judge import ended
 from acpgen.orphans import dies_with, dismiss, guard
@@ -32,6 +33,8 @@ from acpgen.tape import Tape
 
 if TYPE_CHECKING:
     from types import FrameType
+
+    from acp_bindings.runtime.framing import Headers
 
     from acp_session.monitor import Breach, Monitor
 
@@ -134,26 +137,70 @@ class Listener:
 
 
 class Splitter:
-    """From chunks to lines, for each side apart; `None` stands for lines that were not kept. After a gap the rest of the broken line is
-    left out.
+    """From chunks to messages, for each side apart: one a line, or each after a header with its length where a side begins with a header.
+
+    A sentence stands for messages that were not kept. After a gap the rest of the broken line is left out; of messages after headers
+    nothing can be told from there on.
     """
 
     def __init__(self, longest: int = LONGEST, *, keeps_blank: bool = False) -> None:
         self._keeps_blank = keeps_blank
         self._parts: dict[str, bytearray] = {}
         self._broken: set[str] = set()
+        self._framed: dict[str, Headers | None] = {}
         self._longest = longest
 
-    def lines(self, chunk: Chunk) -> Generator[tuple[str, bytes | None]]:
-        """The lines that a chunk completes, blank ones only if they are kept."""
+    def messages(self, chunk: Chunk) -> Generator[tuple[str, bytes | str]]:
+        """The messages that a chunk completes, blank lines only if they are kept."""
         if chunk.data is None:
             self._parts.clear()
             self._broken = {"client", "agent"}
-            yield chunk.sender, None
+            yield chunk.sender, _MISSED
+            yield from ((sender, _LOST.format(sender)) for sender, headers in self._framed.items() if headers)
             return
         held = self._parts.setdefault(chunk.sender, bytearray())
         held += chunk.data
-        if b"\n" not in chunk.data and len(held) <= self._longest:
+        if chunk.sender not in self._framed and not self._is_told_apart(chunk.sender, held):
+            return
+        headers = self._framed.get(chunk.sender)
+        yield from self._lines(chunk, held) if headers is None else self._after_headers(chunk.sender, held, headers)
+
+    def rest(self) -> Generator[tuple[str, bytes | str]]:
+        """What stood at the end without a line end, or was cut off."""
+        for sender, held in self._parts.items():
+            if sender in self._broken:
+                continue
+            if headers := self._framed.get(sender):
+                yield from ((sender, f"{frame!s} of the {sender}") for frame in headers.end())
+            elif held.strip():
+                yield sender, bytes(held)
+
+    def _is_told_apart(self, sender: str, held: bytearray) -> bool:
+        """Whether enough is there to tell a header from a line."""
+        begin = bytes(held[: max(map(len, _NAMES))]).lower()
+        if any(begin.startswith(name) for name in _NAMES):
+            self._framed[sender] = borrowed.framing.Headers(self._longest)
+        elif any(name.startswith(begin) for name in _NAMES):
+            return False
+        else:
+            self._framed[sender] = None
+        return True
+
+    def _after_headers(self, sender: str, held: bytearray, headers: Headers) -> Generator[tuple[str, bytes | str]]:
+        data = bytes(held)
+        held.clear()
+        if sender in self._broken:
+            return
+        for frame in headers.feed(data):
+            if isinstance(frame, bytes):
+                yield sender, frame
+            else:
+                if frame.is_last:
+                    self._broken.add(sender)
+                yield sender, f"{frame}{_AND_LOST.format(sender) if frame.is_last else ''}"
+
+    def _lines(self, chunk: Chunk, held: bytearray) -> Generator[tuple[str, bytes | str]]:
+        if chunk.data is not None and b"\n" not in chunk.data and len(held) <= self._longest:
             return
         *whole, rest = held.split(b"\n")
         for line in whole:
@@ -165,14 +212,14 @@ class Splitter:
             rest = bytearray()
             if chunk.sender not in self._broken:
                 self._broken.add(chunk.sender)
-                yield chunk.sender, None
+                yield chunk.sender, _MISSED
         self._parts[chunk.sender] = rest
 
-    def rest(self) -> Generator[tuple[str, bytes]]:
-        """What stood at the end without a line end."""
-        for sender, held in self._parts.items():
-            if held.strip() and sender not in self._broken:
-                yield sender, bytes(held)
+
+_NAMES: Final = (b"content-length:", b"content-type:")
+_MISSED: Final = "the monitor fell behind, or a line was too long: messages went by unseen"
+_LOST: Final = "the headers of the {} were lost with it: nothing that follows from there is read"
+_AND_LOST: Final = ": nothing that follows from the {} is read"
 
 
 class Watcher:
@@ -189,12 +236,9 @@ class Watcher:
         """Judge what a chunk completes."""
         if self._monitor is None:
             self._monitor = self._make()
-        for sender, line in self._splitter.lines(chunk):
-            if line is None:
-                self._tell(
-                    self._monitor.lose("the monitor fell behind, or a line was too long: messages went by unseen")
-                )
-                self.line += 1
+        for sender, line in self._splitter.messages(chunk):
+            if isinstance(line, str):
+                self._lose(self._monitor, line)
             elif line.strip():
                 self._observe(self._monitor, sender, line)
             else:
@@ -205,11 +249,18 @@ class Watcher:
         if self._monitor is None:
             return
         for sender, line in self._splitter.rest():
-            self._observe(self._monitor, sender, line)
+            if isinstance(line, str):
+                self._lose(self._monitor, line)
+            else:
+                self._observe(self._monitor, sender, line)
         self._tell(self._monitor.finish())
 
     def _observe(self, monitor: Monitor, sender: str, line: bytes) -> None:
         self._tell(monitor.observe(_called(sender, monitor.sides), line, index=self.line))
+        self.line += 1
+
+    def _lose(self, monitor: Monitor, sentence: str) -> None:
+        self._tell(monitor.lose(sentence))
         self.line += 1
 
     def _tell(self, breaches: Sequence[Breach]) -> None:
@@ -245,9 +296,8 @@ class Recorder:
     def take(self, chunk: Chunk) -> None:
         """Write what a chunk completes."""
         at = datetime.fromtimestamp(chunk.at, UTC).isoformat(timespec="milliseconds")
-        for sender, line in self._splitter.lines(chunk):
-            name = _called(sender, self._sides())
-            self._file.write(unrecorded(name, at) if line is None else recorded(name, self._redact(sender, line), at))
+        for sender, line in self._splitter.messages(chunk):
+            self._file.write(self._recorded(sender, line, at))
 
     def flush(self) -> None:
         """Hand on what is written so far, so that it can be read and outlives the process."""
@@ -257,8 +307,12 @@ class Recorder:
         """Write what stood at the end without a line end."""
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
         for sender, line in self._splitter.rest():
-            self._file.write(recorded(_called(sender, self._sides()), self._redact(sender, line), at))
+            self._file.write(self._recorded(sender, line, at))
         self._file.flush()
+
+    def _recorded(self, sender: str, line: bytes | str, at: str) -> bytes:
+        name = _called(sender, self._sides())
+        return unrecorded(name, at) if isinstance(line, str) else recorded(name, self._redact(sender, line), at)
 
 
 def tap(

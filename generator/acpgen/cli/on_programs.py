@@ -89,7 +89,8 @@ def tap(
 ) -> None:
     """Run an agent with a monitor on its standard streams.
 
-    It works for servers of other protocols too. Every byte passes through unchanged.
+    It works for servers of other protocols too, with a message on each line or after a Content-Length header. Every byte passes
+    through unchanged.
 
     tap ends when the command ends, and the command never outlives tap. Exit codes: that of the command; 1 if that is 0 and judging
     ended early; 2 the command cannot be started or a file cannot be written.
