@@ -240,6 +240,20 @@ def test_what_a_field_was_stays_with_the_field_of_an_inline_type() -> None:
     assert any("was renamed to 'kind'" in each.message for each in compared(old, new).findings)
 
 
+@pytest.mark.parametrize(
+    "written", ["", "#", "elsewhere", "#/$defs", "https://example.com/x#/$defs/Thing", "#/$defs/Thing"]
+)
+@pytest.mark.parametrize("keyword", ["default", "const", "enum"])
+def test_a_value_that_looks_like_a_reference_is_a_value(keyword: str, written: str) -> None:
+    def schema(number: int) -> Schema:
+        value = {"$ref": written, "n": number}
+        said = {"type": "object", keyword: [value] if keyword == "enum" else value}
+        return {**go({"a": said, "t": {"$ref": "#/$defs/Thing"}}), "$defs": {"Thing": THING}}
+
+    report = compared(schema(1), schema(2))
+    assert report.verdict == ("risky" if keyword == "default" else "breaking")
+
+
 def test_words_are_known_by_where_they_stand() -> None:
     """A member called title is no title, and neither is a value."""
     titled = [protocol({"Card": go({"title": {"type": each}})}) for each in ("string", "integer")]

@@ -22,8 +22,8 @@ from acpgen.schema.walk import ASSERTIONS, Schema, inside, is_array, is_object, 
 _SAID: Final = ASSERTIONS | {"then", "else"}
 """The keywords of a root that say anything of values."""
 
-REFERENCE: Final = re.compile(r'"\$ref": "((?:[^"\\]|\\.)*)"')
-"""A reference in a text of `Revised.texts`."""
+REFERENCE: Final = re.compile(r'"\$ref": "(#/\$defs/(?:[^"\\]|\\.)*)"')
+"""A reference in a text of `Revised.texts`, to a definition as all are; what leads elsewhere is a value that looks like one."""
 
 
 _OF_BRANCHES: Final = re.compile(r"(?:/(?:allOf|anyOf|oneOf)/\d+)*")
@@ -417,8 +417,6 @@ def _referring(text: str, told: Callable[[str], str]) -> str:
 
     def renamed(found: re.Match[str]) -> str:
         written = json.loads(f'"{found[1]}"')
-        if not written.startswith("#/$defs/"):
-            return found[0]  # a value that looks like a reference
         return f'"$ref": {json.dumps(told(target(written)))}'
 
     return REFERENCE.sub(renamed, text)
