@@ -480,7 +480,7 @@ def test_the_site_generator_keeps_running_and_makes_only_what_differs(installed:
 
         def show(documents: dict[str, str], *names: str) -> int:
             entries: list[publish.Entry] = [(name, name) for name in names]
-            return shown.show(site.Docs(documents, entries).laid_out(config.Published()), documents)
+            return shown.show(site.Docs(documents, entries).laid_out(config.Published(), is_draft=True), documents)
 
         two = {"a.md": "# A\n\nfirst\n", "index.md": "# Home\n\nhome { data-search-exclude }\n"}
         show(two, *two)
@@ -501,6 +501,17 @@ def test_the_site_generator_keeps_running_and_makes_only_what_differs(installed:
         show(two, *two)
         assert not (shown.pages / "b.html").exists()
     assert told and all("b.md" in str(each) for faults in told for each in faults.faults)
+
+
+def test_only_a_site_that_is_built_describes_its_pages_by_what_they_say() -> None:
+    """The site generator makes every page again when one description differs, so what is served does not describe them."""
+
+    def above(said: str, *, is_draft: bool) -> str:
+        made = site.Docs({"index.md": f"# Home\n\n{said}\n"}, []).laid_out(config.Published(), is_draft=is_draft)
+        return made["docs/index.md"].partition("# Home")[0]
+
+    assert above("It ebbs.", is_draft=True) == above("It flows.", is_draft=True) != above("It flows.", is_draft=False)
+    assert "It flows." in above("It flows.", is_draft=False)
 
 
 def small_project(folder: Path) -> Path:
@@ -540,6 +551,10 @@ def test_serve_shows_each_change_and_leaves_nothing_behind(installed: None, tmp_
                 while page and new not in fetched(home + page)[2]:
                     assert time.monotonic() < end, page
                     time.sleep(0.1)
+                assert (
+                    not page
+                    or f'<meta name="description" content="{page.removesuffix("html")}md">' in fetched(home + page)[2]
+                )
                 while not page and "gone.md" not in process.stderr.readline():
                     assert process.poll() is None
         finally:

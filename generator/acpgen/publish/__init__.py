@@ -85,7 +85,15 @@ def documents(
     for version in versions:
         name = version.protocol.name
         others = [other for other in versions if other.family == version.family and other is not version]
-        stands = upstream.origins(version, past.get(name), material)
+        released = material.releases.get(name)
+        compared = (
+            version,
+            past.get(name),
+            released.differences if released else None,
+            released and released.typescript,
+        )
+        stood = partial(upstream.origins, version, past.get(name), material)
+        stands = memory.once(f"origins {name}", compared, stood, may_lag=True)
         try:
             counterparts, known = beside(version, others), ages(version, past.get(name))
             rules = demands(table, version) if table is not None else NO_RULES

@@ -58,9 +58,9 @@ class Docs:
     edited: Mapping[str, str] = field(default_factory=dict[str, str])
     scripts: Files = field(default_factory=dict[str, str])
 
-    def laid_out(self, address: Published) -> Files:
-        """The files that the site generator reads."""
-        return laying.laid_out(self.documents, self.navigation, address, self.edited, self.scripts)
+    def laid_out(self, address: Published, *, is_draft: bool = False) -> Files:
+        """The files that the site generator reads; in a draft, pages are not described."""
+        return laying.laid_out(self.documents, self.navigation, address, self.edited, self.scripts, is_draft=is_draft)
 
 
 def build(config: Config, out: Path, kept: Kept = NOTHING) -> Change:
@@ -213,7 +213,7 @@ def serve(
             found = config()
             local = replace(found, site=replace(found.site, url=""))
             made = docs(local, inputs(local), user_cache(), memory)
-            return live.show(made.laid_out(local.site), made.documents)
+            return live.show(made.laid_out(local.site, is_draft=True), made.documents)
 
         changes = rounds(watched)
         next(changes, None)

@@ -26,10 +26,13 @@ _MARK: Final = re.compile(r"[`*]|\\(?=\W)|(?<!\w)_|_(?!\w)")
 
 
 def heads(
-    documents: Files, address: Published, edited: Mapping[str, str], *, has_feed: bool = False
+    documents: Files, address: Published, edited: Mapping[str, str], *, has_feed: bool = False, is_draft: bool = False
 ) -> Mapping[str, str]:
-    """What stands above each page, by its path; with a feed, that its head leads there."""
-    told = _told(documents)
+    """What stands above each page, by its path; with a feed, that its head leads there.
+
+    A draft is described by its path alone: the site generator makes every page again when the description of one differs.
+    """
+    told = {path: path for path in documents} if is_draft else _told(documents)
     return {path: _head(told[path], address, edited.get(path), has_feed=has_feed) for path in documents}
 
 

@@ -52,11 +52,13 @@ def laid_out(
     address: Published,
     edited: Mapping[str, str],
     scripts: Files,
+    *,
+    is_draft: bool = False,
 ) -> Files:
-    """The files that the site generator reads."""
+    """The files that the site generator reads; in a draft, pages are not described."""
     source = resources.templates() / "docs" / "site"
     shown = {path: text for path, text in documents.items() if not _is_for_machines(path)}
-    above = heads.heads(shown, address, edited, has_feed=FEED in documents)
+    above = heads.heads(shown, address, edited, has_feed=FEED in documents, is_draft=is_draft)
     laid = {f"{PAGES}/{path}": head + documents[path] for path, head in above.items()}
     given = {to: (source / name).read_text("utf-8") for name, to in _SITE.items()}
     given |= {f"{PAGES}/assets/{path}": text for path, text in scripts.items()}
