@@ -18,7 +18,7 @@ from acpgen.errors import Faults
 from acpgen.generate import understand
 from acpgen.publish import Version, requirements
 from acpgen.publish.demands import demands
-from acpgen.publish.table import WAYS, Requirement
+from acpgen.publish.table import PEERS, WAYS, Requirement
 from acpgen.schema.load import load
 from acpgen.targets import Settings, docs
 
@@ -104,10 +104,9 @@ def section(pages: Mapping[str, str], rule: Requirement) -> str:
 
 
 def line(pages: Mapping[str, str], rule: Requirement) -> str:
-    """The row of a rule on the page of all."""
-    found = re.search(rf'^\| <a id="{rule.anchor}"></a>.*$', pages[requirements.PAGE], re.MULTILINE)
-    assert found is not None
-    return found[0]
+    """The line with the anchor of a rule on the page of all."""
+    (found,) = re.findall(rf'^.*<a id="{rule.anchor}"></a>.*$', pages[requirements.PAGE], re.MULTILINE)
+    return str(found)
 
 
 def test_every_rule_has_its_anchor_its_words_and_all_that_enforces_it() -> None:
@@ -115,8 +114,9 @@ def test_every_rule_has_its_anchor_its_words_and_all_that_enforces_it() -> None:
     for rule in requirements.parse(WHOLE, FILE).rules:
         text = section(pages, rule)
         assert docs.prose(rule.says) in text
-        assert docs.prose(rule.says) in line(pages, rule)
-        assert ", ".join(WAYS[way] for way in rule.ways) in line(pages, rule)
+        assert f"]({requirements.path(rule.document)})" in line(pages, rule), "an address from before leads to the rule"
+        assert f"**{PEERS[rule.who]}, {rule.level}**" in text
+        assert all(f"- {WAYS[way]}:" in text for way in rule.ways)
         for name in (entry.partition(":")[0] for entry in rule.monitor):
             assert f"[`{name}`](../monitor.md#{name})" in text
         for name in (*rule.functions, *rule.bindings):
@@ -197,8 +197,9 @@ def test_the_summary_counts_what_every_way_enforces_and_what_it_enforces_alone()
         count = sum(key in rule.ways for rule in table.rules)
         alone = sum(rule.ways == (key,) for rule in table.rules)
         assert re.search(rf"^\| {title} \| {count} \| {alone} \| [^|]* \|$", page, re.MULTILINE)
-    assert f"each of the {len(table.rules)} rules" in page
-    assert "](#document-mcp-roots) | mcp/2025-06-18, mcp/2025-11-25 | 16 |\n" in page
+    assert f"{len(table.rules)} rules of {len(table.documents)} documents" in page
+    _, _, listed = page.partition("## mcp/2025-06-18, mcp/2025-11-25\n")
+    assert "](requirements/mcp-roots.md): 16 rules<" in listed.partition("\n## ")[0]
 
 
 def test_a_small_table_makes_a_small_page() -> None:

@@ -514,6 +514,24 @@ def test_only_a_site_that_is_built_describes_its_pages_by_what_they_say() -> Non
     assert "It flows." in above("It flows.", is_draft=False)
 
 
+def test_the_address_of_a_rule_on_the_page_of_all_leads_to_the_page_with_the_rule(built: Path, window: Window) -> None:
+    """They stood there once, and others link to them."""
+    table = publish.requirements.parse(json.loads((ROOT / "schema" / "requirements.json").read_text("utf-8")), "")
+    for rule in (table.rules[0], table.rules[-1]):
+        page = publish.requirements.path(rule.document).removesuffix("md") + "html"
+        window.page.goto(f"{window.home}requirements.html#{rule.anchor}")
+        window.page.wait_for_url(f"{window.home}{page}#{rule.anchor}")
+        assert window.page.locator(f"[id='{rule.anchor}']").count() == 1
+    assert not window.wrong
+
+
+def test_a_long_name_in_the_navigation_is_broken_between_its_words(built: Path, window: Window) -> None:
+    window.page.goto(f"{window.home}acp/v1/methods/session_load.html")
+    link = window.page.locator(".md-nav__link[href$='session_request_permission.html'] .md-ellipsis").first
+    assert link.inner_html().count("<wbr>") == 3
+    assert link.text_content().strip() == "session/request_permission"
+
+
 def small_project(folder: Path) -> Path:
     """A project with one protocol, a page by hand and a module; the schema file that holds the type Root."""
     shutil.copytree(ROOT / "schema" / "mcp", folder / "schema" / "mcp")

@@ -33,8 +33,8 @@ _MEANINGS: Final = {
 
 
 def pages(table: Table, versions: Sequence[Version], rules: Collection[str]) -> Mapping[str, str]:
-    """The pages of a table by path: all its rules in short at `PAGE`, and one page for each document with links to the types and the
-    rules of the monitor that enforce each.
+    """The pages of a table by path: at `PAGE` the documents with an anchor for each of their rules, and one page for each document with
+    its rules, and links to the types and the rules of the monitor that enforce each.
 
     `rules` are the ids that the page about the monitor tells of; none where there is no such page. Raises `Faults` for a place that is
     not what the table says, and for a rule that the monitor does not have.
@@ -58,9 +58,15 @@ def pages(table: Table, versions: Sequence[Version], rules: Collection[str]) -> 
         )
         for key, title in WAYS.items()
     ]
-    files = {PAGE: docs.lay_out("requirements", documents=views, ways=ways, count=len(table.rules))}
+    kinds = [_Kind(names, [view for view in views if view.document.protocols == names]) for names in _kinds(table)]
+    files = {PAGE: docs.lay_out("requirements", documents=views, kinds=kinds, ways=ways, count=len(table.rules))}
     files |= {view.page: docs.lay_out("requirements-of", path=view.page, view=view) for view in views}
     return files
+
+
+def _kinds(table: Table) -> Sequence[tuple[str, ...]]:
+    """The sets of protocols that documents are about, in the order of the first document of each."""
+    return tuple(dict.fromkeys(document.protocols for document in table.documents))
 
 
 def path(document: str) -> Markdown:
@@ -137,12 +143,11 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """A requirement as the pages show it; `ways` are their titles, `narrowed` the protocols where they are not all of its document's."""
+    """A requirement as the pages show it; `narrowed` are the protocols where they are not all of its document's."""
 
     rule: Requirement
     anchor: Markdown
     who: str
-    ways: str
     narrowed: str
     lines: tuple[_Line, ...]
 
@@ -169,6 +174,14 @@ class _DocumentView:
     @property
     def count(self) -> int:
         return sum(len(section.rules) for section in self.sections)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """The documents about the same protocols."""
+
+    protocols: tuple[str, ...]
+    documents: Sequence[_DocumentView]
 
 
 def _sections(
@@ -198,10 +211,7 @@ def _view(rule: Requirement, document: NormativeDocument, shelf: Mapping[str, _S
         _Line("Shown by", tuple(map(code, rule.tests))),
     ]
     narrowed = ", ".join(rule.protocols) if rule.protocols != document.protocols else ""
-    ways = ", ".join(WAYS[key] for key in rule.ways)
-    return _View(
-        rule, Markdown(rule.anchor), PEERS[rule.who], ways, narrowed, tuple(line for line in lines if line.phrases)
-    )
+    return _View(rule, Markdown(rule.anchor), PEERS[rule.who], narrowed, tuple(line for line in lines if line.phrases))
 
 
 def _method_links(rule: Requirement, shelf: Mapping[str, _Shelf]) -> Iterator[Markdown]:

@@ -94,6 +94,11 @@ class Bundle:
         """The definitions by name, in the order of the source."""
         return self.schema["$defs"]  # type: ignore[no-any-return]
 
+    def title(self, file: str) -> str:
+        """What a file calls itself; empty where it says nothing, or, as one of several files, only what the whole protocol is called."""
+        title, _ = self.files.get(file, ("", ""))
+        return "" if len(self.files) > 1 and title == self.schema.get("title") else title
+
     @property
     def version(self) -> int | str | None:
         """The protocol version: what follows the slash of the name, a number if it reads `v1`; `None` for a file of its own."""

@@ -37,6 +37,24 @@ function point() {
   }
 }
 
+// A long name in the navigation is broken between its words, if it must be.
+function part() {
+  for (const name of document.querySelectorAll(".md-nav__link .md-ellipsis")) {
+    for (const text of [...name.childNodes].filter(node => node.nodeType === Node.TEXT_NODE && /\S{18}/.test(node.data))) {
+      const parts = text.data.split(/(?<=[/_])(?=\w)|(?<=[a-z])(?=[A-Z])/);
+      text.replaceWith(...parts.flatMap((each, index) => (index ? [document.createElement("wbr"), each] : [each])));
+    }
+  }
+}
+
+// The page of all requirements holds an anchor for each rule beside the link to the page with the rule. An address of a rule leads on to it.
+function lead() {
+  const at = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const link = at && at.matches("li > a[id^=req-]:empty") && at.parentElement.querySelector("a[href]");
+  if (link) location.replace(new URL(location.hash, link.href));
+}
+addEventListener("hashchange", lead);
+
 // The page as Markdown, into the clipboard. A page from the disk cannot fetch; its link to the file stays.
 function offer() {
   for (const button of document.querySelectorAll("[data-acp-copy]")) {
@@ -85,7 +103,9 @@ function formed() {
   }
 }
 addEventListener("DOMContentLoaded", () => {
+  lead();
   formed();
+  part();
   label();
   point();
   offer();

@@ -57,9 +57,8 @@ def areas(old: Revised, new: Revised) -> dict[str, list[str]]:
 def _area(at: str, side: Revised) -> str:
     """What the file of a method calls itself; its name, where it has no title."""
     file = at.partition("#")[0]
-    title, _ = side.bundle.files.get(file, ("", ""))
     words = PurePosixPath(file).name.partition(".")[0].replace("-", " ").replace("_", " ")
-    return title or words[:1].upper() + words[1:]
+    return side.bundle.title(file) or words[:1].upper() + words[1:]
 
 
 def told(name: str, judged: list[Judged], old: Revised, new: Revised) -> Iterator[str]:

@@ -401,9 +401,9 @@ class Book:
 
 def about_area(bundle: Bundle, area: str) -> tuple[str, str]:
     """Title and description of an area."""
-    for path, (title, doc) in bundle.files.items():
+    for path, (_, doc) in bundle.files.items():
         if posixpath.basename(path).removesuffix(".json") == area:
-            return title or area, doc
+            return bundle.title(path) or area, doc
     return area, ""
 
 
