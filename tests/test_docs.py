@@ -78,7 +78,7 @@ def whole() -> dict[str, str]:
     """Each version as one file, as the site has it, by path."""
     found: dict[str, str] = {}
     for version in versions():
-        made = docs.single_file(docs.book(version.protocol, version.bundle), version.settings)
+        made = docs.single_file(docs.book(version.protocol, version.bundle, version.settings), version.settings)
         found[version.path("single-file.md")] = made[version.path("single-file.md")]
     return found
 
@@ -345,6 +345,28 @@ def test_an_example_that_does_not_hold_stops_the_docs_and_is_told_with_its_place
     (fault,) = caught.value.faults
     assert isinstance(fault, InvalidExample)
     assert fault.at.endswith("#/$defs/A/examples/1")
+    assert 'set the option refused-examples of the target docs to "leave-out"' in str(fault)
+
+
+def test_an_example_that_does_not_hold_is_left_out_and_listed_where_the_option_says_so(tmp_path: Path) -> None:
+    schema = {
+        "$defs": {
+            "A": {
+                "type": "object",
+                "properties": {"b": {"type": "integer", "examples": ["inside"]}},
+                "examples": [{"b": 1}, {"b": "refused"}],
+            },
+            "B": {"type": "integer", "examples": ["all | refused"]},
+        }
+    }
+    (tmp_path / "a.json").write_text(json.dumps(schema))
+    settings = Settings(options={"refused-examples": "leave-out"})
+    made = docs.render(*understand(load(tmp_path / "a.json", name="a")), settings)
+    listed = made["index.md"].partition("## Examples that are left out")[2]
+    for at in ("A/examples/1", "A/properties/b/examples/0", "B/examples/0"):
+        assert f"`a.json#/$defs/{at}`: " in listed
+    assert fenced(made["types/A.md"]) == [{"b": 1}]
+    assert all(isinstance(value, int) for value in fenced(made["types/B.md"]))
 
 
 # --- errors ----------------------------------------------------------------------------------------------------------

@@ -88,6 +88,18 @@ def test_what_others_published_becomes_a_project(name: str, here: Path, monkeypa
     assert acpgen("generate", "--check").exit_code == 0
 
 
+def test_a_schema_that_refuses_its_own_examples_becomes_a_project(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    thing = {"type": "object", "properties": {"size": {"type": "integer"}}, "examples": [{"size": "large"}]}
+    (here / "a.json").write_text(json.dumps({"$defs": {"Thing": thing}}))
+    made = acpgen("init", "theirs", "their/v1=a.json")
+    assert made.exit_code == 0, made.output
+    assert "The docs leave out the examples that the schema refuses." in made.output
+    monkeypatch.chdir(here / "theirs")
+    assert "a.json#/$defs/Thing/examples/0" in Path("generated/docs/their/v1/index.md").read_text("utf-8")
+    assert acpgen("lint").exit_code == 0
+    assert acpgen("generate", "--check").exit_code == 0
+
+
 CALL = {"type": "object", "x-method": "thing/call", "x-side": "agent"}
 COMMON = "https://example.com/common/types.json"
 

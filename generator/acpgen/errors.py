@@ -943,12 +943,14 @@ class OtherResults(Fault):
 
 @dataclass
 class InvalidExample(Fault):
-    """An example that the schema beside it refuses."""
+    """An example that the schema beside it refuses; `remedy` is what may be done besides correcting it."""
 
     reason: str
+    remedy: str = ""
 
     def what(self) -> str:
-        return f"the schema refuses this example: {self.reason}. Correct the example or the schema."
+        otherwise = f", or {self.remedy}" if self.remedy else ""
+        return f"the schema refuses this example: {self.reason}. Correct the example or the schema{otherwise}."
 
 
 @dataclass

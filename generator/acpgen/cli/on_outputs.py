@@ -250,6 +250,8 @@ def init(
         terminal.say(
             f"{', '.join(begun.levels)}: the schema breaks these lint rules. They are warnings in {place(folder / 'pyproject.toml')}."
         )
+    if "example-refused" in begun.levels:
+        terminal.say("The docs leave out the examples that the schema refuses. Their first page lists them.")
     terminal.say(f"Read {place(folder / 'README.md')} for the next steps.")
 
 

@@ -237,7 +237,7 @@ def sources(
 
 
 def _book(version: Version, known: docs.Ages, rules: RuleNotes, stands: Origins) -> docs.Book:
-    return docs.book(version.protocol, version.bundle, known, rules, stands, _snippets(version))
+    return docs.book(version.protocol, version.bundle, version.settings, known, rules, stands, _snippets(version))
 
 
 def _requirements(material: Material) -> Table | None:

@@ -1,7 +1,7 @@
 """The target `docs`: a protocol version as plain Markdown, a page for each method, area, type and conversation; for a site one file too.
 
-Every example is checked while the pages are made; one that the schema refuses is a fault. Text of the schema reaches a page through
-`text` alone.
+Every example is judged while the pages are made; one that the schema refuses is a fault or, where the option says so, left out and
+listed. Text of the schema reaches a page through `text` alone.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from acpgen import ir
+from acpgen.errors import Faults
 from acpgen.markup import Markdown, code, prose
 from acpgen.schema.bundle import Bundle
 from acpgen.targets import Settings
@@ -34,8 +35,10 @@ from acpgen.targets.docs.places import (
 from acpgen.targets.docs.planned import plans
 from acpgen.targets.docs.rule_notes import NO_RULES, RuleNotes
 from acpgen.targets.docs.templates import lay_out, relative
+from acpgen.targets.options import Option
 
 __all__ = [
+    "OPTIONS",
     "WHOLE",
     "Ages",
     "Beside",
@@ -63,6 +66,15 @@ __all__ = [
     "single_file",
 ]
 
+OPTIONS: Final = (
+    Option(
+        "refused-examples",
+        "Examples that the schema beside them refuses: an error, or left out and listed on the first page.",
+        "error",
+        ("error", "leave-out"),
+    ),
+)
+
 FIXED: Final = (INDEX, METHODS, TYPES, CAPABILITIES, ERRORS, MESSAGES)
 """The pages that every protocol has."""
 
@@ -85,23 +97,28 @@ def compose(
     """All pages below the prefix, each with its counterparts in other versions, what is known of ages and of upstream, the requirements of
     what it is about, and its examples in Python. Raises `Faults`.
     """
-    return laid_out(book(protocol, bundle, ages, rules, origins, snippets), settings, beside)
+    return laid_out(book(protocol, bundle, settings, ages, rules, origins, snippets), settings, beside)
 
 
 def book(
     protocol: ir.Protocol,
     bundle: Bundle,
+    settings: Settings,
     ages: Ages = NO_AGES,
     rules: RuleNotes = NO_RULES,
     origins: Origins = NO_ORIGINS,
     snippets: Snippets | None = None,
 ) -> Book:
     """What the pages of a version hold, before it is laid out. Raises `Faults`."""
-    examples.check(bundle)
+    refused = examples.refused(bundle)
+    if refused and settings.options.get("refused-examples") != "leave-out":
+        raise Faults(refused)
     found = examples.collect(protocol, bundle)
     made = examples.made(protocol, bundle, found)
     found_places = places(protocol, bundle.origins)
-    return Book(protocol, bundle, found_places, {**found, **made}, frozenset(made), ages, rules, origins, snippets)
+    return Book(
+        protocol, bundle, found_places, {**found, **made}, frozenset(made), refused, ages, rules, origins, snippets
+    )
 
 
 def laid_out(told: Book, settings: Settings, beside: Beside, *, for_site: bool = False) -> Mapping[str, str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, assert_never
 
 from acpgen import ir
+from acpgen.errors import InvalidExample
 from acpgen.markup import Markdown, code, html, identifier, prose
 from acpgen.meaning import framing
 from acpgen.meaning.checks import checks
@@ -76,7 +77,8 @@ class Nested:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Book:
-    """One protocol version and all that is computed for its pages once. `made` are definitions whose example is not the schema's own.
+    """One protocol version and all that is computed for its pages once. `made` are definitions whose example is not the schema's own;
+    `refused` are examples that it refuses itself, which are on no page.
 
     It equals itself alone.
     """
@@ -86,6 +88,7 @@ class Book:
     places: Places
     examples: Examples
     made: frozenset[str] = frozenset()
+    refused: tuple[InvalidExample, ...] = ()
     ages: Ages = NO_AGES
     rules: RuleNotes = NO_RULES
     origins: Origins = NO_ORIGINS
@@ -164,6 +167,7 @@ class Book:
             "areas": [(area, self._about(area)) for area in self.places.areas],
             "groups": self._by_side(),
             "conversations": [(told.plan, self._picture(told)) for told in self.told],
+            "refused": self.refused,
         }
 
     def _method(self, name: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Examples: every one that the schema gives is checked; types without one show what stands in the examples of others, or what is made."""
+"""Examples: every one that the schema gives is judged; types without one show what stands in the examples of others, or what is made."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Final, assert_never
 import jsonschema_rs
 
 from acpgen import ir
-from acpgen.errors import Fault, Faults, InvalidExample, NotASchema
+from acpgen.errors import Faults, InvalidExample, NotASchema
 from acpgen.meaning.values import Unmakeable, Values
 from acpgen.pointers import plain_pointer, reference_to
 from acpgen.schema.bundle import Bundle
@@ -24,6 +24,9 @@ LONGEST_REASON: Final = 200
 WITHOUT: Final = frozenset({"_meta"})
 """What is left out where an example is made: it may hold anything."""
 
+REMEDY: Final = 'set the option refused-examples of the target docs to "leave-out"'
+"""What may be done about an example of a schema that others own."""
+
 FEW: Final = 3
 """As many examples are shown of a type that has none of its own."""
 
@@ -31,8 +34,8 @@ Examples = Mapping[str, tuple[ir.JSON, ...]]
 """Examples by definition, each valid."""
 
 
-def check(bundle: Bundle) -> None:
-    """Judge every example of a bundle by the schema beside it. Raises `Faults` of those that fail."""
+def refused(bundle: Bundle) -> tuple[InvalidExample, ...]:
+    """The examples of a bundle that the schema beside them refuses."""
     given = [
         ((name, *keys), schema)
         for name, definition in bundle.definitions.items()
@@ -40,19 +43,18 @@ def check(bundle: Bundle) -> None:
         if is_array(schema.get("examples"))
     ]
     judge = ExampleJudge(bundle, [reference_to(*keys) for keys, _ in given])
-    faults: list[Fault] = []
+    found: list[InvalidExample] = []
     for keys, schema in given:
         place = bundle.origins[keys[0]] + plain_pointer(*keys[1:])
         for index, example in enumerate(schema["examples"]):
             reason = judge.refusal(reference_to(*keys), example)
             if reason is not None:
-                faults.append(InvalidExample(at=f"{place}/examples/{index}", reason=reason))
-    if faults:
-        raise Faults(faults)
+                found.append(InvalidExample(at=f"{place}/examples/{index}", reason=reason, remedy=REMEDY))
+    return tuple(found)
 
 
 def collect(protocol: ir.Protocol, bundle: Bundle) -> Examples:
-    """The examples of each definition: its own, else the first few that stand inside those of others."""
+    """The examples of each definition: its own that it admits, else the first few that stand inside those of others."""
     gathered: dict[str, dict[str, ir.JSON]] = {name: {} for name in protocol.definitions}
     judge = ExampleJudge(bundle, [reference_to(name) for name in bundle.definitions])
 
@@ -70,13 +72,15 @@ def collect(protocol: ir.Protocol, bundle: Bundle) -> Examples:
             for inner, part in _parts(protocol, protocol.definitions[name], value, admits):
                 add(inner, part)
 
-    for definition in protocol.definitions.values():
-        for example in definition.examples:
+    own = {
+        name: tuple(example for example in definition.examples if admits(name, example))
+        for name, definition in protocol.definitions.items()
+    }
+    for name, definition in protocol.definitions.items():
+        for example in own[name]:
             for inner, part in _parts(protocol, definition, example, admits):
                 add(inner, part)
-    return {
-        name: definition.examples or tuple(gathered[name].values()) for name, definition in protocol.definitions.items()
-    }
+    return {name: own[name] or tuple(gathered[name].values()) for name in protocol.definitions}
 
 
 def made(protocol: ir.Protocol, bundle: Bundle, found: Examples) -> Examples:
