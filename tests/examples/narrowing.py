@@ -1,9 +1,13 @@
 """What a client writes all day, checked strictly by mypy and pyright: comparing a tag, `match` and `isinstance` tell variants apart."""
 
-from typing import assert_never
+from collections.abc import Callable
+from typing import Any, TypeVar, assert_never
 
-from acp_bindings import Unknown, v1, v2
+from acp_bindings import Method, Unknown, v1, v2
 from acp_bindings.v1 import peers
+
+P = TypeVar("P")
+R = TypeVar("R")
 
 
 def headline(update: v1.SessionUpdate) -> str:
@@ -96,3 +100,24 @@ async def turn(agent: peers.RemoteAgent, session: str) -> str:
     if answer.stop_reason == "cancelled":
         return "stopped"
     return v1.METHODS["session/prompt"].name
+
+
+def ask(method: Method[P, R], params: P, send: Callable[[bytes], Any]) -> R:
+    """A row of the method table knows both of its types, so that a transport of one's own does too."""
+    result = send(v1.encode(params))
+    if method.result is None:
+        raise ValueError(f"{method.name} has no result")
+    return v1.decode_as(method.result, result)
+
+
+def stopped(send: Callable[[bytes], Any]) -> v1.StopReason:
+    request = v1.PromptRequest(session_id="s", prompt=[])
+    return ask(v1.METHODS["session/prompt"], request, send).stop_reason
+
+
+def answered(send: Callable[[bytes], Any], request: v1.CreateElicitationRequest) -> str:
+    """The payload of this method is a union."""
+    answer = ask(v1.METHODS["elicitation/create"], request, send)
+    if answer.action == "accept":
+        return str(answer.content)
+    return answer.action

@@ -16,6 +16,7 @@ from examples import narrowing
 ROOT = Path(__file__).parents[2]
 BINDINGS = ROOT / "generated" / "python" / "acp-bindings"
 FILE = Path(narrowing.__file__)
+ASKED = {"sessionId": "s", "mode": "form", "message": "Which?", "requestedSchema": {"type": "object"}}
 
 
 @pytest.mark.parametrize("checker", ["mypy", "pyright"])
@@ -54,3 +55,8 @@ def test_the_code_does_what_the_types_say() -> None:
     chosen = v1.RequestPermissionResponse(outcome=v1.SelectedPermissionOutcome(option_id="yes"))
     assert narrowing.is_allowed(chosen)
     assert narrowing.transport(v1.McpServerStdio(name="n", command="/bin/run", args=[], env=[])) == "/bin/run"
+    assert narrowing.stopped(lambda _: {"stopReason": "refusal"}) == "refusal"
+    asked = v1.decode_as(v1.CreateElicitationRequest, ASKED)
+    assert narrowing.answered(lambda _: {"action": "accept", "content": {"a": 1}}, asked) == "{'a': 1}"
+    with pytest.raises(ValueError, match="session/cancel has no result"):
+        narrowing.ask(v1.METHODS["session/cancel"], v1.CancelNotification(session_id="s"), lambda _: None)

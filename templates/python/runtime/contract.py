@@ -39,8 +39,8 @@ class Method(Generic[Params, Result]):
     name: str
     side: str
     kind: Literal["request", "notification"]
-    params: Any = None
-    result: Any = None
+    params: type[Params] | Any = None
+    result: type[Result] | Any = None
     capability: str | None = None
     unstable: bool = False
     null_result: bool = False

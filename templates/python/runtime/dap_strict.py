@@ -52,7 +52,7 @@ class FrameStrict(Strict):
     def _carried(self, value: dict[str, Any], route: Method[Any, Any], at: Path) -> Iterator[Violation]:
         """What is wrong with the arguments or the body of a message."""
         is_answer, key = value["type"] == "response", "arguments" if value["type"] == "request" else "body"
-        definition = route.result if is_answer else route.params
+        definition: Any = route.result if is_answer else route.params
         if is_answer and not value["success"]:
             definition, key = ("ErrorResponse", "") if "ErrorResponse" in self.schema["$defs"] else (None, "")
         if definition is None:

@@ -167,7 +167,7 @@ class Strict:
                 return False
         else:
             return False
-        definition = route.params if part == "params" else route.result
+        definition: Any = route.params if part == "params" else route.result
         return definition is not None and body is not None and self._takes(definition, body)
 
     def _takes(self, definition: str, value: Any) -> bool:
@@ -227,15 +227,15 @@ class Strict:
                 return
             route = None
         params = value.get("params")
-        if route is None or route.params is None:
+        definition: Any = route and route.params
+        if route is None or definition is None:
             if self.contract.envelope == "json-rpc" and not (params is None or is_array(params) or is_object(params)):
                 yield wrong(f"the params must be an object or an array, not {told(params)}", (*at, "params"))
         else:
             if params is None and route.omitted == "nothing":
                 return
-            yield from self._against(
-                route.params, route.empty() if params is None else params, (*at, "params"), INVALID_PARAMS
-            )
+            params = route.empty() if params is None else params
+            yield from self._against(definition, params, (*at, "params"), INVALID_PARAMS)
 
     def _answer(self, value: dict[str, Any], at: Path, sender: str, method: str | None) -> Iterator[Violation]:
         if "result" in value and "error" in value:
@@ -249,13 +249,14 @@ class Strict:
         if "result" not in value or method is None:
             return
         route = self._routes.get((method, True))
+        definition: Any = route and route.result
         if route is None:
             if not method.startswith("_"):
                 yield self._unknown(method, True, sender, at)
         elif route.side not in (sender, "both", "protocol"):
             yield wrong(f"{method!r} is answered by the {route.side}, not by the {sender}", at)
-        elif route.result is not None:
-            yield from self._against(route.result, value["result"], (*at, "result"), INVALID_PARAMS)
+        elif definition is not None:
+            yield from self._against(definition, value["result"], (*at, "result"), INVALID_PARAMS)
 
     def _id(self, value: Any, at: Path) -> Iterator[Violation]:
         if "RequestId" in self.schema["$defs"]:

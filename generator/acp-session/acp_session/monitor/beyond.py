@@ -57,7 +57,7 @@ class Beyond:
             self._shapes[shape] = not missing
         channel = self._channel(strict) if missing and len(self._told) < MOST_TOLD else None
         route = channel and channel.route(event.method, is_request=event.kind != "notification")
-        definition = route and (route.result if event.kind == "result" else route.params)
+        definition: Any = route and (route.result if event.kind == "result" else route.params)
         if channel is None or not definition:
             return
         more = declared(channel.schema, definition, event.body)

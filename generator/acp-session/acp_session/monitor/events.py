@@ -91,8 +91,8 @@ class Event:
         """The definition of the body."""
         if self.route is None or self.kind == "error":
             return None
-        found: str | None = self.route.result if self.kind == "result" else self.route.params
-        return found
+        found = self.route.result if self.kind == "result" else self.route.params
+        return found if isinstance(found, str) else None
 
     @property
     def session(self) -> str | None:

@@ -316,8 +316,9 @@ class Monitor:
                 return
             for other in self._connection.protocols.values():
                 route = other.route(event.method, is_request=True)
-                if other is not strict and route is not None and route.params is not None:
-                    others.append({one.path for one in _shapes_of(other).unknown(route.params, event.body)})
+                definition: Any = route and route.params
+                if other is not strict and definition is not None:
+                    others.append({one.path for one in _shapes_of(other).unknown(definition, event.body)})
         for found in _shapes_of(strict).unknown(event.definition, event.body, stopped, event.form):
             if all(found.path in each for each in others):
                 yield found

@@ -206,7 +206,7 @@ class Strict:
                 return False
         else:
             return False
-        definition = route.params if part == "params" else route.result
+        definition: Any = route.params if part == "params" else route.result
         return (
             definition is not None
             and body is not None
@@ -299,7 +299,8 @@ class Strict:
                 return
             route = None
         params = value.get("params")
-        if route is None or route.params is None:
+        definition: Any = route and route.params
+        if route is None or definition is None:
             if self.contract.envelope == "json-rpc" and not (
                 params is None or is_array(params) or is_object(params)
             ):
@@ -310,11 +311,9 @@ class Strict:
         else:
             if params is None and route.omitted == "nothing":
                 return
+            params = route.empty() if params is None else params
             yield from self._against(
-                route.params,
-                route.empty() if params is None else params,
-                (*at, "params"),
-                INVALID_PARAMS,
+                definition, params, (*at, "params"), INVALID_PARAMS
             )
 
     def _answer(
@@ -331,6 +330,7 @@ class Strict:
         if "result" not in value or method is None:
             return
         route = self._routes.get((method, True))
+        definition: Any = route and route.result
         if route is None:
             if not method.startswith("_"):
                 yield self._unknown(method, True, sender, at)
@@ -338,9 +338,9 @@ class Strict:
             yield wrong(
                 f"{method!r} is answered by the {route.side}, not by the {sender}", at
             )
-        elif route.result is not None:
+        elif definition is not None:
             yield from self._against(
-                route.result, value["result"], (*at, "result"), INVALID_PARAMS
+                definition, value["result"], (*at, "result"), INVALID_PARAMS
             )
 
     def _id(self, value: Any, at: Path) -> Iterator[Violation]:
