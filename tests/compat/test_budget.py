@@ -24,7 +24,7 @@ def versions(budget: int) -> Report:
 
 def test_what_is_left_when_the_budget_is_spent_is_undecided_and_counted() -> None:
     whole, cut = versions(BUDGET), versions(200)
-    open_ = [each for each in cut.findings if "Undecided: budget. The 200 steps" in each.message]
+    open_ = [each for each in cut.findings if "Undecided: budget. The budget of 200 steps is spent" in each.message]
     assert open_
     assert {each.severity for each in open_} == {"undecided"}
     assert whole.coverage is not None

@@ -1,4 +1,4 @@
-"""Names for extensions, which begin with an underscore: what peers may send under them before they have a form, and after."""
+"""Names that are free for anything, as for extensions and in maps: what peers may send under them before they have a form, and after."""
 
 from __future__ import annotations
 
@@ -160,6 +160,54 @@ def test_a_meta_in_an_object_that_declared_nothing_is_an_object_too() -> None:
     new = copy.deepcopy(bare)
     new["$defs"]["GoRequest"]["properties"]["_meta"] = META_FORM
     assert (compared(bare, new).wire.backward, compared(new, bare).wire.forward) == ("yes", "yes")
+
+
+# --- maps, whose senders choose the names ---
+
+MAPS: dict[str, Any] = {
+    "object": {"type": "object"},
+    "open": {"type": "object", "additionalProperties": True},
+    "of anything": {"type": "object", "additionalProperties": {}},
+    "named": {"$ref": "#/$defs/Arguments"},
+}
+
+
+def holding(value: Any) -> Schema:
+    schema = declaring("arguments", value)
+    schema["$defs"]["Arguments"] = MAPS["open"]
+    return schema
+
+
+@pytest.mark.parametrize("before", MAPS.values(), ids=MAPS)
+@pytest.mark.parametrize("form", [{"type": "integer"}, {"type": "string", "maxLength": 1}])
+def test_a_field_that_is_added_to_a_map_or_leaves_one_says_what_its_senders_may_send(before: Any, form: Any) -> None:
+    after = {"type": "object", "properties": {"x": form}}
+    there, back = compared(holding(before), holding(after)), compared(holding(after), holding(before))
+    (finding,) = (each for each in there.findings if each.rule == "extension-declared")
+    witness: Any = finding.witness
+    assert (finding.severity, finding.location) == ("risky", "params.arguments.x")
+    assert (witness.accepted_by, witness.refused_by, witness.verified) == ("old", "new", True)
+    assert (there.wire.backward, there.wire.forward) == ("no", "yes")
+    assert (back.verdict, back.wire.backward, back.wire.forward) == ("breaking", "yes", "no")
+    assert {each.rule for each in back.findings} - {"definition-added", "definition-removed"} == {"field-removed"}
+
+
+def test_a_field_of_any_form_that_is_added_to_a_map_refuses_nothing() -> None:
+    there = compared(holding(MAPS["open"]), holding({"type": "object", "properties": {"x": {}}}))
+    assert (there.verdict, there.wire.backward, there.wire.forward) == ("additive", "yes", "yes")
+
+
+def test_a_meta_that_leaves_a_map_or_comes_to_one_is_an_object_there_too() -> None:
+    meta = {"type": "object", "properties": {"_meta": META_FORM}}
+    there, back = compared(holding(MAPS["open"]), holding(meta)), compared(holding(meta), holding(MAPS["open"]))
+    assert (there.wire.backward, there.wire.forward) == (back.wire.backward, back.wire.forward) == ("yes", "yes")
+
+
+def test_a_definition_that_names_no_member_is_no_map_and_its_senders_send_nothing_in_it() -> None:
+    before, after = (declaring("mark", {"$ref": "#/$defs/Mark"}) for _ in range(2))
+    before["$defs"]["Mark"] = {"type": "object"}
+    after["$defs"]["Mark"] = {"type": "object", "properties": {"x": {"type": "integer"}}}
+    assert [each.rule for each in compared(before, after).findings] == ["field-added"]
 
 
 # --- what extensions say where no field is read ---

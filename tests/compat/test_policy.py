@@ -109,12 +109,12 @@ def test_what_is_lowered_is_told_in_every_format() -> None:
     told = ruled(REQUIRED, '[experimental]\n"s/*" = "The proposal is open."')
     for name in FORMATS:
         text = " ".join(written(told, name).split())
-        assert "The policy lowers 1 finding from breaking to additive" in text, name
+        assert "The policy lowers 1 finding from breaking to additive: Part.a. s/" in text, name
         assert "The proposal is open." in text, name
     for name in ("text", "markdown", "html"):
         assert "1 lowered; without it: breaking" in " ".join(written(told, name).split()), name
     for name in ("text", "markdown", "github"):
-        assert "1 lowered by policy" in " ".join(written(told, name).split()), name
+        assert "1 finding lowered by policy" in " ".join(written(told, name).split()), name
     data = json.loads(written(told, "json"))
     assert data["policy"] == {"lowered": 1, "raised": 0, "verdict": "breaking"}
     assert data["findings"][0]["policy"]["judged"] == "breaking"

@@ -20,7 +20,7 @@ from markdown_it import MarkdownIt
 
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import Finding, Inclusion, Note, Report, Spot, Waived, counts, failing, fails
-from acpgen.compat.report import FORMATS, written
+from acpgen.compat.report import FORMATS, wording, written
 from acpgen.compat.report.columns import columns, folded
 from acpgen.compat.report.data import as_data
 from acpgen.compat.report.text import coloured, text
@@ -356,6 +356,12 @@ def finding(severity: Any, *, waived: bool = False) -> Finding:
 def report(*findings: Finding, bindings: Any = "identical") -> Report:
     found = compared(protocol({}), protocol({}))
     return Report(found.mode, "o", "n", "identical", found.wire, found.language, bindings, findings)
+
+
+def test_the_summary_says_which_findings_are_waived() -> None:
+    one, other = finding("breaking"), finding("breaking", waived=True)
+    assert wording.tally(report(one, other, finding("risky"))) == "2 breaking (1 of them waived), 1 risky"
+    assert wording.tally(report(other, other, finding("risky"))) == "2 breaking (waived), 1 risky"
 
 
 def test_fail_on_counts_what_is_bad_enough_and_always_what_is_undecided() -> None:

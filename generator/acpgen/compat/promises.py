@@ -5,7 +5,7 @@ A policy never hides: what it lowers stays in the report, with the severity that
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from difflib import get_close_matches
@@ -41,6 +41,9 @@ WIDENED: Final = "language-widened"
 
 MARKED: Final = "deprecated: true"
 """The area of what a schema marks as deprecated itself."""
+
+_NAMED: Final = 5
+"""As many findings a note names; the rest it counts."""
 
 _HARMFUL: Final = ("breaking", "undecided", "risky")
 _KEPT: Final[Mapping[Promise, tuple[Revision, ...]]] = {
@@ -227,7 +230,7 @@ def policy_unused(entries: tuple[str, ...], at: Spot) -> Note:
 
 def _notes(ruled: Iterable[Finding], at: Spot) -> Iterator[Note]:
     """A note for each reason, and each change that it made."""
-    found: dict[tuple[str, Severity, Severity], int] = {}
+    found: dict[tuple[str, Severity, Severity], list[str]] = {}
     for finding in ruled:
         parts: set[tuple[str, Severity, Severity]] = {
             (each.ruled.reason, each.ruled.judged, each.severity)
@@ -235,20 +238,21 @@ def _notes(ruled: Iterable[Finding], at: Spot) -> Iterator[Note]:
             if each.ruled
         }
         for part in parts:
-            found[part] = found.get(part, 0) + 1
-    for (reason, was, now), count in sorted(found.items()):
-        yield policy_applied(reason, was, now, count, at)
+            found.setdefault(part, []).append(finding.declaration or finding.location or "the root")
+    for (reason, was, now), names in sorted(found.items()):
+        yield policy_applied(reason, was, now, names, at)
 
 
-def policy_applied(reason: str, was: Severity, now: Severity, count: int, at: Spot) -> Note:
+def policy_applied(reason: str, was: Severity, now: Severity, names: Sequence[str], at: Spot) -> Note:
     """The project's policy, `[tool.acpgen.compat]`, gives findings another severity than the check does. What it lowers stays in the
     report with the severity that the check found.
     """
-    what = "1 finding" if count == 1 else f"{count} findings"
+    what = "1 finding" if len(names) == 1 else f"{len(names)} findings"
+    left = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     verb = "lowers" if SEVERITIES.index(now) > SEVERITIES.index(was) else "raises"
     return Note(
         "policy-applied",
-        f"The policy {verb} {what} from {was} to {now}. {reason}",
+        f"The policy {verb} {what} from {was} to {now}: {', '.join(names[:_NAMED])}{left}. {reason}",
         "'acpgen rules' shows all of it.",
         at,
     )

@@ -49,7 +49,8 @@ def schema_of(type_: ir.Type, suffix: str = "") -> Written:
             whole = {"prefixItems": [schema_of(each, suffix) for each in first], "items": schema_of(rest, suffix)}
             return {"type": "array", **whole} | limits_of(type_) | ({"uniqueItems": True} if unique else {})
         case ir.Map(values=values):
-            return {"type": "object", "additionalProperties": schema_of(values, suffix)}
+            meta: Schema = {"properties": {META: _META_BEFORE}} if suffix and values == ir.Anything() else {}
+            return {"type": "object", "additionalProperties": schema_of(values, suffix)} | meta
         case ir.Constant(values=constants):
             return {"enum": list(constants)}
         case ir.AnyOf(types=types, exclusive=exclusive):

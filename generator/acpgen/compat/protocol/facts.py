@@ -128,8 +128,9 @@ class FieldRemoved(Placed):
 
 
 def _is_extension(field: ir.Field, others: Objects) -> bool:
-    """Whether peers that do not know an optional field may send its name as an extension."""
-    return field.name.startswith("_") and not field.required and isinstance(others.extra, ir.Anything)
+    """Whether peers that do not know an optional field may send its name: as an extension, or in a map, whose members have any name."""
+    is_free = field.name.startswith("_") or others.is_map
+    return is_free and not field.required and isinstance(others.extra, ir.Anything)
 
 
 @dataclass(frozen=True, slots=True)

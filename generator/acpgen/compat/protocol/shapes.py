@@ -40,6 +40,11 @@ class Objects:
     unenforced: tuple[str, ...] = ()
     excluded: tuple[tuple[str, tuple[Scalar, ...]], ...] = ()
 
+    @property
+    def is_map(self) -> bool:
+        """Whether this is a map: an object that names no member where it stands, and whose senders choose the names."""
+        return self.name is None
+
 
 Alternative: TypeAlias = (
     "ir.Boolean | ir.Number | ir.String | ir.Array | ir.Tuple | Constants | Objects | ir.TaggedUnion"

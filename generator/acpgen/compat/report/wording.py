@@ -169,16 +169,20 @@ def message(value: JSON, width: int) -> str:
 
 def tally(report: Report) -> str:
     """How many findings there are of each severity, and how many notes."""
-    parts = [f"{count} {severity}" for severity, count in counts(report).items()]
+    parts = [f"{count} {severity}{_waived(report, severity)}" for severity, count in counts(report).items()]
     if report.notes:
         parts.append(counted(len(report.notes), "note"))
-    waived = sum(finding.waived is not None for finding in report.findings)
-    others = (
-        (waived, "waived"),
-        (len(lowered(report)), "lowered by policy"),
-        (len(raised(report)), "raised by policy"),
-    )
-    return ", ".join([*parts, *(f"{count} {what}" for count, what in others if count)])
+    ruled = ((len(lowered(report)), "lowered"), (len(raised(report)), "raised"))
+    told = [f"{counted(count, 'finding')} {what} by policy" for count, what in ruled if count]
+    return "; ".join(filter(None, (", ".join(parts), ", ".join(told))))
+
+
+def _waived(report: Report, severity: Severity) -> str:
+    """How many of the findings of a severity are waived: ` (1 of them waived)`, ` (waived)` where all are."""
+    found = [finding.waived is not None for finding in report.findings if finding.severity == severity]
+    if not any(found):
+        return ""
+    return " (waived)" if all(found) else f" ({sum(found)} of them waived)"
 
 
 def overview(found: Sequence[Block], severity: Severity) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from acpgen.compat.findings import Revision, opposite
@@ -23,6 +23,8 @@ from acpgen.compat.protocol.facts import (
 )
 from acpgen.compat.protocol.facts import joined as joined_limits
 from acpgen.compat.protocol.placed import Pair, PlacedFact, Step
+from acpgen.compat.protocol.shapes import Objects
+from acpgen.schema.walk import Schema
 
 
 class Inside:
@@ -58,7 +60,7 @@ class Inside:
                 continue
             for told in self.statements.each_told(found, joined):
                 yield told
-                answered.update((*self._tolerated(found.fact), *told.refuses, *told.doubtful))
+                answered.update((*self._tolerated(found.fact, joined), *told.refuses, *told.doubtful))
                 if told.witness is not None and told.witness.accepted_by is not None:
                     explained.append((found.steps, told.witness.accepted_by))
                     answered.add(opposite(told.witness.accepted_by))
@@ -82,17 +84,20 @@ class Inside:
                 return True
         return False
 
-    def _tolerated(self, fact: Fact) -> tuple[Revision, ...]:
-        """The revision that refuses what a fact tells, where that is no break: receivers keep what they do not know, and everything in an
-        object that declares nothing is free to have any form.
+    def _tolerated(self, fact: Fact, joined: Joined) -> tuple[Revision, ...]:
+        """The revision that refuses what a fact tells, where that is no break: receivers keep what they do not know, and senders of an
+        object that declares nothing, and is no map, send nothing in it.
         """
         if isinstance(fact, ValueAdded | VariantAdded):
             return ("old",) if fact.old.openness == "tolerated" else ()
-        if isinstance(fact, FieldAdded) and declares_nothing(fact.old, self.on.old.written):
+        if isinstance(fact, FieldAdded) and self._is_empty(fact.old, self.on.old.written, joined):
             return ("new",)
-        if isinstance(fact, FieldRemoved) and declares_nothing(fact.new, self.on.new.written):
+        if isinstance(fact, FieldRemoved) and self._is_empty(fact.new, self.on.new.written, joined):
             return ("old",)
         return ()
+
+    def _is_empty(self, objects: Objects, written: Mapping[str, Schema], joined: Joined) -> bool:
+        return (joined.advertises or not objects.is_map) and declares_nothing(objects, written)
 
     def _inside(self, pair: Pair) -> Iterator[Pair]:
         """The pairs below a pair in which something has changed."""

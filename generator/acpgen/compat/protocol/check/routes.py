@@ -36,6 +36,11 @@ class Joined:
         return self.new[0].method.name if self.new[0].method is not None else None
 
     @property
+    def advertises(self) -> bool:
+        """Whether peers say here what they can do: a bare object marks a capability, and is no map for members of any name."""
+        return self.method == "initialize"
+
+    @property
     def sides(self) -> dict[Revision, tuple[Route, str | None]]:
         return {"old": self.old, "new": self.new}
 

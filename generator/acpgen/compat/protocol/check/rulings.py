@@ -26,8 +26,6 @@ _UNHEARD: Final[Mapping[str, tuple[Revision, ...]]] = {
 
 UNPROVEN: Final = "No message that proves it was found, so it is undecided."
 
-_SPENT: Final = "Undecided: budget. The {} steps of the run are spent; '--budget' gives more."
-
 
 @dataclass(frozen=True, slots=True)
 class Cause:
@@ -76,7 +74,7 @@ class Rulings:
             refuses = _UNHEARD[rule]
         is_cut_off = severity == "undecided" and self.on.allowance.is_spent
         if is_cut_off:
-            text = f"{text} {_SPENT.format(self.on.budget)}"
+            text = f"{text} {_spent(self.on.budget)}"
         shown = severity in ("breaking", "risky", "additive")
         place = within_of(location, judgement.within)
         whole = cause or Cause(method if method is not None else place, (method, place), judgement.message)
@@ -144,3 +142,9 @@ def breaks_of(judgement: Judgement, joined: Joined) -> str:
     if judgement.carried_by == "new":
         return f"an old {receiver} that hears a new {sender}"
     return f"an old {sender} that talks to a new {receiver}"
+
+
+def _spent(steps: int) -> str:
+    """Why it is undecided where the steps of the run were not enough."""
+    budget = "1 step" if steps == 1 else f"{steps} steps"
+    return f"Undecided: budget. The budget of {budget} is spent; '--budget' gives more."

@@ -64,7 +64,7 @@ class Statements:
             if example is None:
                 return None
             found = replace(found, fact=example)
-        if found.free and isinstance(found.fact, FieldAdded | FieldRemoved):
+        if isinstance(found.fact, FieldAdded | FieldRemoved) and (found.free or _is_mark(found.fact, joined)):
             found = replace(found, fact=replace(found.fact, harmless=True))
         rule, judgement = judge(found.fact)
         said = judgement.message
@@ -74,7 +74,7 @@ class Statements:
         witness = self.evidence.refusal(judgement, found.steps, joined) or self.evidence.counterexample(
             judgement, found, joined
         )
-        if witness is None and isinstance(found.fact, FieldAdded | FieldRemoved) and found.fact.is_extension:
+        if witness is None and judgement.weight == "taken" and isinstance(found.fact, FieldAdded | FieldRemoved):
             return self.told(replace(given, fact=replace(found.fact, harmless=True)), joined)
         if witness is None and judgement.accepted_by is not None and judgement.leaf is not None:
             witness = self.on.court.loss_by_name(joined.sides, found.steps, judgement.accepted_by, judgement.leaf)
@@ -145,6 +145,11 @@ class Statements:
             (told.breaks, breaks_of(replace(judgement, accepted_by=sender, carried_by=None), joined))
         )
         return replace(told, refuses=(*told.refuses, told.sender), breaks="; ".join(filter(None, breaks)))
+
+
+def _is_mark(fact: FieldAdded | FieldRemoved, joined: Joined) -> bool:
+    """Whether the field is one of what peers advertise."""
+    return joined.advertises and not fact.field.name.startswith("_")
 
 
 def _only_read(judgement: Judgement, fact: Fact) -> Judgement:

@@ -38,12 +38,23 @@ def field_added(fact: f.FieldAdded) -> Judgement | None:
 
 
 def extension_declared(fact: f.FieldAdded) -> Judgement | None:
-    """A name that begins with an underscore has a form now. Such names are free for extensions, so old peers may send anything under
-    this one. Only `_meta` has a form of its own: an object. Where the new form accepts all of that, it is `field-added`.
+    """A name that begins with an underscore has a form now, or a name in what was a map of any values. Such names are free, so old peers
+    may send anything under this one. Only `_meta` has a form of its own: an object. Where the new form accepts all of that, it is
+    `field-added`.
     """
     if not fact.is_extension:
         return None
     name = fact.field.name
+    if not name.startswith("_"):
+        return Judgement(
+            "taken",
+            f"The field {name!r} was added with a form of its own to what was a map of any values; old peers may send anything under that "
+            "name.",
+            "Accept any value there, or give the field an object of its own.",
+            within=name,
+            accepted_by="old",
+            leaf=extending(name),
+        )
     return Judgement(
         "taken",
         f"The extension field {name!r} was added with a form of its own; old peers may send {_freely(name)} under that name.",
@@ -122,6 +133,7 @@ def field_removed(fact: f.FieldRemoved) -> Judgement | None:
         accepted_by="old" if shut else None,
         carried_by=None if shut else "old",
         leaf=having(name),
+        back=extending(name) if fact.is_extension else None,
     )
 
 

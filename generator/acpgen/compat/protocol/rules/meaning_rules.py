@@ -24,7 +24,9 @@ _INVALID: Final = {
 
 
 def default_changed(fact: f.DefaultChanged) -> Judgement | None:
-    """What an omitted field stands for has changed: two peers read the same message differently."""
+    """What an omitted field stands for has changed: two peers read the same message differently. A required field is never omitted, and
+    lenient decoding never puts its default in place of an invalid value, so there a change of the default is editorial.
+    """
     if fact.grown:
         return None
     return Judgement(
