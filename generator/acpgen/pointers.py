@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-IN_FRAGMENTS: Final = "/$~!&'()*+,;=:@?"
+_IN_FRAGMENTS: Final = "/$~!&'()*+,;=:@?"
 """Characters that a URI fragment may hold as they are, beside letters, digits, `-`, `.` and `_`."""
 
 
@@ -60,7 +60,12 @@ def follow(value: Any, keys: Iterable[str]) -> Any:
 
 def reference_to(definition: str, *below: str) -> str:
     """The `$ref` to a definition, or to a place in one: what no URI fragment may hold is percent-encoded, `#/$defs/Reply%3CText%3E`."""
-    return f"#{quote(plain_pointer('$defs', definition, *below), safe=IN_FRAGMENTS)}"
+    return as_fragment(plain_pointer("$defs", definition, *below))
+
+
+def as_fragment(written: str) -> str:
+    """A JSON Pointer as a URI fragment."""
+    return f"#{quote(written, safe=_IN_FRAGMENTS)}"
 
 
 def target(ref: str) -> str:

@@ -597,6 +597,23 @@ def test_a_definition_that_the_root_does_not_refer_to_and_that_was_removed_is_un
     assert "'Thing' was removed" in report.findings[0].message
 
 
+@pytest.mark.parametrize("name", ["x%25y", "a b", "é", 'a"b', "a/b", "~", ""])
+def test_a_definition_is_compared_whatever_it_is_called(name: str) -> None:
+    sides: list[Schema] = [{"$defs": {"x%y": THING, name: each}} for each in (THING, NARROWER)]
+    report = compared(*sides, mode="language")
+    assert [(each.rule, each.location) for each in report.findings] == [("language-narrowed", name)]
+
+
+@pytest.mark.parametrize("keyword", ["", "if", "items"])
+def test_a_definition_inside_another_schema_is_compared(keyword: str) -> None:
+    def schema(inner: Schema) -> Schema:
+        within: Schema = {"$defs": {"Inner": inner}}
+        return {"$defs": {"Outer": {"type": "object", **({keyword: within} if keyword else within)}}}
+
+    report = compared(schema(THING), schema(NARROWER), mode="language")
+    assert [(each.rule, each.location) for each in report.findings] == [("language-narrowed", "Inner")]
+
+
 def test_what_the_root_refers_to_is_told_of_the_root_alone() -> None:
     sides: list[Schema] = [{"$ref": "#/$defs/Thing", "$defs": {"Thing": each}} for each in (THING, NARROWER)]
     assert [each.location for each in compared(*sides, mode="language").findings] == [""]

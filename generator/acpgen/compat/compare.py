@@ -30,7 +30,7 @@ from acpgen.compat.fingerprints import asked, fingerprint
 from acpgen.compat.sources import Comparable, Input, opened
 from acpgen.compat.spots import Spots
 from acpgen.errors import Fault, Faults, NameCollision, Unsupported, distinct
-from acpgen.pointers import pointer, pointer_parts
+from acpgen.pointers import as_fragment, pointer, pointer_parts
 from acpgen.schema.effort import account, bounded
 from acpgen.schema.load import NO_REFERENCES, Documents, References
 from acpgen.schema.names import class_name
@@ -351,7 +351,8 @@ def _language_report(old: Input, new: Input, budget: int, formats: bool) -> Repo
     asserted = tuple(FORMATS) if formats else ()
     comparer = Comparer(*schemas, steps=max(_STEPS, budget // 100), allowance=Allowance(budget), formats=asserted)
     comparison = comparer.compare()
-    apart = {place: comparer.compare({"$ref": place}, {"$ref": place}) for place in definitions(*schemas)}
+    questions: dict[str, Schema] = {place: {"$ref": as_fragment(place.removeprefix("#"))} for place in definitions(*schemas)}
+    apart = {place: comparer.compare(question, question) for place, question in questions.items()}
     if formats:
         comparison = judged(comparison, *schemas)
         apart = {place: judged(each, *schemas, place) for place, each in apart.items()}

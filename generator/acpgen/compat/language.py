@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from acpgen.compat.findings import Answer, Inclusion
 from acpgen.compat.protocol.formats import unjudged, unknown
 from acpgen.pointers import pointer
-from acpgen.schema.walk import ASSERTIONS, DEFINITIONS, is_object, refs_anywhere
+from acpgen.schema.walk import ASSERTIONS, DEFINITIONS, inside, is_object, refs_anywhere
 
 if TYPE_CHECKING:
     from acpgen.ir import JSON
@@ -81,21 +81,20 @@ def _worst(relations: Iterable[Relation], is_open: bool) -> Answer:
 
 
 def _places(schema: JSON) -> dict[str, JSON]:
-    """The definitions of a schema by their places, those in groups too."""
+    """The definitions of a schema by their places, those in groups and inside other schemas too."""
     found: dict[str, JSON] = {}
-    if not is_object(schema):
-        return found
-    keywords = [key for key in ("$defs", "definitions") if is_object(schema.get(key))]
-    pending: list[tuple[tuple[str, ...], JSON]] = [
-        ((keyword, name), inner) for keyword in keywords for name, inner in reversed(schema[keyword].items())
-    ]
+    pending: list[tuple[tuple[str, ...], JSON]] = [((), schema)]
     while pending:
-        keys, inner = pending.pop()
-        if is_object(inner) and inner and ASSERTIONS.isdisjoint(inner) and all(map(is_object, inner.values())):
-            pending += [((*keys, name), member) for name, member in inner.items()]
-        elif is_object(inner) or isinstance(inner, bool):
-            found[pointer(*keys)] = inner
-    return found
+        keys, node = pending.pop()
+        if keys and is_object(node) and node and ASSERTIONS.isdisjoint(node) and all(map(is_object, node.values())):
+            pending += [((*keys, name), member) for name, member in reversed(node.items())]
+            continue
+        if keys:
+            found[pointer(*keys)] = node
+        for below, inner in inside(node):
+            groups = [((*keys, *below, each), inner[each]) for each in DEFINITIONS if is_object(inner.get(each))]
+            pending += [((*at, name), member) for at, group in groups for name, member in reversed(group.items())]
+    return {place: node for place, node in found.items() if is_object(node) or isinstance(node, bool)}
 
 
 def _of_root(schema: JSON) -> list[str]:

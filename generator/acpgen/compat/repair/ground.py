@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, unquote, urljoin
+from urllib.parse import unquote, urljoin
 
-from acpgen.pointers import IN_FRAGMENTS, plain_pointer, pointer_parts
+from acpgen.pointers import as_fragment, plain_pointer, pointer_parts
 from acpgen.schema.drafts import draft_of
 from acpgen.schema.walk import DEFINITIONS, asserts, is_array, is_object, refs_anywhere
 
@@ -143,7 +143,7 @@ class Ground:
         if path == was.path and into == home.path and home.keys == was.keys:
             return written
         file = "" if home.path == into else posixpath.relpath(home.path, posixpath.dirname(into) or ".")
-        return f"{file}#{quote(plain_pointer(*home.keys, *below), safe=IN_FRAGMENTS)}"
+        return f"{file}{as_fragment(plain_pointer(*home.keys, *below))}"
 
     def referred(self, written: str, path: str) -> tuple[str | None, tuple[str, ...]]:
         """The definition of the old side that a reference in one of its files leads to, and the way on from there."""
