@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import pytest
 
-from acpgen import Faults, cli, lint
+from acpgen import Faults, cli, lint, publish
 from acpgen.compat.language import definitions, gone
 from acpgen.errors import Fault, TooDeep, TooLongChain, TooMuchWork
 from acpgen.generate import understand
@@ -172,6 +172,20 @@ def test_spaces_in_a_file_allow_for_no_more_steps() -> None:
 def test_the_pages_of_the_docs_are_counted_though_templates_make_them() -> None:
     meaning, bundled = understand(parse(source("many methods", 100)))
     assert steps(lambda: TARGETS["docs"](meaning, bundled, Settings())) > 100 * 60
+
+
+def test_the_docs_of_a_project_are_counted_with_all_that_is_made_of_the_protocol() -> None:
+    read = understand(parse(source("many methods", 10)))
+    version = publish.Version(*read, Settings(package="p.q"), lambda at: f"project/{at}")
+    assert steps(lambda: publish.documents([version])) > 10 * 60
+    with effort.account():
+        with read[1].bounded():
+            effort.spend(effort.STEPS - 50)
+        with pytest.raises(Faults) as caught:
+            publish.documents([version])
+    (fault,) = caught.value.faults
+    assert isinstance(fault, TooMuchWork)
+    assert fault.at.startswith("project/p.json")
 
 
 def test_lint_looks_at_a_union_once_and_not_once_for_each_branch() -> None:

@@ -95,16 +95,17 @@ def documents(
         stood = partial(upstream.origins, version, past.get(name), material)
         stands = memory.once(f"origins {name}", compared, stood, may_lag=True)
         try:
-            counterparts, known = beside(version, others), ages(version, past.get(name))
-            rules = demands(table, version) if table is not None else NO_RULES
-            book = memory.once(
-                f"book {name}", (version, known, rules, stands), partial(_book, version, known, rules, stands)
-            )
-            pages_made = partial(docs.laid_out, book, version.settings, counterparts, for_site=for_site)
-            files |= memory.once(f"pages {name}", (book, counterparts, for_site), pages_made)
-            if for_site:
-                whole = partial(docs.single_file, book, version.settings)
-                files |= memory.once(f"single file {name}", (book,), whole, may_lag=True)
+            with version.bundle.bounded():
+                counterparts, known = beside(version, others), ages(version, past.get(name))
+                rules = demands(table, version) if table is not None else NO_RULES
+                book = memory.once(
+                    f"book {name}", (version, known, rules, stands), partial(_book, version, known, rules, stands)
+                )
+                pages_made = partial(docs.laid_out, book, version.settings, counterparts, for_site=for_site)
+                files |= memory.once(f"pages {name}", (book, counterparts, for_site), pages_made)
+                if for_site:
+                    whole = partial(docs.single_file, book, version.settings)
+                    files |= memory.once(f"single file {name}", (book,), whole, may_lag=True)
         except Faults as caught:
             faults.extend(replace(fault, at=version.at(fault.at)) for fault in caught.faults)
     if faults:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
@@ -98,6 +99,10 @@ class Bundle:
         """What a file calls itself; empty where it says nothing, or, as one of several files, only what the whole protocol is called."""
         title, _ = self.files.get(file, ("", ""))
         return "" if len(self.files) > 1 and title == self.schema.get("title") else title
+
+    def bounded(self) -> AbstractContextManager[None]:
+        """Count the steps of what is done inside with those of this protocol; see `effort.bounded`."""
+        return bounded(next(iter(self.files), self.name), self.size)
 
     @property
     def version(self) -> int | str | None:

@@ -20,6 +20,7 @@ from acpgen.config import Config, Published
 from acpgen.errors import Faults, SiteNotBuilt, Unwritable
 from acpgen.kept import NOTHING, Kept, user_cache
 from acpgen.memory import FORGETFUL, Memory
+from acpgen.schema.effort import account
 from acpgen.schema.load import Source, parse, place, read
 from acpgen.site import generator, laying, modules, searching
 from acpgen.site.live import Live
@@ -208,6 +209,7 @@ def serve(
         Live(Path(temporary), complain) as live,
     ):
 
+        @account()
         def show(*, in_hurry: bool) -> int:
             memory.begin(in_hurry=in_hurry)
             found = config()

@@ -8,7 +8,6 @@ from typing import Literal, TypeAlias
 
 from acpgen import ir
 from acpgen.schema.bundle import Bundle
-from acpgen.schema.effort import bounded
 from acpgen.targets.options import Option, Value
 
 
@@ -58,5 +57,5 @@ class Target:
         Raises `Faults`.
         """
         options = {**{option.name: option.default for option in self.options}, **settings.options}
-        with bounded(next(iter(bundle.files), bundle.name), bundle.size):
+        with bundle.bounded():
             return self.render(protocol, bundle, replace(settings, options=options))

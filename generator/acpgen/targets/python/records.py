@@ -37,7 +37,7 @@ _STAND_IN: Final = {"type": "boolean"}
 _AT_ONCE: Final = 300
 """As many records the emitter gets at once."""
 
-_STEPS_A_RECORD: Final = 60
+_STEPS_A_RECORD: Final = 100
 _STEPS_A_FIELD: Final = 30
 """What the emitter, which counts nothing itself, takes for a record: as long as so many steps take elsewhere."""
 
