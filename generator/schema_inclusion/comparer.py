@@ -13,7 +13,15 @@ from typing import Final
 from schema_inclusion import engine
 from schema_inclusion.answers import Comparison, Relation, Satisfiability, Verdict, Witness
 from schema_inclusion.budget import MOST_SEARCHES, Allowance, Budget, OverBudget
-from schema_inclusion.document import Dialect, SchemaDocument, UnknownDialect, dialect_of, every_schema, opened
+from schema_inclusion.document import (
+    Dialect,
+    SchemaDocument,
+    UnknownDialect,
+    dialect_of,
+    every_schema,
+    opened,
+    unplaced,
+)
 from schema_inclusion.formats import chosen
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import Formula
@@ -106,7 +114,13 @@ class Comparer:
         if not is_schema(dialect, root):
             self._fault = self._fault or f"The {side} schema is not what its meta-schema allows."
             return None
-        return opened(root, dialect, schemas)
+        document = opened(root, dialect, schemas)
+        if not all(is_schema(dialect, each) for each in unplaced(document)):
+            self._fault = (
+                self._fault or f"A reference of the {side} schema leads to what its meta-schema does not allow."
+            )
+            return None
+        return document
 
     def compare(self, old: Json | None = None, new: Json | None = None) -> Comparison:
         """Both directions of two schemas, whose references are those of the two documents; `None` is the whole document."""

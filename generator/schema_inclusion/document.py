@@ -44,6 +44,8 @@ _SCHEMAS: Final = (
 _HOLDERS: Final = frozenset((*_SCHEMA_LISTS, *_SCHEMA_TABLES, *_DEFINITIONS, *_SCHEMAS))
 """The keywords that have schemas."""
 
+_REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
+
 _ONLY_LEGACY: Final = frozenset({"additionalItems", "dependencies"})
 _ONLY_MODERN: Final = frozenset(
     {
@@ -114,7 +116,7 @@ def _every_object(root: Json) -> Iterator[dict[str, Json]]:
 
 def _leads_elsewhere(schema: dict[str, Json]) -> bool:
     """Whether a reference of the schema has a JSON Pointer through anything but keywords that have schemas."""
-    for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+    for keyword in _REFERENCES:
         fragment = str(schema.get(keyword, "")).partition("#")[2]
         if fragment.startswith(("/", "%")) and not _is_place_of_schema(unquote(fragment).split("/")[1:]):
             return True
@@ -345,6 +347,31 @@ def resolved(scope: Scope, reference: str) -> Target | None:
     return Target(cast("Json", found.contents), Scope(found.resolver, id(resource), scope.dialect, scope.anchors))
 
 
+def unplaced(document: SchemaDocument) -> Iterator[Json]:
+    """What references lead to where no keyword has a schema: the meta-schema says nothing of it when it judges the document."""
+    placed = set(map(id, placed_schemas(document.root)))
+    if len(placed) == len(document.schemas):
+        return
+    pending: list[tuple[Json, Scope]] = [(document.root, document.scope)]
+    seen: set[int] = set()
+    while pending:
+        schema, around = pending.pop()
+        if not isinstance(schema, dict) or id(schema) in seen:
+            continue
+        seen.add(id(schema))
+        scope = within(around, schema)
+        pending.extend((each, scope) for each in _subschemas(schema, definitions=True))
+        for reference in (schema[keyword] for keyword in _REFERENCES if keyword in schema):
+            target = resolved(scope, reference) if isinstance(reference, str) else None
+            if target is None or id(target.schema) in placed or target.scope.resource in _published():
+                continue
+            if isinstance(target.schema, bool):
+                continue
+            placed.add(id(target.schema))
+            yield target.schema
+            pending.append((target.schema, target.scope))
+
+
 def only_dynamic_target(scope: Scope, reference: str) -> bool:
     """Whether a dynamic reference can only ever mean one place of the document."""
     name = reference.rpartition("#")[2]
@@ -370,7 +397,7 @@ def outermost_published(scope: Scope, keyword: str, name: Json) -> Target | None
 
 def _leads_to(meta_schema: str, schema: dict[str, Json]) -> bool:
     """Whether a schema has no anchor of the meta-schemas, and names no place of them but inside this one."""
-    named = [str(schema[keyword]) for keyword in ("$ref", "$dynamicRef", "$recursiveRef") if keyword in schema]
+    named = [str(schema[keyword]) for keyword in _REFERENCES if keyword in schema]
     return (
         schema.get("$dynamicAnchor") != "meta"
         and schema.get("$recursiveAnchor") is not True

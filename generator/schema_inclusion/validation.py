@@ -108,7 +108,7 @@ def _accepted(
     except (
         RecursionError,
         re.error,
-        OverflowError,
+        ArithmeticError,
         TypeError,
         AttributeError,
         KeyError,

@@ -35,6 +35,41 @@ def test_a_refusal_without_confirmation_is_a_mistake_of_ours() -> None:
         comparer.refuted(Witness(0, accepted=True, refused=None))
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        *({keyword: "1"} for keyword in ("maxLength", "minItems", "maxProperties", "minimum", "multipleOf")),
+        *({keyword: []} for keyword in ("properties", "patternProperties", "dependentRequired", "dependentSchemas")),
+        *({keyword: {}} for keyword in ("allOf", "anyOf", "oneOf", "prefixItems", "enum", "required")),
+        {"required": [1]},
+        {"dependentRequired": {"a": "b"}},
+        {"type": "strin"},
+        {"type": ["string", 1]},
+        {"minItems": 1.5},
+        {"multipleOf": 0},
+        {"pattern": 3},
+    ],
+    ids=str,
+)
+def test_what_a_malformed_keyword_demands_is_not_known(schema: Any) -> None:
+    """Validators differ in what they make of it, so nothing that one of them says is a proof."""
+    hidden: Any = {"$ref": "#/unread", "unread": schema}
+    behind: Any = {"$ref": "#/unread", "unread": {"a": {"not": schema}, "allOf": [{"$ref": "#/unread/a"}]}}
+    inside: Any = {"$ref": "#/$defs/A", "$defs": {"A": hidden | {"$id": "x:a"}}}
+    others: tuple[Any, ...] = (True, {"type": ["string", "array"]}, {"type": "number"})
+    for new in (schema, hidden, behind, inside):
+        for old in others:
+            assert include(old, new).verdict is Verdict.UNDECIDED
+            assert include(new, old).verdict is Verdict.UNDECIDED
+    assert include({"type": "string"}, hidden).reason.startswith("A reference of the new schema leads to what")
+
+
+def test_a_schema_that_only_a_reference_knows_is_read_like_any_other() -> None:
+    hidden: Any = {"$ref": "#/unread", "unread": {"maxLength": 3}}
+    assert include({"maxLength": 2}, hidden).verdict is Verdict.YES
+    assert include({"maxLength": 4}, hidden).verdict is Verdict.NO
+
+
 def test_every_yes_says_what_it_rests_on(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "equal" in include({"minimum": 1}, {"minimum": 1.0}).reason
     assert "Proven" in include({"minimum": 1}, {"minimum": 0}).reason
