@@ -23,7 +23,7 @@ from collections.abc import Iterable
 from email.parser import Parser
 from pathlib import Path
 
-from sbom import bill
+from sbom import Wheel, bill
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -95,16 +95,20 @@ def wheel(project: Path, out: Path, *, isolated: bool) -> None:
 
 def write_bill(out: Path) -> None:
     """`sbom.cdx.json`: what the wheels need, as their metadata says it."""
-    needs: dict[str, list[str]] = {}
+    wheels: dict[str, Wheel] = {}
     versions = set()
     for path in sorted(out.glob("*.whl")):
         with zipfile.ZipFile(path) as archive:
             (name,) = (each for each in archive.namelist() if each.endswith(".dist-info/METADATA"))
             told = Parser().parsestr(archive.read(name).decode())
-        needs[told["Name"]] = told.get_all("Requires-Dist") or []
+        wheels[told["Name"]] = Wheel(
+            tuple(told.get_all("Requires-Dist") or ()),
+            tuple(told.get_all("Provides-Extra") or ()),
+            hashlib.sha256(path.read_bytes()).hexdigest(),
+        )
         versions.add(told["Version"])
     (version,) = versions
-    (out / "sbom.cdx.json").write_text(bill(ROOT / "requirements-ci.txt", version, needs), encoding="utf-8")
+    (out / "sbom.cdx.json").write_text(bill(ROOT / "requirements-ci.txt", version, wheels), encoding="utf-8")
 
 
 def write_sums(out: Path) -> None:

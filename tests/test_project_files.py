@@ -207,12 +207,28 @@ def test_no_checkout_leaves_its_token_behind() -> None:
 
 
 def test_workflows_install_what_the_lock_has_by_hash() -> None:
+    locked = re.compile(r"--require-hashes -r (requirements-ci\.txt|\"\$GITHUB_ACTION_PATH/\.\./requirements\.txt\")")
     for file in workflows():
         for line in file.read_text("utf-8").splitlines():
             if "pip install " in line and "$PACKAGE" not in line:
-                assert "--require-hashes -r requirements-ci.txt" in line or "--no-deps --no-build-isolation" in line, (
-                    line
-                )
+                assert locked.search(line) or "--no-deps --no-build-isolation" in line, line
+
+
+def test_an_action_installs_what_acpgen_needs_by_hash_before_acpgen() -> None:
+    ran = subprocess.run(
+        [sys.executable, ".ci/lock.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    rows = lock()
+    part = re.findall(r"^([\w.-]+)==", read(".github/actions/requirements.txt"), re.MULTILINE)
+    assert {"pydantic-core", "jinja2", "colorama"} <= set(part) < set(rows)
+    assert not {"pytest", "mypy", "playwright"} & set(part)
+    for file in (ROOT / ".github/actions").rglob("action.yml"):
+        first: str = yaml.safe_load(file.read_text("utf-8"))["runs"]["steps"][0]["run"]
+        assert [line.split("pip install ")[1] for line in first.splitlines()] == [
+            '--quiet --require-hashes -r "$GITHUB_ACTION_PATH/../requirements.txt"',
+            '--quiet -- "$PACKAGE"',
+        ]
 
 
 def test_an_action_installs_the_version_that_it_belongs_to() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -143,6 +144,18 @@ def test_the_bill_of_materials_names_everything_that_the_wheels_need_and_nothing
     assert all(f"\n{name}=={version} " in f"\n{lock}" for name, version in others.items())
     assert {"pydantic", "pydantic-core", "typer", "jinja2", "markupsafe"} <= others.keys()
     assert not {"pytest", "hypothesis", "mypy", "playwright"} & others.keys()
+    rows = lock.replace("\\\n", "").splitlines()
+    optional = {each["name"] for each in bill["components"] if each["scope"] == "optional"}
+    assert "zensical" in optional and not {"pydantic", "typer", "acpgen"} & optional
+    for each in bill["components"]:
+        name = each["name"].replace("-", "_")
+        if each["name"] in wheels:
+            (wheel,) = released.glob(f"{name}-*.whl")
+            assert [one["content"] for one in each["hashes"]] == [hashlib.sha256(wheel.read_bytes()).hexdigest()]
+        else:
+            (row,) = (one for one in rows if one.startswith(f"{each['name']}=="))
+            admitted = sorted(re.findall(r"sha256:([0-9a-f]{64})", row))
+            assert sorted(one["value"] for one in each["properties"] if one["name"] == "lock:sha256") == admitted != []
     edges = {each["ref"]: each.get("dependsOn", []) for each in bill["dependencies"]}
     assert f"pkg:pypi/markupsafe@{others['markupsafe']}" in edges[f"pkg:pypi/jinja2@{others['jinja2']}"]
 
