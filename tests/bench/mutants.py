@@ -1,6 +1,6 @@
 """Mutation testing of one module: changes one thing of it at a time, and runs the tests that are given against each change.
 
-    python tests/bench/mutants.py MODULE [--sample N] [--seed N] [--seconds N] -- TEST...
+    python tests/bench/mutants.py MODULE [--sample N] [--seed N] [--times N] -- TEST...
 
     python tests/bench/mutants.py generator/acp-session/acp_session/monitor/kept.py -- tests/monitor/test_rules.py
     python tests/bench/mutants.py templates/python/runtime/parse.py -- tests/bindings tests/fuzz -k decode
@@ -8,8 +8,9 @@
     python tests/bench/mutants.py generator/acp-session/acp_session/containment.py -- tests/session/test_containment.py
 
 The checkout stays as it is: the mutants live in a copy of it in a folder that passes. Changed are comparisons, boolean operators,
-`not`, constants, arithmetic, `return`, `break` and `continue`, and statements that are taken out. A mutant is killed when a test fails or
-takes longer than the limit, and survives otherwise. A module of `templates/python/runtime` is changed in all copies of it.
+`not`, constants, arithmetic, `return`, `break` and `continue`, and statements that are taken out. A mutant is
+killed when a test fails, or when the tests take `--times` as long as without a change and a minute more, and survives otherwise. A
+module of `templates/python/runtime` is changed in all copies of it.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -132,7 +134,7 @@ def copies(module: Path, folder: Path) -> list[Path]:
     return found
 
 
-def survives(folder: Path, tests: list[str], seconds: int) -> bool:
+def survives(folder: Path, tests: list[str], seconds: float | None) -> bool:
     """Whether the tests pass."""
     command = [str(folder / ".venv/bin/python"), "-B", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
     try:
@@ -147,7 +149,9 @@ def main() -> None:
     parser.add_argument("module", type=Path, metavar="MODULE")
     parser.add_argument("--sample", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--seconds", type=int, default=300, help="that the tests may take for one mutant")
+    parser.add_argument(
+        "--times", type=float, default=5, help="as long as without a change the tests may take for a mutant"
+    )
     parser.add_argument("tests", nargs="+", metavar="TEST")
     asked = parser.parse_args()
     text = (HERE / asked.module).read_text()
@@ -159,14 +163,16 @@ def main() -> None:
         for link in LINKED:
             if (HERE / link).exists():
                 (folder / link).symlink_to((HERE / link).resolve())
-        if not survives(folder, asked.tests, asked.seconds):
-            raise SystemExit("the tests fail, or take too long, before anything is changed")
+        begun = time.monotonic()
+        if not survives(folder, asked.tests, None):
+            raise SystemExit("the tests fail before anything is changed")
+        limit = 60 + asked.times * (time.monotonic() - begun)
         killed = 0
         for count, (number, turn) in enumerate(sample, 1):
             line, kind, changed = mutated(text, number, turn)
             for file in copies(asked.module, folder):
                 file.write_text(changed)
-            if survives(folder, asked.tests, asked.seconds):
+            if survives(folder, asked.tests, limit):
                 print(f"{asked.module}:{line}: {kind}: survived: {text.splitlines()[line - 1].strip()}", flush=True)
             else:
                 killed += 1
