@@ -476,3 +476,22 @@ def test_a_schema_that_a_check_needs_is_the_one_of_the_package(subjects: Subject
     made = bundle(load(subjects.folder / "checks.json", name="test/checks"))
     assert checks.exact.schema["$defs"].keys() == made.definitions.keys()
     assert checks.opened is None
+
+
+def test_a_whole_number_with_a_fraction_is_read_beside_many_problems_of_other_branches(subjects: Subjects) -> None:
+    numbers = {f"n{index}": {"type": "integer"} for index in range(30)}
+    branches = {
+        f"^{letter}": {
+            "type": "object",
+            "properties": {f"{letter}{index}": {"type": "string"} for index in range(30)},
+            "additionalProperties": False,
+        }
+        for letter in "abcde"
+    }
+    branches["^n"] = {"type": "object", "properties": numbers, "additionalProperties": False}
+    row = {"type": "object", "patternProperties": branches, "additionalProperties": False}
+    subject = subjects.small("whole_among_many", {"Row": row, "Either": {"oneOf": [{"$ref": "#/$defs/Row"}, False]}})
+    value = {"n": dict.fromkeys(numbers, 1) | {"n29": 2.0}}
+    for name in ("Row", "Either"):
+        decoded = subject.module.decode_as(subject.type(name), value)
+        assert subject.encoded(decoded) == {"n": dict.fromkeys(numbers, 1) | {"n29": 2}}

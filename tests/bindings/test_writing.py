@@ -18,6 +18,7 @@ from acp_bindings.unstable import v2 as unstable_v2
 from pydantic import BaseModel, field_serializer
 
 from acpgen.schema.walk import is_array, is_object
+from bindings.subjects import Subjects
 
 VECTORS: Final = Path(__file__).parents[2] / "generated" / "vectors" / "acp"
 MODULES: Final = {"v1": v1, "v2": v2, "unstable/v1": unstable_v1, "unstable/v2": unstable_v2}
@@ -163,3 +164,17 @@ def test_serializers_of_somebody_elses_own() -> None:
     assert quickly(Loud(text="tide")) is None
     assert quickly(chunk) is None
     assert json.loads(v1.encode(Loud(text="tide"))) == {"type": "text", "text": "TIDE"}
+
+
+def test_a_record_with_fields_of_a_named_type_is_written_inside_a_union(subjects: Subjects) -> None:
+    thing = {"type": "object", "properties": {"name": {"type": "string"}}, "additionalProperties": {"type": "integer"}}
+    several = {"anyOf": [{"type": "object", "additionalProperties": {"$ref": "#/$defs/Thing"}}, {"type": "string"}]}
+    subject = subjects.small(
+        "extras_in_a_union", {"Thing": thing, "Box": {"type": "object", "properties": {"things": several}}}
+    )
+    value = {"things": {"one": {"name": "a", "size": 1}, "two": {}}}
+    decoded = subject.module.decode_as(subject.type("Box"), value)
+    assert subject.encoded(decoded) == value
+    one = decoded.things["one"]
+    assert one.model_extra == {"size": 1}
+    assert "__pydantic_extra__" not in vars(one)

@@ -22,7 +22,7 @@ from .homes import home_of, schema_of
 from .json_types import is_array, is_object
 from .model import Reading
 from .pointers import schema_pointer
-from .trace import CHECKED
+from .trace import CHECKED, is_whole_number
 
 
 class Checks:
@@ -146,10 +146,15 @@ def _told(node: Node, value: Any, trial: Trial) -> list[Said]:
 
 
 def _shortened(error: ValidationError) -> ValidationError:
-    """An error with its first problems: each branch of a union tells those of all that is below it."""
+    """An error with its first problems: each branch of a union tells those of all that is below it.
+
+    Whole numbers with a fraction are no problems, since reading goes on without the fraction: it must know each of them.
+    """
     if error.error_count() <= LIMIT:
         return error
-    first = error.errors(include_url=False)[:LIMIT]
+    errors = error.errors(include_url=False)
+    whole = {id(details["input"]): details for details in errors if is_whole_number(details)}
+    first = [*whole.values(), *islice((details for details in errors if not is_whole_number(details)), LIMIT)]
     return ValidationError.from_exception_data(error.title, [_again(details) for details in first])
 
 

@@ -13,7 +13,7 @@ from .contract import Path
 from .errors import Dropped, Problem
 from .json_types import integer_of, is_array, is_object
 from .pointers import json_pointer
-from .trace import FieldPlace, PlacedError, problem
+from .trace import FieldPlace, PlacedError, is_whole_number, problem
 
 
 class Leniency(NamedTuple):
@@ -69,7 +69,9 @@ class Edits:
     def make_whole(self, errors: Sequence[PlacedError]) -> bool:
         """Write whole numbers that came with a fraction of zero as the integers that they are; whether there were any."""
         found = {
-            self.original(error.path): integer_of(error.details["input"]) for error in errors if _is_whole_number(error)
+            self.original(error.path): integer_of(error.details["input"])
+            for error in errors
+            if is_whole_number(error.details)
         }
         self.replaced.update(found)
         return bool(found)
@@ -145,12 +147,6 @@ def explained(problems: Iterable[Problem], drops: Sequence[Dropped]) -> Iterator
     for found in problems:
         yield found
         yield from items.get(found.pointer, ())
-
-
-def _is_whole_number(error: PlacedError) -> bool:
-    value = error.details.get("input")
-    kinds = ("int_type", "int_from_float", "literal_error")
-    return error.details["type"] in kinds and type(value) is float and value.is_integer()
 
 
 def _lenient_place(error: PlacedError, table: Table, edits: Edits) -> tuple[Path, Any] | None:

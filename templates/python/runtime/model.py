@@ -60,6 +60,10 @@ class Model(BaseModel):
     def __init_subclass__(cls, **settings: Any) -> None:
         """A class of somebody's own has the fields of its base, whose types are named where that is."""
         super().__init_subclass__(**settings)
+        if (
+            "__pydantic_extra__" in cls.__dict__
+        ):  # what a class says of its further fields would hide the slot that holds them
+            type.__delattr__(cls, "__pydantic_extra__")
         for base in cls.__bases__:
             if base.__module__ != cls.__module__ and issubclass(base, Model) and not base.__pydantic_fields_complete__:
                 base.model_rebuild()

@@ -274,6 +274,16 @@ def with_strays(errors: Sequence[PlacedError]) -> list[PlacedError]:
     return result
 
 
+def is_whole_number(details: ErrorDetails) -> bool:
+    """Whether an error is of a whole number that came with a fraction of zero."""
+    value = details.get("input")
+    return (
+        details["type"] in ("int_type", "int_from_float", "literal_error")
+        and type(value) is float
+        and value.is_integer()
+    )
+
+
 def problem(found: PlacedError, owners: Mapping[str, Mapping[str, str]]) -> Problem:
     """Say what an error means. `owners` maps class and field to the definition that declares the field, where it is another."""
     return Problem(
