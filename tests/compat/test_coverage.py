@@ -619,6 +619,33 @@ def test_what_the_root_refers_to_is_told_of_the_root_alone() -> None:
     assert [each.location for each in compared(*sides, mode="language").findings] == [""]
 
 
+@pytest.mark.parametrize(
+    ("root", "ref"),
+    [
+        ("https://example.com/root.json", "https://example.com/thing/2.json"),
+        ("https://example.com/root.json", "thing/2.json"),
+        ("https://example.com/root.json", "#/$defs/2"),
+        ("urn:example:root", "https://example.com/thing/2.json"),
+        ("urn:example:root", "#/$defs/2"),
+    ],
+)
+def test_what_the_root_refers_to_by_its_address_is_told_of_the_root_alone(root: str, ref: str) -> None:
+    def schema(name: str, ref: str) -> Schema:
+        thing = {"$id": f"https://example.com/thing/{name}.json", "$ref": "#/$defs/Inner", "$defs": {"Inner": THING}}
+        return {"$id": root, "$ref": ref, "$defs": {name: thing}}
+
+    report = compared(schema("1", "https://example.com/thing/1.json"), schema("2", ref), mode="language")
+    assert not [each for each in report.findings if each.severity != "editorial"]
+
+
+@pytest.mark.parametrize("ref", ["https://[", "https://example.com/other.json"])
+def test_a_definition_that_nothing_leads_to_is_compared_whatever_references_say(ref: str) -> None:
+    sides: list[Schema] = [{"$defs": {"Thing": each, "Odd": {"$ref": ref}}} for each in (THING, NARROWER)]
+    assert ("language-narrowed", "Thing") in {
+        (each.rule, each.location) for each in compared(*sides, mode="language").findings
+    }
+
+
 def test_schemas_that_accept_the_same_and_make_other_code_are_not_called_identical() -> None:
     old: Schema = {"type": "object", "properties": {"t": {"$ref": "#/$defs/Thing"}}, "$defs": {"Thing": THING}}
     new: Schema = {"type": "object", "properties": {"t": {"$ref": "#/$defs/Item"}}, "$defs": {"Item": THING}}

@@ -351,7 +351,9 @@ def _language_report(old: Input, new: Input, budget: int, formats: bool) -> Repo
     asserted = tuple(FORMATS) if formats else ()
     comparer = Comparer(*schemas, steps=max(_STEPS, budget // 100), allowance=Allowance(budget), formats=asserted)
     comparison = comparer.compare()
-    questions: dict[str, Schema] = {place: {"$ref": as_fragment(place.removeprefix("#"))} for place in definitions(*schemas)}
+    questions: dict[str, Schema] = {
+        place: {"$ref": as_fragment(place.removeprefix("#"))} for place in definitions(*schemas)
+    }
     apart = {place: comparer.compare(question, question) for place, question in questions.items()}
     if formats:
         comparison = judged(comparison, *schemas)

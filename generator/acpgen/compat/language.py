@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
+from urllib.parse import unquote, urljoin
 
 from acpgen.compat.findings import Answer, Inclusion
 from acpgen.compat.protocol.formats import unjudged, unknown
@@ -22,10 +22,10 @@ def definitions(old: JSON, new: JSON) -> tuple[str, ...]:
     """The places of the definitions of both schemas that a root does not refer to, and that differ or refer to what differs."""
     before, after = _places(old), _places(new)
     shared = [place for place in before if place in after]
-    reached = _closure(before, _of_root(old)) & _closure(after, _of_root(new))
+    reached = _closure(before, _of_root(old), old) & _closure(after, _of_root(new), new)
     differing = {place for place in shared if _text(before[place]) != _text(after[place])}
     differing |= before.keys() ^ after.keys()
-    touched = _leading_to(before, differing) | _leading_to(after, differing)
+    touched = _leading_to(before, differing, old) | _leading_to(after, differing, new)
     return tuple(place for place in shared if place not in reached and place in touched)
 
 
@@ -54,15 +54,15 @@ def _reached(schema: JSON, place: str) -> list[JSON]:
     """A schema without its definitions, or one of these, and the definitions that it leads to."""
     places = _places(schema)
     if place:
-        return [places[each] for each in _closure(places, [place])]
+        return [places[each] for each in _closure(places, [place], schema)]
     whole = {key: value for key, value in schema.items() if key not in DEFINITIONS} if is_object(schema) else schema
-    return [whole, *(places[each] for each in _closure(places, _of_root(schema)))]
+    return [whole, *(places[each] for each in _closure(places, _of_root(schema), schema))]
 
 
 def gone(old: JSON, new: JSON) -> tuple[str, ...]:
     """The places of the definitions that only the old schema has, and that its root does not refer to."""
     before, after = _places(old), _places(new)
-    reached = _closure(before, _of_root(old))
+    reached = _closure(before, _of_root(old), old)
     return tuple(place for place in before if place not in after and place not in reached)
 
 
@@ -102,27 +102,29 @@ def _of_root(schema: JSON) -> list[str]:
     if not is_object(schema):
         return []
     own = {key: value for key, value in schema.items() if key not in ("$defs", "definitions")}
-    return [unquote(reference) for reference in refs_anywhere(own)]
+    return [*refs_anywhere(own)]
 
 
-def _closure(places: Mapping[str, JSON], start: Iterable[str]) -> set[str]:
-    """The definitions that references lead to, however far."""
+def _closure(places: Mapping[str, JSON], start: Iterable[str], whole: JSON) -> set[str]:
+    """The definitions of a whole schema that references, or places, lead to, however far."""
+    means = _Means(places, whole)
     found: set[str] = set()
-    pending = list(start)
+    pending = [place if place in places else means.place(place) for place in start]
     while pending:
         place = pending.pop()
         if place in places and place not in found:
             found.add(place)
-            pending.extend(unquote(reference) for reference in refs_anywhere(places[place]))
+            pending.extend(means.place(each, place) for each in refs_anywhere(places[place]))
     return found
 
 
-def _leading_to(places: Mapping[str, JSON], ends: Iterable[str]) -> set[str]:
+def _leading_to(places: Mapping[str, JSON], ends: Iterable[str], whole: JSON) -> set[str]:
     """Places that are among the ends, and the definitions whose references lead to one, however far."""
+    means = _Means(places, whole)
     by: dict[str, list[str]] = {}
     for place, schema in places.items():
         for reference in refs_anywhere(schema):
-            by.setdefault(unquote(reference), []).append(place)
+            by.setdefault(means.place(reference, place), []).append(place)
     found: set[str] = set()
     pending = [end for end in ends if end in places]
     while pending:
@@ -131,6 +133,37 @@ def _leading_to(places: Mapping[str, JSON], ends: Iterable[str]) -> set[str]:
             found.add(place)
             pending.extend(by.get(place, ()))
     return found
+
+
+class _Means:
+    """What the references of a schema mean: by a pointer, or by the address of a definition."""
+
+    def __init__(self, places: Mapping[str, JSON], whole: JSON) -> None:
+        self._root = _address(whole)
+        self._of = {place: _joined(self._root, own) for place, node in places.items() if (own := _address(node))}
+        self._at = {address: place for place, address in self._of.items()}
+
+    def place(self, reference: str, within: str = "") -> str:
+        """The place that a reference means which stands in the definition at a place; empty where that is no definition."""
+        address, _, written = _joined(self._of.get(within, self._root), reference).partition("#")
+        at = self._at.get(address, "#" if address == self._root else None)
+        return "" if at is None else f"{at}{unquote(written)}"
+
+
+def _joined(base: str, reference: str) -> str:
+    """The address that a reference means; the reference itself where it is no address."""
+    if reference.startswith("#"):
+        return f"{base}{reference}"
+    try:
+        return urljoin(base, reference)
+    except ValueError:
+        return reference
+
+
+def _address(schema: JSON) -> str:
+    """What a schema calls itself; empty where it does not, or names an anchor alone."""
+    own = (schema.get("$id") or schema.get("id")) if is_object(schema) else None
+    return own.removesuffix("#") if isinstance(own, str) and not own.startswith("#") else ""
 
 
 def _text(schema: JSON) -> str:
