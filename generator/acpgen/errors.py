@@ -834,7 +834,7 @@ class NotRepairable(Fault):
     reason: str
 
     def what(self) -> str:
-        return f"no repair can be written here ({self.reason}). Nothing was changed. Name files of the working tree as NEW."
+        return f"no repair can be written here: {self.reason}. Nothing was changed."
 
 
 # --- adopting --------------------------------------------------------------------------------------------------------

@@ -136,3 +136,46 @@ def test_what_cannot_come_back_is_told_and_kept(folder: Path, monkeypatch: pytes
     assert "Nothing was changed" not in str(caught.value.faults[0])
     assert (folder / "new/.GoRequest.json.acpgen-old").read_bytes() == before["new/GoRequest.json"]
     assert (folder / "new/TellNotification.json").read_bytes() == before["new/TellNotification.json"]
+
+
+def test_a_process_that_is_killed_between_two_files_leaves_each_whole_and_the_next_run_ends_it(folder: Path) -> None:
+    before = contents(folder)
+    killed = (
+        "import os\nreal, turns = os.replace, []\n"
+        "def replace(*given, **options):\n"
+        "    turns.extend(['new'] if 'acpgen-new' in str(given[0]) else [])\n"
+        "    if len(turns) == 2:\n"
+        "        os.kill(os.getpid(), 9)\n"
+        "    real(*given, **options)\n"
+        "os.replace = replace\n"
+    )
+    assert in_process(folder, killed).returncode == -9
+    names = [f"new/{name}.json" for name in ("GoRequest", "TellNotification")]
+    after = contents(folder)
+    assert after[names[0]] != before[names[0]]
+    assert after[names[1]] == before[names[1]]
+    assert all(json.loads(after[name]) for name in names)
+    assert fix(folder).returncode == 0
+    assert [path.name for path in folder.rglob(".*")] == ["." + Path(names[0]).name + ".acpgen-old"]
+
+
+def test_a_file_that_has_changed_since_it_was_read_is_not_written(folder: Path) -> None:
+    edited = (
+        "from pathlib import Path\nfrom acpgen.compat import fixing\nreal = fixing.with_repairs\n"
+        "def with_repairs(*given, **options):\n"
+        "    Path('new/GoRequest.json').write_text('{}')\n"
+        "    return real(*given, **options)\n"
+        "fixing.with_repairs = with_repairs\n"
+    )
+    before = contents(folder)
+    done = in_process(folder, edited)
+    reason = "it has changed since it was read; run the command again"
+    assert done.stderr.startswith(f"new/GoRequest.json: no repair can be written here: {reason}. Nothing was changed.")
+    assert (done.returncode, contents(folder)) == (2, {**before, "new/GoRequest.json": b"{}"})
+
+
+def in_process(folder: Path, prepared: str) -> subprocess.CompletedProcess[str]:
+    """`--fix` in a process in which something else is prepared before."""
+    run = f"{prepared}import runpy, sys\nsys.argv[1:] = ['diff', 'old', 'new', '--fix']\nrunpy.run_module('acpgen', run_name='__main__')\n"
+    command = [sys.executable, "-c", run]
+    return subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=False)

@@ -30,7 +30,8 @@ def summary(report: Report) -> str:
     if fix is None:
         return ""
     files = ", ".join(each.file for each in fix.patches)
-    return f"{fix.ended} of {fix.findings} findings can be repaired, which leaves {fix.verdict}: {files}."
+    findings = "1 finding" if fix.findings == 1 else f"{fix.findings} findings"
+    return f"{fix.ended} of {findings} can be repaired, which leaves {fix.verdict}: {files}."
 
 
 def suggested(finding: Finding) -> Iterator[tuple[str, Suggestion]]:
