@@ -44,6 +44,7 @@ def commands(folder: Path) -> Mapping[str, tuple[str, ...]]:
         "diff": ("diff", "--no-cache", old, new),
         "diff itself": ("diff", "--no-cache", new, new),
         "diff language": ("diff", "--no-cache", old, new, "--mode", "language"),
+        "history": ("history", old, new),
         "validate": ("validate", str(folder / "messages.jsonl"), "--protocol", new),
         "adopt": ("adopt", new, "--into", "v1"),
         "init": ("init", str(folder / "project"), f"acme/v2={new}"),
