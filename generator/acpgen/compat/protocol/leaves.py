@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
@@ -16,6 +17,7 @@ from acpgen.compat.protocol.shapes import Constants
 from acpgen.meaning import texts
 from acpgen.meaning.limits import OF_NUMBERS, OF_STRINGS, is_length_within, is_number_within
 from acpgen.schema.equality import exact
+from schema_inclusion.ecma import compiled
 from schema_inclusion.patterns import Example, NoText, TooHard, Wanted, example, matches
 
 Free: TypeAlias = "tuple[ir.Number | ir.String, ...]"
@@ -121,7 +123,57 @@ def text_for(type_: ir.String, likely: Iterable[str] = ()) -> str | None:
         text = word if length <= len(word) else word + "e" * (length - len(word))
         return text if type_.max_length is None else text[: type_.max_length]
     found = example(Wanted(matching=(type_.pattern,), low=type_.min_length or 0, high=type_.max_length))
+    if isinstance(found, TooHard):
+        return next((text for text in (*named, *known, *_GUESSES) if _is_read_as(type_, text)), None)
     return found.text if isinstance(found, Example) else None
+
+
+_GUESSES: Final = (
+    *(
+        "example",
+        "Example",
+        "a",
+        "A",
+        "1",
+        "Example-1!",
+        "a1",
+        "aa",
+        "AA",
+        "abc",
+        "a-b",
+        "a_b",
+        "a.b",
+        "a:b",
+        "a/b",
+        "/a",
+        "./a",
+    ),
+    *(
+        "1.0.0",
+        "^1.0.0",
+        "v1.0.0",
+        "2000-01-01",
+        "a@b.c",
+        "a.b.c",
+        "https://a.b",
+        "@a/b",
+        "$a",
+        "${a}",
+        "#a",
+        "-",
+        " ",
+        "",
+    ),
+)
+"""Texts for patterns of which no text can be built, such as those that look around."""
+
+
+def _is_read_as(type_: ir.String, text: str) -> bool:
+    """Whether a text is of a type whose pattern only an engine that goes back can read."""
+    try:
+        return is_length_within(type_, text) and compiled(type_.pattern or "").search(text) is not None
+    except re.error:
+        return False
 
 
 def number_for(type_: ir.Number) -> int | float | None:
