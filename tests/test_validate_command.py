@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import gzip
 import io
 import json
 import os
@@ -68,6 +69,34 @@ def test_every_line_gets_a_verdict_and_people_a_summary(tmp_path: Path) -> None:
     assert "2 lines of 3 wrong." in told
     assert "pattern" in told
     assert "session/new" in told
+
+
+MESSAGE = json.dumps(GOOD).encode()
+
+
+@pytest.mark.parametrize(
+    ("content", "first"),
+    [
+        (
+            b"Content-Length: %d\r\n\r\n%s" % (len(MESSAGE), MESSAGE),
+            "This is a header of LSP or DAP: write messages without",
+        ),
+        (MESSAGE + b"Content-Length: 9\r\n\r\n", "A header of LSP or DAP follows: write messages without"),
+        (MESSAGE.decode().encode("utf-16"), "This is UTF-16: convert the file to UTF-8"),
+        (MESSAGE.decode().encode("utf-16-be"), "This is UTF-16: convert the file to UTF-8"),
+        (gzip.compress(MESSAGE), "This is gzip: give the file a name that ends in .gz"),
+        (b"\x1e" + MESSAGE, "This begins with a record separator: remove it"),
+        (b"data: " + MESSAGE, "This is an event stream: write what stands behind 'data:' alone"),
+        (json.dumps(GOOD, indent=2).encode(), "Where a message takes several lines, write it in one"),
+        (MESSAGE + b"\r" + MESSAGE, "A carriage return does not end a line: end each with a line feed"),
+    ],
+)
+def test_messages_in_another_form_are_told_with_what_to_do(content: bytes, first: str) -> None:
+    ran = acpgen("validate", "-", given=content)
+    assert ran.returncode == 1
+    (line, *_) = ran.stdout.decode().splitlines()
+    assert line.startswith("1: wrong message: this is not JSON: ")
+    assert line.endswith(f". {first}")
 
 
 def test_json_verdicts_have_pointer_schema_sentence_code_and_rule() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import stat
 from codecs import BOM_UTF8
 from collections.abc import Generator, Iterator
@@ -72,6 +73,33 @@ class Line:
     content: bytes
     end: int
     is_whole: bool = True
+
+
+_FORMS: Final = (
+    (
+        re.compile(rb"content-(length|type)[ \t]*:", re.IGNORECASE),
+        "This is a header of LSP or DAP: write messages without",
+    ),
+    (re.compile(rb"\xff\xfe|\xfe\xff|[^\0]?\0"), "This is UTF-16: convert the file to UTF-8"),
+    (re.compile(rb"\x1f\x8b"), "This is gzip: give the file a name that ends in .gz"),
+    (re.compile(rb"\x28\xb5\x2f\xfd"), "This is zstd: give the file a name that ends in .zst"),
+    (re.compile(rb"\x1e"), "This begins with a record separator: remove it"),
+    (re.compile(rb"(data|event|id|retry):"), "This is an event stream: write what stands behind 'data:' alone"),
+    (re.compile(rb"\s*[\[{]\s*\Z"), "Where a message takes several lines, write it in one"),
+    (re.compile(rb"[^\r]*\r[^\r]"), "A carriage return does not end a line: end each with a line feed"),
+    (
+        re.compile(rb"\s*\{.*\}\s*content-length[ \t]*:", re.IGNORECASE),
+        "A header of LSP or DAP follows: write messages without",
+    ),
+)
+"""What lines look like that hold a message in another form, and what to do."""
+_BEGINNING: Final = 65_536
+"""So many bytes of a line tell its form."""
+
+
+def remedy(content: bytes) -> str:
+    """What to do about a line that is not JSON, where its form tells; else nothing."""
+    return next((told for form, told in _FORMS if form.match(content, 0, _BEGINNING)), "")
 
 
 def lines(stream: BufferedReader, longest: int = LONGEST) -> Iterator[Line]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from acpgen import judge
-from acpgen.recording import Line, Said, said
+from acpgen.recording import Line, Said, remedy, said
 from acpgen.schema.walk import is_array, is_object
 
 if TYPE_CHECKING:
@@ -158,7 +158,11 @@ def judged(
             yield LineVerdict(line.number, "", "message", "", (LineProblem("json", _LONG, code=-32700),), end=line.end)
             continue
         if any(problem.rule == "json" for problem in problems):
-            yield LineVerdict(line.number, sender or "", "message", "", problems, end=line.end)
+            told = remedy(line.content)
+            unread = [
+                replace(problem, sentence=f"{problem.sentence}. {told}") if told else problem for problem in problems
+            ]
+            yield LineVerdict(line.number, sender or "", "message", "", tuple(unread), end=line.end)
             continue
         if any(problem.rule == "size" for problem in problems):
             yield LineVerdict(line.number, sender or "", "message", "", note=problems[0].sentence, end=line.end)
