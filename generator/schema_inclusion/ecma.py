@@ -95,7 +95,7 @@ def _spelled(pattern: str, outside: dict[str, str], inside_class: dict[str, str]
         if len(part) == 3 and part.startswith(r"\c"):
             yield f"\\x{ord(part[2]) % 32:02x}"  # `re` has no escape for control characters by their letters
             continue
-        yield _EMPTY.get(part) or (inside_class if inside else outside).get(part, part)
+        yield _EMPTY[part] if part in _EMPTY else (inside_class if inside else outside).get(part, part)
         inside = part != "]" if inside else part == "["
 
 
