@@ -87,7 +87,8 @@ def needs_time(pattern: str) -> bool:
 
 def _spelled(pattern: str, outside: dict[str, str], inside_class: dict[str, str]) -> Iterator[str]:
     inside = False
-    for part in _PART.findall(pattern):
+    parts: list[str] = _PART.findall(pattern)
+    for part in parts:
         if inside and part in _EMPTY:  # brackets inside a class, the second of which ends it
             yield f"\\{part}"
             inside = False
