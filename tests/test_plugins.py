@@ -406,8 +406,7 @@ if asked["request"] == "describe":
 @pytest.mark.parametrize(
     ("code", "told"),
     [
-        ("sys.exit(7)", "it ended with exit code 7"),
-        ("print('it broke', file=sys.stderr); sys.exit(1)", "exit code 1: it broke"),
+        ("sys.exit(7)", "it ended with exit code 7. Nothing"),
         ("import os; os.kill(os.getpid(), 9)", "it ended with signal 9"),
         ("print('{')", "its answer is no JSON"),
         ("print('[]')", "its answer is no object"),
@@ -435,7 +434,22 @@ def test_whatever_goes_wrong_in_a_program_is_one_line_with_its_name(project: Pat
     (line,) = ran.stderr.splitlines()
     assert "acpgen-target-odd: the target 'odd' failed: " in line
     assert told in line
+    assert ".." not in line.replace("'../a'", "")
     assert not (project / "out").exists()
+
+
+@pytest.mark.parametrize(("code", "status"), [("sys.exit(1)", 2), ('print(\'{"files": {"a": "1"}}\')', 0)])
+def test_what_a_program_writes_to_standard_error_is_shown(project: Path, code: str, status: int) -> None:
+    program(
+        project, "odd", f"{DESCRIBED}sys.stderr.write('TypeError: é\\n  at line 3\\x1b[2J\\nRuntime 20\\n')\n{code}"
+    )
+    ran = run(
+        ["generate", "--schema", "schema.json", "--target", "odd", "--out", "out"],
+        project,
+        PATH=f"{project / 'bin'}{os.pathsep}{os.environ['PATH']}",
+    )
+    assert ran.returncode == status
+    assert ran.stderr.splitlines()[:3] == ["TypeError: é", "  at line 3\\x1b[2J", "Runtime 20"]
 
 
 def test_a_program_says_why_it_cannot_use_a_protocol(project: Path) -> None:

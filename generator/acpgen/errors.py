@@ -733,7 +733,8 @@ class TargetFailed(Fault):
 
     def what(self) -> str:
         return (
-            f"the target {shown(self.name)} failed: {self.reason}. Nothing was written. Tell those who made the target."
+            f"the target {shown(self.name)} failed: {self.reason.rstrip('.')}. Nothing was written. "
+            "Tell those who made the target."
         )
 
 

@@ -88,7 +88,7 @@ def show_target(name: str, targets: Mapping[str, Target]) -> bool:
     for option in target.options:
         default = ",".join(option.default) if isinstance(option.default, tuple) else option.default
         told = f"{option.expected}, {str(default).lower() if isinstance(default, bool) else repr(default)} by default"
-        put(printable(f"  {option.name}: {option.about} It is {told}."))
+        put(printable(f"  {option.name}: {option.about.rstrip('.')}. It is {told}."))
     return True
 
 

@@ -112,7 +112,9 @@ def files_of(made: object, at: str, name: str) -> Mapping[str, str]:
             raise failed(at, name, "it made no mapping from relative paths, with '/', to texts")
         if not is_file(path, text):
             told = "a text that is no Unicode" if is_file(path, "") else "a place that no output can have"
-            advice = "" if is_file(path, "") else "; a path is relative, with '/', of letters, digits and _ . @ + -"
+            advice = (
+                "" if is_file(path, "") else "; a path is relative, with '/', of ASCII letters, digits and _ . @ + -"
+            )
             raise failed(at, name, f"it made the file {shown(path)}, {told}{advice}")
         files[path] = text
     if not files:

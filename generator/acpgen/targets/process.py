@@ -1,7 +1,7 @@
 """Targets that are programs: `acpgen-target-NAME` on the search path makes the target NAME, in any language.
 
 It is started once to describe itself and once for each protocol of an output. One JSON object comes on standard input and one goes to
-standard output. Standard error is shown only where it fails.
+standard output. What it writes to standard error is shown.
 
     {"acpgen": 1, "request": "describe"}
     → {"about": "Types for Kotlin.", "options": [{"name": "indent", "about": "Spaces.", "default": 4}]}
@@ -152,14 +152,15 @@ def _ask(name: str, path: str, question: Mapping[str, Any]) -> dict[str, Any]:
         is_over = talk.is_over(seconds())
     finally:
         _end(process)
+    for line in talk.errors.decode(errors="replace").splitlines():
+        sys.stderr.write(f"{printable(line)}\n")
     if not is_over:
         raise failed(path, name, out_of_time())
     if talk.is_too_long:
         raise failed(path, name, f"its answer is longer than {MOST} bytes")
     if process.returncode:
-        last = talk.errors.decode(errors="replace").strip().splitlines()[-1:]
         how = f"signal {-process.returncode}" if process.returncode < 0 else f"exit code {process.returncode}"
-        raise failed(path, name, f"it ended with {how}{': ' if last else ''}{''.join(last)}")
+        raise failed(path, name, f"it ended with {how}")
     return _answer(name, path, bytes(talk.answer))
 
 
