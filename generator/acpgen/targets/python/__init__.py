@@ -122,7 +122,13 @@ def _unions(protocol: ir.Protocol, names: Names, modules: Modules, found: Beyond
         runtime=modules.runtime,
         imported=names.imported("TypeAliasType"),
         alias_type=names.ours("TypeAliasType"),
-        typing=[names.imported(name) for name in ("Annotated", "Any", "Literal", "Never") if name in used],
+        type_checking=names.ours("TYPE_CHECKING"),
+        type_alias=names.ours("TypeAlias"),
+        typing=[
+            names.imported(name)
+            for name in ("TYPE_CHECKING", "Annotated", "Any", "Literal", "Never", "TypeAlias")
+            if name in used
+        ],
         has_field=names.imported("Field") if "Field" in used else "",
         has_checks=names.imported("CHECKS") if "CHECKS" in used else "",
         markers=[

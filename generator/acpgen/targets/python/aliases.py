@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, assert_never
 
 from acpgen import ir
 from acpgen.meaning.keys import keys_of
+from acpgen.meaning.order import ordered
 from acpgen.targets.python.annotations import either
 from acpgen.targets.python.beyond import Beyond
 from acpgen.targets.python.literals import docstring, literal
@@ -14,7 +16,10 @@ from acpgen.targets.python.types import annotation, imported, references
 
 
 def alias_views(protocol: ir.Protocol, names: Names, beyond: Beyond) -> list[dict[str, Any]]:
-    """Name, value and docstring of each type that is no record, in the order of the schema; of those that are classes, base and members."""
+    """Name, value and docstring of each type that is no record, in the order of the schema; of those that are classes, base and members; of
+    those that are parts of themselves, the value that type checkers read: pyright knows no recursive `TypeAliasType` before 3.12's syntax.
+    """
+    recursive = recursive_aliases(protocol)
     return [
         _class(definition, names)
         if isinstance(definition, ir.Enum) and definition.name in names.members
@@ -22,13 +27,25 @@ def alias_views(protocol: ir.Protocol, names: Names, beyond: Beyond) -> list[dic
             "name": names.classes[definition.name],
             "arguments": _arguments(
                 names.classes[definition.name],
-                _value(definition, names, protocol, _markers(definition.name, names, beyond)),
+                value := _value(definition, names, protocol, _markers(definition.name, names, beyond)),
             ),
+            "recursive": value if definition.name in recursive else "",
             "docstring": docstring(beyond.with_gaps(_doc(definition), definition.name), 0) or '""""""',
         }
         for definition in protocol.definitions.values()
         if not isinstance(definition, ir.Record)
     ]
+
+
+def recursive_aliases(protocol: ir.Protocol) -> set[str]:
+    """The aliases that are parts of themselves without a record between."""
+    aliases = {name: one for name, one in protocol.definitions.items() if isinstance(one, ir.Alias)}
+    return {
+        one.name
+        for group in ordered(replace(protocol, definitions=aliases))
+        for one in group
+        if len(group) > 1 or one.name in references(aliases[one.name].type)
+    }
 
 
 def _class(enum: ir.Enum, names: Names) -> dict[str, Any]:
@@ -83,6 +100,7 @@ def named_records(protocol: ir.Protocol) -> set[str]:
 def imports(protocol: ir.Protocol, beyond: Beyond, names: Names) -> set[str]:
     """What the aliases use of `typing`, pydantic and the run-time package."""
     found: set[str] = set()
+    recursive = recursive_aliases(protocol)
     for definition in protocol.definitions.values():
         if isinstance(definition, ir.Enum) and definition.name in names.members:
             found.add("OpenTexts" if _is_open(definition) else "Texts")
@@ -99,6 +117,7 @@ def imports(protocol: ir.Protocol, beyond: Beyond, names: Names) -> set[str]:
                 opened = imported(definition.base, names) | {"Annotated", "Literal", "Open"}
                 found |= opened if _is_open(definition) else imported(values, names)
             case ir.Alias():
+                found |= {"TYPE_CHECKING", "TypeAlias"} if definition.name in recursive else set()
                 found |= imported(definition.type, names) | (
                     {"Annotated", "Shapes"} if _is_marked(definition.type) else set()
                 )

@@ -41,8 +41,10 @@ _STEPS_A_RECORD: Final = 100
 _STEPS_A_FIELD: Final = 30
 """What the emitter, which counts nothing itself, takes for a record: as long as so many steps take elsewhere."""
 
-_PLACEHOLDER: Final = "\0"
-"""A property that keeps the emitter from reading a record without fields as a map. The template leaves it out."""
+_PLACEHOLDER: Final = "nothing_of_its_own"
+"""A property that keeps the emitter from reading a record without fields as a map. The template leaves it out; with an alias, the emitter
+would import what that takes.
+"""
 
 
 _IN_TEMPLATE: Final = ("TYPE_CHECKING", "Annotated", "Any", "ClassVar", "MISSING", "Mapping", "Self")
@@ -516,7 +518,12 @@ def _written_imports(
     beyond: Beyond,
 ) -> str:
     """All that a module of spelled records imports, but for the bases."""
-    needed = {"typing.Annotated", "pydantic.Field"}
+    is_aliased = any(
+        names.fields[record.name][field.name] != field.name for record in records for field in record.fields
+    )
+    is_marked = any((_absent(f, names, protocol, modules.dials) or {}).get("marker") for r in records for f in r.fields)
+    needed = {"pydantic.Field"} if is_aliased else set[str]()
+    needed.update({"typing.Annotated"} if is_aliased or is_marked else ())
     needed.update(_imports(records, fallbacks, protocol, names, modules, beyond, is_spelled=True))
     by_module: dict[str, set[str]] = {}
     for path in needed:

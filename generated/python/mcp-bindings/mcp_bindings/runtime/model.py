@@ -491,7 +491,7 @@ class Unknown(Model):
         found = record_schema(cls, wire_names(cls), schema, handler)
         if found is None:  # receivers alone know it
             found = handler(schema)
-            tag = found.get("properties", {}).get(cls.unknown_tag_field)
+            tag = found.get("properties", {}).get(getattr(cls, "unknown_tag_field", ""))
             if tag is not None and cls.known_tags:
                 tag["not"] = {"enum": sorted(cls.known_tags)}
         return found
