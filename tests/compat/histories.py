@@ -220,13 +220,17 @@ def text(at: str, schema: Any) -> str:
 
 
 def _without_idle(schema: Any) -> Any:
-    """A schema without the keywords that refuse nothing. Where something depends on what was evaluated, they stay."""
+    """A schema without the keywords that refuse nothing, and without an `allOf` around one schema alone, as some generators write
+    around a reference that has a title. Where something depends on what was evaluated, the keywords stay.
+    """
     if is_array(schema):
         return [_without_idle(each) for each in schema]
     if not is_object(schema):
         return schema
     kept = {key: _without_idle(value) for key, value in schema.items()}
-    return {key: value for key, value in kept.items() if key != "additionalProperties" or value not in ({}, True)}
+    kept = {key: value for key, value in kept.items() if key != "additionalProperties" or value not in ({}, True)}
+    lone = kept.get("allOf") if len(kept) == 1 else None
+    return lone[0] if is_array(lone) and len(lone) == 1 else kept
 
 
 def _renamed(schema: Any, names: dict[str, str]) -> Any:
