@@ -82,6 +82,17 @@ def test_an_unused_waiver_is_told_and_counts_for_nothing() -> None:
     assert "IDENTICAL  1 note" in written(accepted, "text")
 
 
+def test_a_second_waiver_of_the_same_finding_is_told() -> None:
+    report = breaking()
+    finding = the_finding(report)
+    accepted = waive(report, [waiver(finding, reason="one"), waiver(finding, reason="two", line=9)], TODAY)
+    held = the_finding(accepted).waived
+    assert held is not None and held.reason == "one"
+    (note,) = accepted.notes
+    assert (note.rule, note.at.line) == ("waiver-unused", 9)
+    assert "accepts what another one accepts" in note.message
+
+
 def test_a_waiver_is_matched_by_place_whatever_the_revision_or_the_index_in_a_list() -> None:
     finding = the_finding(breaking())
     assert finding.new is not None

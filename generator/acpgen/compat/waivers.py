@@ -160,11 +160,13 @@ def waive(report: Report, waivers: Iterable[Waiver], today: date, releases: Sequ
             for index, finding in enumerate(findings)
             if _matches(waiver, finding)
         }
+        is_doubled = all(is_waived(findings[each], waiver.fingerprint) for each in matched)
         if not matched:
             notes.append(waiver_unused(waiver))
         elif end:
-            renewed = all(is_waived(findings[each], waiver.fingerprint) for each in matched)
-            notes.append(waiver_expired(waiver, end, renewed=renewed))
+            notes.append(waiver_expired(waiver, end, renewed=is_doubled))
+        elif is_doubled:
+            notes.append(_note(waiver, "waiver-unused", "accepts what another one accepts", "Remove one of them."))
         else:
             for index, finding in matched.items():
                 findings[index] = finding
