@@ -606,6 +606,29 @@ def test_a_protocol_without_a_handshake_begins_with_anything(tmp_path: Path) -> 
     assert [breach.rule for breach in hear(listener, client("tide", {"height": "1"}))] == ["params-malformed"]
 
 
+@pytest.mark.parametrize("agreed", ["protocolVersion", "capabilities"])
+def test_a_handshake_is_one_that_agrees_on_a_version(agreed: str, tmp_path: Path) -> None:
+    def definition(method: str, side: str, **properties: Any) -> dict[str, Any]:
+        return {"type": "object", "properties": properties, "x-method": method, "x-side": side}
+
+    schema = tmp_path / "tide.json"
+    handshake = definition("initialize", "server")
+    definitions = {
+        "InitializeRequest": {**handshake, "allOf": [{"$ref": "#/$defs/Opening"}]},
+        "InitializeResponse": definition("initialize", "server"),
+        "LogNotification": definition("log", "client"),
+        "Opening": {"properties": {agreed: {}}},
+    }
+    schema.write_text(json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": definitions}))
+    listener = judge.monitor([judge.strict(judge.find(str(schema)))], fixed=True)
+    told = [
+        breach.rule
+        for said in (client("initialize", {}, id_=1), ("server", client("log", {})[1]), client("initialize", {}, id_=2))
+        for breach in hear(listener, said)
+    ]
+    assert told == (["message-before-initialize", "initialize-repeated"] if agreed == "protocolVersion" else [])
+
+
 def test_roots_are_compared_by_what_their_text_means() -> None:
     assert rootpaths.misfit("/a~1b/additionalDirectories/0", {"a/b": {"additionalDirectories": [7]}}) == "no string"
     assert rootpaths.is_inside("/a/b/../c", ("/a",))

@@ -41,7 +41,9 @@ def initialize_repeated(event: Event, connection: Connection) -> Iterator[Found]
     """`initialize` is called again after it succeeded, or while it waits for its answer. From version 2 on a client may do so before its
     first other request; the last one that succeeds counts.
     """
-    if connection.asked is not None and (connection.version != 2 or connection.began is not None):
+    if connection.asked is None or not connection.has_handshake:
+        return
+    if connection.version != 2 or connection.began is not None:
         yield Found((*event.at, "method"), "`initialize` was called before on this connection", connection.asked)
 
 

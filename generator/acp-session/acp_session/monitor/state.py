@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from .kept import MOST_MARKS, MOST_REQUESTS, MOST_SESSIONS, Recent, Room, brief, key, size_of
 from .offers import Options, all_gates, size_of_options
 from .records import Listed, Pending, Question, Session
 from .rootpaths import distinct
-from .versions import is_named, is_unknown, spoken
+from .versions import is_named, is_unknown, negotiates, spoken
 
 if TYPE_CHECKING:
     from acp_bindings.runtime.strict import Strict
@@ -32,7 +32,6 @@ class Connection:
     def __init__(self, protocols: Mapping[Any, Strict], *, is_fixed: bool = False) -> None:
         self.protocols = protocols
         self.is_fixed = is_fixed
-        self.has_handshake = any(strict.route("initialize", is_request=True) for strict in protocols.values())
         first = next(iter(protocols.values()))
         self.strict: Strict | None = first
         self.is_named = False
@@ -173,6 +172,11 @@ class Connection:
         found = self.speaking(version)
         self.strict = found if is_agreed else found or self.strict
         self.is_named = is_named(version, self.protocols)
+
+    @cached_property
+    def has_handshake(self) -> bool:
+        """Whether `initialize` agrees on a version, as in ACP and MCP. Of a method of that name elsewhere their documents say nothing."""
+        return any(map(negotiates, self.protocols.values()))
 
     # --- what is let go ---
 
