@@ -246,6 +246,7 @@ def test_an_option_of_an_unknown_name_is_told_with_the_nearest_one(project: Path
         ("return {'a.txt': '', 'A.txt': ''}", "which some systems take for one"),
         ("return {'a': '', 'a/b/c': ''}", "'a/b/c' needs a folder"),
         ("raise BaseException('x')", "BaseException: x"),
+        ("raise type('Odd', (Exception,), {'__str__': lambda self: 1 / 0})", "failed: Odd. Nothing was written"),
         ("import asyncio; raise asyncio.CancelledError", "CancelledError"),
         ("return {}", "it made no file"),
         ("return type('M', (dict,), {'items': lambda self: 1 / 0})()", "ZeroDivisionError"),

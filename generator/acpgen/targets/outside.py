@@ -99,7 +99,12 @@ def limited_time() -> Generator[None]:
 
 
 def _reason(error: BaseException) -> str:
-    return str(error) if isinstance(error, _OutOfTime) else f"{type(error).__name__}: {error}".rstrip(": ")
+    if isinstance(error, _OutOfTime):
+        return str(error)
+    try:
+        return f"{type(error).__name__}: {error}".rstrip(": ")
+    except Exception:  # noqa: BLE001 - its text is code of others too
+        return type(error).__name__
 
 
 def files_of(made: object, at: str, name: str) -> Mapping[str, str]:
