@@ -78,6 +78,30 @@ def test_types_that_are_parts_of_themselves_are_known_to_both_checkers(
     assert done(folder, "ran") == ("""['a'] 3 b'{"meta":{"a":"b","c":[["d"],{}]},"two":[[],"x"]}'\n['a']\n""")
 
 
+def test_integers_of_any_size_are_constants_to_both_checkers(tmp_path: Path) -> None:
+    large = 1 << 63
+    definitions = {
+        "One": {"const": large},
+        "Some": {"enum": [1, large, -large, "x"]},
+        "Holder": {"type": "object", "properties": {"one": {"const": -large - 1}, "node": {"$ref": "#/$defs/Node"}}},
+        "Node": {"anyOf": [{"const": large}, {"type": "array", "items": {"$ref": "#/$defs/Node"}}]},
+    }
+    folder = made(tmp_path, definitions)
+    (folder / "pyrightconfig.json").write_text(json.dumps({"typeCheckingMode": "strict", "pythonVersion": "3.11"}))
+    done(folder, "pyright", "--pythonpath", sys.executable, "-p", ".")
+    done(folder, "mypy", "--strict", "--config-file=", "--cache-dir", str(tmp_path / "c"), "-p", "typed")
+    (folder / "ran.py").write_text(
+        "import typed.wire as wire\n"
+        f"print(wire.decode_as(wire.Some, {large}), wire.Holder(one={-large - 1}).one)\n"
+        f"print(*wire.validate_as(wire.Some, {large + 1}))\n"
+        f"try: wire.decode_as(wire.Node, [{large + 1}])\n"
+        "except ValueError as error: print(error)\n"
+    )
+    told = done(folder, "ran").splitlines()
+    assert told[0] == f"{large} {-large - 1}"
+    assert all(f"{large + 1}" in line for line in told[1:]) and len(told) == 3
+
+
 @pytest.mark.parametrize("name", ["Item", "Model"])  # `Model` is imported too: then the target spells each name
 def test_a_module_imports_only_what_it_uses(name: str, tmp_path: Path) -> None:
     thing = {"type": "object", "properties": {"name": {"type": "string"}, "other": {"$ref": f"#/$defs/{name}"}}}

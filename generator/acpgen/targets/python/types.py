@@ -131,8 +131,17 @@ def _constants(values: tuple[Scalar, ...]) -> Annotation:
     """A set of constants. Python takes true for 1 and has no `Literal` of fractions: all but text is compared as JSON."""
     if _is_text(values):
         return Literals(values)
-    base = _ANY if any(isinstance(value, float) for value in values) else Literals(values)
+    base = _ANY if any(isinstance(value, float) for value in values) else _literals(values)
     return Marked(base, "Exact", constants(values))
+
+
+def _literals(values: tuple[Scalar, ...]) -> Annotation:
+    """Constants as type checkers read them: mypy has no `Literal` of an integer that 64 bits do not hold."""
+    small = tuple(value for value in values if not isinstance(value, int) or abs(value) < 1 << 63)
+    if small == values:
+        return Literals(values)
+    integer = Named("int")
+    return Either((Literals(small), integer)) if small else integer
 
 
 def _is_text(values: tuple[object, ...]) -> bool:
