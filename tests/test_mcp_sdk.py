@@ -113,7 +113,7 @@ def replaced(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "schema").mkdir()
     for revision, name in SCHEMAS.items():
         shutil.copy(evidence.path(name), folder / "schema" / f"{revision}.json")
-    script = {**runpy.run_path(os.fspath(evidence.path(SCRIPT))), "SCHEMA_DIR": folder / "schema"}
+    script: dict[str, Any] = {**runpy.run_path(os.fspath(evidence.path(SCRIPT))), "SCHEMA_DIR": folder / "schema"}
     main, star, unions = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     exec(main, script)
     script["main"]()
