@@ -25,7 +25,7 @@ KEPT = frozenset(
     {
         *("alternative-removed/record", "closed-field-added/gated-by-a-known-capability"),
         *("closed-variant-removed/closed", "field-removed/closed", "field-removed/open", "extension-undeclared/typed"),
-        *("extension-declared/meta", "extension-declared/typed"),
+        *("extension-declared/meta", "extension-declared/typed", "extension-declared/values-of-a-map"),
         *("method-kind-changed/to-notification", "method-kind-changed/to-request"),
         *("method-removed/notification", "method-removed/request", "method-renamed/declared"),
         *("required-field-added/in-a-list", "required-field-added/params", "required-field-added/result"),

@@ -41,11 +41,11 @@ class Doubts:
         """
         return self._relation(pair, sender, declared).verdict.value
 
-    def included_of(self, pair: Pair, sender: Revision, json_type: str) -> Answer:
-        """As `included`, of the values of one JSON type."""
+    def of_type(self, pair: Pair, sender: Revision, json_type: str) -> Relation:
+        """The relation of a pair by the values of one JSON type alone, of those that the sender declares."""
         alone: Schema = {"type": json_type}
         old, new = (_question(pair.on(side), sender == side) for side in ("old", "new"))
-        return self.between({"allOf": [old, alone]}, {"allOf": [new, alone]}, sender).verdict.value
+        return self.between({"allOf": [old, alone]}, {"allOf": [new, alone]}, sender)
 
     def heard(
         self, pair: Pair, alternative: ir.Type, sender: Revision, names: Collection[str] | None = None
