@@ -613,7 +613,7 @@ def test_a_handshake_is_one_that_agrees_on_a_version(agreed: str, tmp_path: Path
 
     schema = tmp_path / "tide.json"
     handshake = definition("initialize", "server")
-    definitions = {
+    definitions: dict[str, Any] = {
         "InitializeRequest": {**handshake, "allOf": [{"$ref": "#/$defs/Opening"}]},
         "InitializeResponse": definition("initialize", "server"),
         "LogNotification": definition("log", "client"),
