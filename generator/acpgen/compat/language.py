@@ -101,7 +101,7 @@ def _of_root(schema: JSON) -> list[str]:
     """The references of a root, its definitions aside."""
     if not is_object(schema):
         return []
-    own = {key: value for key, value in schema.items() if key not in ("$defs", "definitions")}
+    own = {key: value for key, value in schema.items() if key not in DEFINITIONS}
     return [*refs_anywhere(own)]
 
 

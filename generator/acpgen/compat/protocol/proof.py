@@ -32,20 +32,14 @@ class Doubts:
         self._allowance = allowance
         self._steps = max(STEPS, allowance.left // 100)
         self._comparer: Comparer | None = None
-        self._relations: dict[tuple[ir.Type, ir.Type, Revision, bool], Relation] = {}
+        self._relations: dict[tuple[ir.Type, ir.Type, Revision, bool, str], Relation] = {}
 
-    def included(self, pair: Pair, sender: Revision, *, declared: bool = True) -> Answer:
+    def included(self, pair: Pair, sender: Revision, *, declared: bool = True, json_type: str = "") -> Answer:
         """Whether everything that the sender's side of a pair accepts is accepted by the other.
 
-        `declared` keeps the sender to what its schema declares, and to extensions.
+        `declared` keeps the sender to what its schema declares, and to extensions; `json_type` to the values of one type.
         """
-        return self._relation(pair, sender, declared).verdict.value
-
-    def of_type(self, pair: Pair, sender: Revision, json_type: str) -> Relation:
-        """The relation of a pair by the values of one JSON type alone, of those that the sender declares."""
-        alone: Schema = {"type": json_type}
-        old, new = (_question(pair.on(side), sender == side) for side in ("old", "new"))
-        return self.between({"allOf": [old, alone]}, {"allOf": [new, alone]}, sender)
+        return self._relation(pair, sender, declared, json_type).verdict.value
 
     def heard(
         self, pair: Pair, alternative: ir.Type, sender: Revision, names: Collection[str] | None = None
@@ -59,13 +53,15 @@ class Doubts:
         known = _question(pair.on(opposite(sender)), declared=True)
         return self.between(*((sent, known) if sender == "old" else (known, sent)), sender)
 
-    def counterexample(self, pair: Pair, sender: Revision, *, declared: bool = True) -> tuple[ir.JSON] | None:
-        """A value that the sender's side of a pair accepts, or `declared` too, and the other refuses; `None` where none was found."""
-        witness = self._relation(pair, sender, declared=declared).witness
+    def counterexample(
+        self, pair: Pair, sender: Revision, *, declared: bool = True, json_type: str = ""
+    ) -> tuple[ir.JSON] | None:
+        """A value that the sender's side of a pair accepts and the other refuses, kept to as in `included`; `None` where none was found."""
+        witness = self._relation(pair, sender, declared, json_type).witness
         return None if witness is None else (witness.value,)
 
-    def _relation(self, pair: Pair, sender: Revision, declared: bool) -> Relation:
-        key = (pair.old, pair.new, sender, declared)
+    def _relation(self, pair: Pair, sender: Revision, declared: bool, json_type: str) -> Relation:
+        key = (pair.old, pair.new, sender, declared, json_type)
         if key not in self._relations:
             self._relations[key] = self._asked(*key)
         return self._relations[key]
@@ -92,8 +88,10 @@ class Doubts:
                 pending.extend(references(side.written[name]))
         return [schema, *(side.written[name] for name in names)]
 
-    def _asked(self, old: ir.Type, new: ir.Type, sender: Revision, declared: bool) -> Relation:
+    def _asked(self, old: ir.Type, new: ir.Type, sender: Revision, declared: bool, json_type: str) -> Relation:
         before, after = _question(old, declared and sender == "old"), _question(new, declared and sender == "new")
+        if json_type:
+            before, after = ({"allOf": [each, {"type": json_type}]} for each in (before, after))
         return self.between(before, after, sender)
 
     def _opened(self) -> Comparer:

@@ -36,12 +36,7 @@ class Evidence:
         if judgement.accepted_by is None:
             return None
         if isinstance(fact, LimitChanged):
-            judged = _judged_by(fact)
-            if judged is None:
-                value = self.on.doubts.counterexample(pair, judgement.accepted_by)
-            else:
-                shown = self.on.doubts.of_type(pair, judgement.accepted_by, judged).witness
-                value = None if shown is None else (shown.value,)
+            value = self.on.doubts.counterexample(pair, judgement.accepted_by, json_type=_judged_by(fact))
             return (
                 None if value is None else self.refusal(replace(judgement, leaf=exactly(*value)), found.steps, joined)
             )
@@ -67,8 +62,8 @@ class Evidence:
         around = () if found.home is None else (found.home.pair,)
         if any(self.on.doubts.included(pair, sender) == "yes" for pair in (found.pair, *around)):
             return True
-        judged = _judged_by(found.fact) if isinstance(found.fact, LimitChanged) else None
-        return judged is not None and self.on.doubts.of_type(found.pair, sender, judged).verdict.value == "yes"
+        judged = _judged_by(found.fact) if isinstance(found.fact, LimitChanged) else ""
+        return bool(judged) and self.on.doubts.included(found.pair, sender, json_type=judged) == "yes"
 
     def mistaken(self, judgement: Judgement, found: PlacedFact, joined: Joined) -> tuple[Judgement, Witness] | None:
         """The finding where a variant refuses a message and another branch of its union takes it."""
@@ -127,6 +122,6 @@ class Evidence:
         return told, None if relation.witness is None else witness
 
 
-def _judged_by(limit: LimitChanged) -> str | None:
-    """The JSON type whose values a limit judges; `None` where it judges any value."""
-    return next((kind for kind, keywords in BY_KIND.items() if limit.keyword in keywords), None)
+def _judged_by(limit: LimitChanged) -> str:
+    """The JSON type whose values a limit judges; empty where it judges any value."""
+    return next((kind for kind, keywords in BY_KIND.items() if limit.keyword in keywords), "")
