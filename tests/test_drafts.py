@@ -437,3 +437,15 @@ def test_a_file_that_holds_definitions_alone_may_have_members_of_its_own_but_no_
     assert [str(note) for note in made.notes] == [
         "schema.json#: 'defintions' is no keyword of JSON Schema, and means nothing. Did you mean 'definitions'?"
     ]
+
+
+def test_a_file_that_holds_definitions_alone_is_told_what_looks_like_schemas_and_is_not_read() -> None:
+    document = {
+        "swagger": "2.0",
+        "paths": {"/a": {"schema": {"$ref": "#/definitions/A"}}},
+        "definitions": {"A": {"$ref": "#/parts/B"}},
+        "parts": {"B": {"type": "string"}},
+    }
+    assert [str(note) for note in bundled(document).notes] == [
+        "schema.json#: 'paths' is no keyword of JSON Schema, and means nothing."
+    ]

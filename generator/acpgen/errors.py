@@ -446,6 +446,17 @@ class NothingDefined(Fault):
 
 
 @dataclass
+class NoKeyword(Fault):
+    """A document that is to be compared as a JSON Schema, and has no keyword of JSON Schema at its root."""
+
+    def what(self) -> str:
+        return (
+            "this is no JSON Schema: none of its members is a keyword. Name the schema itself; OpenAPI and other "
+            "documents around a schema are none."
+        )
+
+
+@dataclass
 class ReferenceLoop(Fault):
     """References that lead only to one another, so that no type is ever reached."""
 

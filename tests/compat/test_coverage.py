@@ -638,6 +638,59 @@ def test_what_the_root_refers_to_by_its_address_is_told_of_the_root_alone(root: 
     assert not [each for each in report.findings if each.severity != "editorial"]
 
 
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"x-methods": {"go": {"$ref": "#/definitions/Thing"}}},
+        {"paths": {"/go": {"schema": {"$ref": "#/definitions/Thing"}}}},
+        {"type": "object", "default": {"$ref": "#/definitions/Thing"}},
+        {"contentSchema": {"$ref": "#/definitions/Thing"}},
+        {"if": {"$ref": "#/definitions/Thing"}},
+        {"then": {"$ref": "#/definitions/Thing"}},
+        {"$ref": "#/definitions/Other", "properties": {"a": {"$ref": "#/definitions/Thing"}}},
+        {"dependentSchemas": {"a": {"$ref": "#/definitions/Thing"}}},
+    ],
+    ids=lambda beside: "-".join(beside),
+)
+def test_a_definition_that_the_root_judges_nothing_by_is_compared(beside: Schema) -> None:
+    draft = "http://json-schema.org/draft-07/schema#"
+    sides: list[Schema] = [
+        {"$schema": draft, **beside, "definitions": {"Other": {"type": "object"}, "Thing": each}}
+        for each in (THING, NARROWER)
+    ]
+    report = compared(*sides, mode="language")
+    assert ("language-narrowed", "Thing") in [(each.rule, each.location) for each in report.findings]
+    assert relations(report)[:2] == ("no", "yes")
+
+
+@pytest.mark.parametrize("beside", [{"title": "a tool"}, {"type": "object"}, {"x-a": 1}], ids=str)
+def test_what_looks_like_schemas_and_is_under_no_keyword_is_undecided_where_it_differs(beside: Schema) -> None:
+    sides: list[Schema] = [{**beside, "inputSchema": each} for each in (THING, NARROWER)]
+    report = compared(*sides, mode="language")
+    assert [(each.rule, each.location) for each in report.findings] == [("language-undecided", "inputSchema")]
+    assert relations(report) == ("undecided",) * 4
+    assert compared(sides[0], {**sides[0], "maxProperties": 9}, mode="language").verdict == "breaking"
+
+
+def test_what_a_reference_leads_to_is_read_wherever_it_stands() -> None:
+    parts = {"schemas": {"Thing": {"$ref": "#/parts/schemas/Inner"}, "Inner": THING}, "notes": ["a"]}
+    sides: list[Schema] = [{"$ref": "#/parts/schemas/Thing", "parts": parts}]
+    sides.append(copy.deepcopy(sides[0]))
+    sides[1]["parts"]["schemas"]["Inner"] = NARROWER
+    sides[1]["parts"]["notes"] = ["b"]
+    report = compared(*sides, mode="language")
+    assert [each.rule for each in report.findings] == ["language-narrowed"]
+
+
+def test_a_document_that_is_no_schema_is_not_compared_as_one() -> None:
+    document: Schema = {"openapi": "3.1.0", "components": {"schemas": {"Thing": THING}}}
+    for sides in ((document, document), ({"type": "object"}, document), (document, {"type": "object"})):
+        with pytest.raises(Faults) as caught:
+            compared(*sides, mode="language")
+        assert "none of its members is a keyword" in str(caught.value)
+    assert compared({}, {"type": "object"}, mode="language").verdict == "breaking"
+
+
 @pytest.mark.parametrize("ref", ["https://[", "https://example.com/other.json"])
 def test_a_definition_that_nothing_leads_to_is_compared_whatever_references_say(ref: str) -> None:
     sides: list[Schema] = [{"$defs": {"Thing": each, "Odd": {"$ref": ref}}} for each in (THING, NARROWER)]

@@ -29,12 +29,13 @@ from acpgen.compat.findings import (
 from acpgen.compat.fingerprints import asked, fingerprint
 from acpgen.compat.sources import Comparable, Input, opened
 from acpgen.compat.spots import Spots
-from acpgen.errors import Fault, Faults, NameCollision, Unsupported, distinct
+from acpgen.errors import Fault, Faults, NameCollision, NoKeyword, Unsupported, distinct
 from acpgen.pointers import as_fragment, pointer, pointer_parts
 from acpgen.schema.effort import account, bounded
 from acpgen.schema.load import NO_REFERENCES, Documents, References
 from acpgen.schema.names import class_name
 from acpgen.schema.profile import choose
+from acpgen.schema.unread import holds_schemas, unread, without_places
 from acpgen.schema.walk import ASSERTIONS, Schema, asserts, is_object
 
 if TYPE_CHECKING:
@@ -275,7 +276,6 @@ def _roots(documents: Documents, origins: frozenset[str], foreign: Mapping[str, 
 
     `foreign` are the files that are no JSON Schema, with what of each is not read.
     """
-    from acpgen.compat.protocol.covered import holds_schemas, without_places
     from acpgen.compat.protocol.revision import Roots
 
     said: dict[str, Schema] = {}
@@ -347,7 +347,8 @@ def _language_report(old: Input, new: Input, budget: int, formats: bool) -> Repo
     from acpgen.compat.language import definitions, gone, judged, together
     from schema_inclusion import FORMATS, Allowance, Comparer
 
-    schemas = _whole(old.documents), _whole(new.documents)
+    wholes = _whole(old), _whole(new)
+    schemas = wholes[0].schema, wholes[1].schema
     asserted = tuple(FORMATS) if formats else ()
     comparer = Comparer(*schemas, steps=max(_STEPS, budget // 100), allowance=Allowance(budget), formats=asserted)
     comparison = comparer.compare()
@@ -359,11 +360,14 @@ def _language_report(old: Input, new: Input, budget: int, formats: bool) -> Repo
         comparison = judged(comparison, *schemas)
         apart = {place: judged(each, *schemas, place) for place, each in apart.items()}
     left = gone(*schemas)
-    inclusion = together([comparison, *apart.values()], is_open=bool(left))
+    strange = [each.unread for each in wholes]
+    others = [key for key in dict.fromkeys((*strange[0], *strange[1])) if strange[0].get(key) != strange[1].get(key)]
+    inclusion = together([comparison, *apart.values()], is_gone=bool(left), is_unread=bool(others))
     found = [*_language_findings(comparison, old, new, schemas, "")]
     for place, each in apart.items():
         found += _language_findings(each, old, new, schemas, place)
     found += [_about(_language_gone(place), old, new, schemas, place) for place in left]
+    found += [_of_unread(key, old, new, (strange[0].get(key), strange[1].get(key))) for key in others]
     equal = comparison.same and old.documents.says_the_same(new.documents)
     made: Bindings = "identical" if equal else _bindings(old, new)
     if not found and made != "identical":
@@ -397,8 +401,21 @@ _STEPS: Final = 25_000
 """Of one question. A larger budget gives it a hundredth."""
 
 
-def _whole(documents: Documents) -> JSON:
-    """The one schema that the documents make up: a file as it is, unless what it names may lie beside it."""
+@dataclass(frozen=True)
+class _Whole:
+    """The one schema that the documents of a side make up, and what of them is not read, by the key of the root with its file if there are
+    several.
+    """
+
+    schema: JSON
+    unread: Mapping[str, JSON]
+
+
+def _whole(side: Input) -> _Whole:
+    """What the documents of a side make up: a file as it is, unless what it names may lie beside it. Raises `Faults`."""
+    from acpgen.compat.language import is_other, led_to
+
+    documents = side.documents
     foreign = choose(documents)
     if foreign.document is not None:
         reason = f"{documents.name} is a document of the kind {foreign.title}, and no JSON Schema"
@@ -409,15 +426,25 @@ def _whole(documents: Documents) -> JSON:
                 )
             ]
         )
-    whole = documents.documents[0].value
-    if len(documents.documents) == 1 and (not documents.references or not is_object(whole)):
-        return whole
+    roots = {each.path: each.value for each in documents.documents}
+    if all(map(is_other, roots.values())):
+        raise Faults([NoKeyword(at=side.at(documents.documents[0].path))])
+    path, whole = next(iter(roots.items()))
+    alone = _Whole(whole, _unread(roots, {f"{path}{place}" for place in led_to(whole)}))
+    if len(roots) == 1 and (not documents.references or not is_object(whole)):
+        return alone
     try:
-        return _bundled(documents).schema
+        bundled = _bundled(documents)
     except Faults:
-        if len(documents.documents) == 1:
-            return whole  # what cannot be followed in it is undecided
+        if len(roots) == 1:
+            return alone  # what cannot be followed in it is undecided
         raise
+    return _Whole(bundled.schema, _unread(roots, bundled.origins.values()))
+
+
+def _unread(roots: Mapping[str, JSON], read: Iterable[str]) -> Mapping[str, JSON]:
+    found = unread(roots, frozenset(read))
+    return {key if len(roots) == 1 else f"{path} {key}": value for (path, key), value in found.items()}
 
 
 def _language_findings(
@@ -450,6 +477,14 @@ def _language_gone(place: str) -> Finding:
     message = f"The definition {pointer_parts(place)[-1]!r} was removed. The root does not refer to it, so who needs it is not known."
     advice = "Keep it, or accept the finding with a waiver if nobody needs it."
     return _language_finding("language-undecided", "undecided", message, advice, None)
+
+
+def _of_unread(key: str, old: Input, new: Input, contents: tuple[JSON, JSON]) -> Finding:
+    """What a root holds beside keywords differs, and looks as if schemas stood in it."""
+    message = f"Changed, and not compared: {key!r} is no keyword of JSON Schema, so its content is not read."
+    advice = "Name the schema itself, or review both places and waive the finding if it is harmless."
+    found = _about(_language_finding("language-undecided", "undecided", message, advice, None), old, new, contents, "")
+    return replace(found, location=key, fingerprint=fingerprint(found.rule, key, *contents))
 
 
 def _language_rewritten() -> Finding:

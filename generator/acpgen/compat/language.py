@@ -1,20 +1,34 @@
-"""What a comparison of two plain schemas covers beside their roots: the definitions that these do not refer to."""
+"""What a comparison of two plain schemas covers beside their roots: the definitions that these do not refer to, and what is no schema."""
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urljoin
 
 from acpgen.compat.findings import Answer, Inclusion
 from acpgen.compat.protocol.formats import unjudged, unknown
-from acpgen.pointers import pointer
-from acpgen.schema.walk import ASSERTIONS, DEFINITIONS, inside, is_object, refs_anywhere
+from acpgen.pointers import pointer, resolve
+from acpgen.schema.drafts import MODERN, draft_of
+from acpgen.schema.walk import (
+    ASSERTIONS,
+    DEFINITIONS,
+    KEYWORDS,
+    asserts,
+    children,
+    inside,
+    is_object,
+    refs,
+    refs_anywhere,
+)
 
 if TYPE_CHECKING:
     from acpgen.ir import JSON
+    from acpgen.schema.drafts import Draft
     from schema_inclusion import Comparison, Relation
 
 
@@ -22,7 +36,7 @@ def definitions(old: JSON, new: JSON) -> tuple[str, ...]:
     """The places of the definitions of both schemas that a root does not refer to, and that differ or refer to what differs."""
     before, after = _places(old), _places(new)
     shared = [place for place in before if place in after]
-    reached = _closure(before, _of_root(old), old) & _closure(after, _of_root(new), new)
+    reached = _judged(before, old) & _judged(after, new)
     differing = {place for place in shared if _text(before[place]) != _text(after[place])}
     differing |= before.keys() ^ after.keys()
     touched = _leading_to(before, differing, old) | _leading_to(after, differing, new)
@@ -62,14 +76,36 @@ def _reached(schema: JSON, place: str) -> list[JSON]:
 def gone(old: JSON, new: JSON) -> tuple[str, ...]:
     """The places of the definitions that only the old schema has, and that its root does not refer to."""
     before, after = _places(old), _places(new)
-    reached = _closure(before, _of_root(old), old)
+    reached = _judged(before, old)
     return tuple(place for place in before if place not in after and place not in reached)
 
 
-def together(comparisons: Sequence[Comparison], *, is_open: bool) -> Inclusion:
-    """The answers of all comparisons as one; `is_open`: something was compared with nothing."""
+def led_to(schema: JSON) -> frozenset[str]:
+    """The places that references lead to by a pointer from the root, `#/components/schemas/Thing`, however far."""
+    found: set[str] = set()
+    pending: list[JSON] = [schema]
+    while pending:
+        for reference in refs(pending.pop()):
+            place = unquote(reference)
+            if place.startswith("#/") and place not in found:
+                found.add(place)
+                with contextlib.suppress(KeyError):
+                    pending.append(resolve(schema, place))
+    return frozenset(found)
+
+
+def is_other(schema: JSON) -> bool:
+    """Whether an object is no JSON Schema at all: it has members, and none of them is a keyword."""
+    return is_object(schema) and bool(schema) and not any(key in KEYWORDS or key.startswith("x-") for key in schema)
+
+
+def together(comparisons: Sequence[Comparison], *, is_gone: bool, is_unread: bool) -> Inclusion:
+    """The answers of all comparisons as one. `is_gone`: a definition of the old schema was compared with nothing. `is_unread`: what is
+    not read differs.
+    """
     return Inclusion(
-        _worst([each.backward for each in comparisons], is_open), _worst([each.forward for each in comparisons], False)
+        _worst([each.backward for each in comparisons], is_gone or is_unread),
+        _worst([each.forward for each in comparisons], is_unread),
     )
 
 
@@ -105,7 +141,38 @@ def _of_root(schema: JSON) -> list[str]:
     return [*refs_anywhere(own)]
 
 
-def _closure(places: Mapping[str, JSON], start: Iterable[str], whole: JSON) -> set[str]:
+def _judged(places: Mapping[str, JSON], whole: JSON) -> set[str]:
+    """The definitions that a root judges values by, however far its references lead to them."""
+    judging = partial(_judging, draft=draft_of(whole, {}) or MODERN)
+    return _closure(places, judging(whole), whole, judging)
+
+
+def _judging(schema: JSON, draft: Draft) -> Iterator[str]:
+    """The references of a schema by which it judges values, its definitions aside."""
+    pending = [schema]
+    while pending:
+        node = pending.pop()
+        if not is_object(node):
+            continue
+        if isinstance(node.get("$ref"), str):
+            yield node["$ref"]
+            if draft.is_lone_ref:
+                continue
+        is_conditional = "if" in node and ("then" in node or "else" in node)
+        for (keyword, *_), child in children(node):
+            if asserts(keyword) and draft.knows(keyword) and (is_conditional or keyword not in _CONDITIONS):
+                pending.append(child)
+
+
+_CONDITIONS: Final = ("if", "then", "else")
+
+
+def _closure(
+    places: Mapping[str, JSON],
+    start: Iterable[str],
+    whole: JSON,
+    references: Callable[[JSON], Iterable[str]] = refs_anywhere,
+) -> set[str]:
     """The definitions of a whole schema that references, or places, lead to, however far."""
     means = _Means(places, whole)
     found: set[str] = set()
@@ -114,7 +181,7 @@ def _closure(places: Mapping[str, JSON], start: Iterable[str], whole: JSON) -> s
         place = pending.pop()
         if place in places and place not in found:
             found.add(place)
-            pending.extend(means.place(each, place) for each in refs_anywhere(places[place]))
+            pending.extend(means.place(each, place) for each in references(places[place]))
     return found
 
 

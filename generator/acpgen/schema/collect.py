@@ -36,6 +36,7 @@ from acpgen.schema.load import Documents, check_schema, published
 from acpgen.schema.names import class_name
 from acpgen.schema.siblings import FILES
 from acpgen.schema.unions import branches_of, constant
+from acpgen.schema.unread import unread
 from acpgen.schema.walk import (
     ASSERTIONS,
     DEFINITIONS,
@@ -132,6 +133,7 @@ class _Collector:
         for path in self.own:
             self._localise(SchemaPlace(path, ()), self.files[path])
         self._localise_pending()
+        self._note_unread()
         if self.faults:
             raise Faults(self.faults)
         self._name_roots()
@@ -233,6 +235,12 @@ class _Collector:
             meant = meant_by(key)
             if meant or not (is_container or key.startswith("x-")):
                 self.unknown.setdefault((place.path, key), []).append(place.at)
+
+    def _note_unread(self) -> None:
+        """Remember what the roots that are no schemas hold beside keywords, if it looks like schemas and no reference leads there."""
+        containers = {path: root for path, root in self._own_files() if ASSERTIONS.isdisjoint(root)}
+        for path, key in unread(containers, {place.at for place in self.known}):
+            self.unknown.setdefault((path, key), [SchemaPlace(path, ()).at])
 
     def _unknown(self) -> list[UnknownKeyword]:
         """Each that is like a keyword, at all its places; any other once in a file."""

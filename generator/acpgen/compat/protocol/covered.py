@@ -13,9 +13,9 @@ from typing import Any, Final
 from acpgen import ir
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.revision import REFERENCE, Revised, wordless
-from acpgen.pointers import plain_pointer, reference_to, target
+from acpgen.pointers import reference_to, target
 from acpgen.schema.unions import branches_of, constant, lone_reference
-from acpgen.schema.walk import ASSERTIONS, Schema, asserts, is_array, is_object, refs
+from acpgen.schema.walk import ASSERTIONS, Schema, asserts, is_object, refs
 
 GROUPED: Final = "definitions in a group are not read"
 UNREAD: Final = "a reference leads to a place that is not read"
@@ -297,35 +297,6 @@ def _leads_astray(schema: Any) -> bool:
 
 def _is_local(reference: str) -> bool:
     return reference.startswith("#/$defs/") and reference == reference_to(target(reference))
-
-
-def holds_schemas(value: Any) -> bool:
-    """Whether something that is no part of a schema looks as if it held some."""
-    pending = [value]
-    while pending:
-        node = pending.pop()
-        if is_object(node):
-            if (
-                isinstance(node.get("$ref"), str)
-                or isinstance(node.get("type"), str)
-                or is_object(node.get("properties"))
-            ):
-                return True
-            pending.extend(node.values())
-        elif is_array(node):
-            pending.extend(node)
-    return False
-
-
-def without_places(value: Any, at: str, places: frozenset[str]) -> Any:
-    """What is left of a tree that stands at `file#/pointer` without what stands at places of its own."""
-    if at in places:
-        return None
-    if is_object(value):
-        return {key: without_places(inner, f"{at}{plain_pointer(key)}", places) for key, inner in value.items()}
-    if is_array(value):
-        return [without_places(inner, f"{at}/{index}", places) for index, inner in enumerate(value)]
-    return value
 
 
 def root_frame(revised: Revised) -> Schema:
