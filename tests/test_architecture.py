@@ -31,6 +31,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema.expressions": frozenset(),
     "schema.effort": frozenset({"errors", "schema.positions"}),
     "schema.walk": frozenset(),
+    "schema.unread": frozenset({"schema.walk"}),
     "schema.ways": frozenset({"errors", "schema.walk"}),
     "schema.edits": frozenset({"ir", "schema.positions", "schema.walk"}),
     "schema.names": frozenset(),
@@ -56,7 +57,8 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema.collect": frozenset(
         {
             *("schema.addresses", "schema.chosen", "schema.claims", "schema.dialect", "schema.drafts", "errors"),
-            *("schema.expressions", "schema.load", "schema.names", "schema.siblings", "schema.unions", "schema.walk"),
+            *("schema.expressions", "schema.load", "schema.names", "schema.siblings", "schema.unions", "schema.unread"),
+            "schema.walk",
         }
     ),
     "schema.dialect": frozenset({"errors", "schema.load", "schema.walk", "resources"}),
@@ -204,6 +206,7 @@ ARROWS: dict[str, frozenset[str]] = {
             "schema.unions",
             "meaning.texts",
             "meaning.values",
+            "schema.unread",
             "schema.walk",
         },
     ),

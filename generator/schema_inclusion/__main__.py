@@ -18,7 +18,7 @@ from typing import Final, NoReturn
 
 from schema_inclusion.answers import Relation, Satisfiability, Verdict, Witness
 from schema_inclusion.comparer import STEPS, compare, is_satisfiable
-from schema_inclusion.document import Dialect
+from schema_inclusion.document import Dialect, keywords
 from schema_inclusion.formats import FORMATS, UnknownFormat, chosen
 from schema_inclusion.values import Json
 
@@ -39,7 +39,7 @@ HEADINGS: Final = {
 
 
 class Unreadable(ValueError):
-    """A file that holds no JSON value, in one line."""
+    """A file that holds no JSON value, or no schema, in one line."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -100,16 +100,19 @@ def _steps(text: str) -> int:
 
 
 def read(path: Path) -> Json:
-    """The JSON value of a file. Raises `Unreadable`."""
+    """The JSON Schema of a file. Raises `Unreadable`, also for an object without one keyword: as a schema, it would accept everything."""
     try:
         text = path.read_text(encoding="utf-8-sig")
-        return _value(text)
+        value = _value(text)
     except OSError as fault:
         raise Unreadable(f"{path}: cannot be read: {fault.strerror or fault}. Name a file.") from fault
     except RecursionError as fault:
         raise Unreadable(f"{path}: is nested too deeply to be read.") from fault
     except ValueError as fault:
         raise Unreadable(f"{path}: is not JSON: {str(fault).splitlines()[0]}. Name a JSON Schema.") from fault
+    if isinstance(value, dict) and value and not any(key in keywords() or key.startswith("x-") for key in value):
+        raise Unreadable(f"{path}: is no JSON Schema: none of its members is a keyword. Name a JSON Schema.")
+    return value
 
 
 def _value(text: str) -> Json:

@@ -32,6 +32,14 @@ class Dialect(Enum):
     DRAFT_2020_12 = "https://json-schema.org/draft/2020-12/schema"
 
 
+@cache
+def keywords() -> frozenset[str]:
+    """The keywords of every draft, as the published meta-schemas list them."""
+    listed = [cast("Json", SPECIFICATIONS.contents(address)) for address in SPECIFICATIONS]
+    tables = [schema.get("properties") for schema in listed if isinstance(schema, dict)]
+    return frozenset(name for table in tables if isinstance(table, dict) for name in table)
+
+
 _LEGACY: Final = (Dialect.DRAFT_04, Dialect.DRAFT_06, Dialect.DRAFT_07)
 
 _SCHEMA_LISTS: Final = ("allOf", "anyOf", "oneOf", "prefixItems")

@@ -45,6 +45,25 @@ def test_the_exit_code_is_about_the_direction_that_is_needed(
     assert ask(tmp_path, [old, new], "--need", need) == code
 
 
+@pytest.mark.parametrize(
+    ("schema", "code"),
+    [
+        ({"openapi": "3.1.0", "components": {}}, 2),
+        ({"data": {"type": "integer"}}, 2),
+        ({}, 0),
+        ({"id": "urn:x"}, 0),
+        ({"title": "anything", "data": 1}, 0),
+        ({"x-ours": 1}, 0),
+    ],
+    ids=str,
+)
+def test_an_object_without_a_keyword_is_no_schema(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], schema: Any, code: int
+) -> None:
+    assert ask(tmp_path, [{}, schema]) == code
+    assert ("1.json: is no JSON Schema: none of its members is a keyword" in capsys.readouterr().err) is (code == 2)
+
+
 def test_the_answer_says_both_directions_with_reason_and_witness(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
