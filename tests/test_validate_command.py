@@ -84,10 +84,11 @@ MESSAGE = json.dumps(GOOD).encode()
         (MESSAGE + b"Content-Length: 9\r\n\r\n", "A header of LSP or DAP follows: write messages without"),
         (MESSAGE.decode().encode("utf-16"), "This is UTF-16: convert the file to UTF-8"),
         (MESSAGE.decode().encode("utf-16-be"), "This is UTF-16: convert the file to UTF-8"),
-        (gzip.compress(MESSAGE), "This is gzip: give the file a name that ends in .gz"),
+        (gzip.compress(MESSAGE, mtime=0), "This is gzip: give the file a name that ends in .gz"),
         (b"\x1e" + MESSAGE, "This begins with a record separator: remove it"),
         (b"data: " + MESSAGE, "This is an event stream: write what stands behind 'data:' alone"),
         (json.dumps(GOOD, indent=2).encode(), "Where a message takes several lines, write it in one"),
+        (b"10:00:00 DEBUG -> " + MESSAGE, "Where other text stands before or behind a message, remove it"),
         (MESSAGE + b"\r" + MESSAGE, "A carriage return does not end a line: end each with a line feed"),
     ],
 )
@@ -97,6 +98,28 @@ def test_messages_in_another_form_are_told_with_what_to_do(content: bytes, first
     (line, *_) = ran.stdout.decode().splitlines()
     assert line.startswith("1: wrong message: this is not JSON: ")
     assert line.endswith(f". {first}")
+
+
+def test_a_recording_in_another_form_is_told_with_what_to_do() -> None:
+    content = lines(b"10:00 -> " + MESSAGE + b"\n", GOOD, {"direction": "out", "message": GOOD})
+    ran = acpgen("validate", "-", "--session", given=content)
+    assert ran.returncode == 1
+    wanted = '{"from": "client", "message": …}'
+    assert ran.stdout.decode().splitlines() == [
+        "1: wrong message: the line is not JSON, or is nested too deep. Where other text stands before or behind a message, remove it",
+        f"2: wrong message: this is a message alone: write {wanted}, or judge each message by itself, without --session",
+        f"3: wrong message: a recorded line is an object that says who sent the message: write {wanted}",
+    ]
+    (*_, last) = acpgen("validate", "-", given=content).stdout.decode().splitlines()
+    assert last == ran.stdout.decode().splitlines()[-1]
+
+
+@pytest.mark.parametrize("options", [[], ["--session"]])
+def test_a_recorded_message_that_is_a_json_string_is_none(options: list[str]) -> None:
+    """Also where the string holds the JSON of a message."""
+    ran = acpgen("validate", "-", *options, given=lines({"from": "client", "message": json.dumps(GOOD)}))
+    assert ran.returncode == 1
+    assert "a JSON-RPC message is an object, not '{" in ran.stdout.decode()
 
 
 def test_json_verdicts_have_pointer_schema_sentence_code_and_rule() -> None:

@@ -127,7 +127,7 @@ class NoFiles(Fault):
     """A schema folder without any schema."""
 
     def what(self) -> str:
-        return "this folder holds no '*.json' file. Name the folder that holds the schema."
+        return "this folder holds no '*.json' file. Name the folder that holds the schema; convert a schema in YAML to JSON first."
 
 
 @dataclass
@@ -196,6 +196,8 @@ class NotJson(Fault):
     reason: str
 
     def what(self) -> str:
+        if self.at.partition(":")[0].lower().endswith((".yaml", ".yml")):
+            return f"acpgen reads JSON, and this is not JSON: {self.reason}. Convert the YAML file to JSON, and name that file."
         return f"this is not JSON: {self.reason}. Correct it here."
 
 

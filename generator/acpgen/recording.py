@@ -86,6 +86,7 @@ _FORMS: Final = (
     (re.compile(rb"\x1e"), "This begins with a record separator: remove it"),
     (re.compile(rb"(data|event|id|retry):"), "This is an event stream: write what stands behind 'data:' alone"),
     (re.compile(rb"\s*[\[{]\s*\Z"), "Where a message takes several lines, write it in one"),
+    (re.compile(rb"[^{]+\{.*\}\s*\Z"), "Where other text stands before or behind a message, remove it"),
     (re.compile(rb"[^\r]*\r[^\r]"), "A carriage return does not end a line: end each with a line feed"),
     (
         re.compile(rb"\s*\{.*\}\s*content-length[ \t]*:", re.IGNORECASE),
@@ -136,20 +137,39 @@ class Said:
 
     sender: str
     message: Any = None
+    is_text: bool = False
     is_gap: bool = False
     is_blank: bool = False
+
+    @property
+    def heard(self) -> Any:
+        """What a monitor takes: it reads text as a line, so a message that is a JSON string is its JSON."""
+        return json.dumps(self.message) if isinstance(self.message, str) and not self.is_text else self.message
+
+
+_ENVELOPE: Final = frozenset({"jsonrpc", "method", "result", "error"})
+
+
+def is_recorded(value: object) -> bool:
+    """Whether a line is meant as that of a recording, rather than as a message."""
+    if not is_object(value) or "jsonrpc" in value:
+        return False
+    return "from" in value or (is_object(value.get("message")) and not _ENVELOPE & value.keys())
 
 
 def said(value: object, sides: tuple[str, ...]) -> Said | str:
     """The content of a recorded line, or what is wrong with it."""
     if not is_object(value) or "from" not in value:
-        return "a recorded line is an object with 'from' and 'message'"
+        wanted = f'{{"from": "{sides[0]}", "message": …}}'
+        if is_object(value) and _ENVELOPE & value.keys():
+            return f"this is a message alone: write {wanted}, or judge each message by itself, without --session"
+        return f"a recorded line is an object that says who sent the message: write {wanted}"
     if value["from"] not in sides:
         return f"'from' must be one of {', '.join(map(repr, sides))}"
     if "message" in value:
         return Said(value["from"], value["message"])
     if isinstance(value.get("text"), str):
-        return Said(value["from"], value["text"], is_blank=not value["text"].strip())
+        return Said(value["from"], value["text"], is_text=True, is_blank=not value["text"].strip())
     if value.get("gap") is True:
         return Said(value["from"], is_gap=True)
     return "a recorded line has a 'message', or 'text' that was no JSON"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from acpgen import judge
-from acpgen.recording import Line, Said, remedy, said
+from acpgen.recording import Line, Said, is_recorded, remedy, said
 from acpgen.schema.walk import is_array, is_object
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def judged(
             yield LineVerdict(line.number, sender or "", "message", "", note=problems[0].sentence, end=line.end)
             continue
         speaker = sender
-        if is_object(value) and "from" in value and "jsonrpc" not in value:
+        if is_recorded(value):
             content, problems = said(value, sides), tuple(map(_inside, problems))
             if not isinstance(content, Said):
                 wrong = LineProblem("recording", content, code=-32600)
@@ -338,7 +338,7 @@ def conversation(lines: Iterable[Line], monitor: Monitor) -> Iterator[LineVerdic
         if content.is_blank:
             yield LineVerdict(number, content.sender, "blank", "", repeated, end=end)
             continue
-        breaches = monitor.observe(content.sender, content.message, index=number)
+        breaches = monitor.observe(content.sender, content.heard, index=number)
         method = breaches[0].method if breaches else _method(content.message)
         problems = (*repeated, *map(_breach, breaches))
         yield LineVerdict(number, content.sender, _kind(content.message), method, problems, monitor.unjudged, end)
@@ -355,7 +355,10 @@ def _content(line: Line, sides: tuple[str, ...]) -> tuple[Said | str, tuple[Line
     try:
         value, repeated = judge.read(line.content)
     except ValueError as error:
-        return _DENSE if judge.is_too_large(error) else "the line is not JSON, or is nested too deep", ()
+        if judge.is_too_large(error):
+            return _DENSE, ()
+        told = remedy(line.content)
+        return "the line is not JSON, or is nested too deep" + (f". {told}" if told else ""), ()
     problems = (LineProblem("duplicate-key", sentence, pointer, level="must") for pointer, sentence in repeated)
     return said(value, sides), tuple(map(_inside, problems))
 

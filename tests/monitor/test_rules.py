@@ -629,6 +629,16 @@ def test_a_handshake_is_one_that_agrees_on_a_version(agreed: str, tmp_path: Path
     assert told == (["message-before-initialize", "initialize-repeated"] if agreed == "protocolVersion" else [])
 
 
+def test_a_client_of_mcp_that_says_too_early_that_it_is_ready_has_said_so() -> None:
+    """The client broke a rule; the server that goes on, and the client that does, break none."""
+    opening, answer, ready, asked = mcp({})
+    listener = fixed("mcp/2025-06-18")
+    spoken = (opening, ready, answer, asked, client("tools/list", {}, id_=7), result("client", 1, {"roots": []}))
+    heard = [breach.rule for said in spoken for breach in hear(listener, said)]
+    assert heard == ["message-before-initialize"]
+    assert not {"initialized-not-sent", "request-before-initialized"} & {each.rule for each in listener.finish()}
+
+
 def test_roots_are_compared_by_what_their_text_means() -> None:
     assert rootpaths.misfit("/a~1b/additionalDirectories/0", {"a/b": {"additionalDirectories": [7]}}) == "no string"
     assert rootpaths.is_inside("/a/b/../c", ("/a",))

@@ -26,7 +26,7 @@ def apply(connection: Connection, event: Event) -> None:
     is_other = event.kind == "request" and event.method != "initialize"
     if is_other and event.sender == connection.sides[0] and connection.began is None:
         connection.began = event.index
-    if event.sender == connection.sides[0] and connection.initialized is not None:
+    if event.sender == connection.sides[0]:
         _go_on(connection, event)
     match event.kind:
         case "unreadable" | "malformed":
@@ -44,11 +44,12 @@ def apply(connection: Connection, event: Event) -> None:
 
 
 def _go_on(connection: Connection, event: Event) -> None:
-    """Take in that the client says something after the handshake was answered."""
+    """Take in that the client says it is ready, or something else after the handshake was answered."""
     if event.method == READY:
         connection.ready = event.index if connection.ready is None else connection.ready
     elif event.method != "ping" and event.kind in ("request", "notification", "result", "error"):
-        connection.worked = event.index if connection.worked is None else connection.worked
+        is_first = connection.initialized is not None and connection.worked is None
+        connection.worked = event.index if is_first else connection.worked
 
 
 def _request(connection: Connection, event: Event) -> None:
