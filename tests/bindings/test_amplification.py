@@ -7,13 +7,16 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import acp_bindings
 import pytest
 from acp_bindings import DecodeError, v1
 from acp_bindings.runtime import Dropped
-from acp_bindings.runtime.judging import MOST, Judge
+from acp_bindings.runtime.errors import ROOM
+from acp_bindings.runtime.judging import MOST, MOST_TEXT, Judge
+from acp_bindings.v1.strict import STRICT
+from pydantic import ValidationError
 
 ITEMS: Final = 60_000
 MEGABYTES: Final = 60
@@ -31,7 +34,7 @@ before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:
     v1.decode(line, sender=sender)
 except DecodeError as error:
-    assert len(error.problems) == 101, error
+    assert len(error.problems) == int(sys.argv[2]), error
 else:
     raise SystemExit("it is decoded")
 print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10)
@@ -72,15 +75,66 @@ def wrong(count: int, name: str) -> tuple[str, dict[str, Any]]:
 def test_what_decoding_takes_does_not_grow_with_what_is_wrong(name: str) -> None:
     sender, sent = wrong(ITEMS, name)
     line = json.dumps(sent, separators=(",", ":")).encode()
+    assert taken(sender, line, 101) < MEGABYTES
+
+
+def taken(sender: str, line: bytes, problems: int) -> int:
+    """The megabytes that decoding a line takes, of which so many problems are told."""
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, sender],
+        [sys.executable, "-c", PROGRAM, sender, str(problems)],
         input=line,
         capture_output=True,
         check=False,
         env={**os.environ, "PYTHONPATH": str(Path(acp_bindings.__file__).parents[1])},
     )
     assert done.returncode == 0, done.stderr.decode()
-    assert int(done.stdout) < MEGABYTES
+    return int(done.stdout)
+
+
+def below_a_key(length: int, name: str) -> tuple[Literal["agent", "client"], bytes]:
+    """A sender, and a message with 200 faults below one key."""
+    key = "k" * length
+    fields: dict[str, Any] = {
+        "enum": {"type": "string", "enum": [1] * 200},
+        "branches": {"type": "array", "items": {"anyOf": [{"const": 1, "title": 2}] * 200}},
+    }
+    if name == "twice":
+        sent = message("session/list", {"_meta": {key: "@"}})
+        twice = ",".join(['{"a":1,"a":1}'] * 200)
+        return "client", json.dumps(sent).replace('"@"', f"[{twice}]").encode()
+    form = {"type": "object", "properties": {key: fields[name]}}
+    params = {"sessionId": "s", "mode": "form", "message": "m", "requestedSchema": form}
+    return "agent", json.dumps(message("elicitation/create", params)).encode()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the unit of the memory that a process has taken differs")
+@pytest.mark.parametrize(("name", "problems"), [("enum", 1), ("branches", 1)])
+def test_a_long_key_is_not_held_once_for_each_fault_below_it(name: str, problems: int) -> None:
+    assert taken(*below_a_key(1_000_000, name), problems) < 40  # a copy for each took 765 and 1,148
+
+
+@pytest.mark.parametrize("length", [10, 900, 2_000, 100_000])
+@pytest.mark.parametrize("name", ["twice", "enum", "branches"])
+def test_what_is_wrong_below_a_long_key_is_told_up_to_so_much_text(name: str, length: int) -> None:
+    sender, line = below_a_key(length, name)
+    with pytest.raises(DecodeError) as caught:
+        v1.decode(line, sender=sender)
+    for problems in (caught.value.problems, STRICT.validate(line, sender=sender)):
+        assert problems[0].pointer
+        assert problems[0].pointer.count("k") in (0, length)
+        assert sum(len(problem.pointer) for problem in problems) < 2 * length + ROOM
+        assert len(problems) == 101 if length == 10 else len(problems) < 101
+
+
+def test_a_long_key_above_what_is_right_or_may_be_dropped_changes_nothing() -> None:
+    for length in (10, 2_000, 1_000_000):
+        form = {"type": "object", "properties": {"k" * length: {"type": "string"}}}
+        sent = message(
+            "elicitation/create", {"sessionId": "s", "mode": "form", "message": "m", "requestedSchema": form}
+        )
+        decoded: Any = v1.decode(json.dumps(sent), sender="agent")
+        assert list(decoded.params.requested_schema.properties) == ["k" * length]
+        assert type(decoded.params.requested_schema.properties["k" * length]).__name__ == "StringPropertySchema"
 
 
 def test_some_thousand_items_that_may_be_dropped_are() -> None:
@@ -122,3 +176,16 @@ def test_a_value_of_which_a_branch_was_passed_over_is_not_taken_for_right() -> N
     value = ["x"] * (MOST + 5) + [["y"]]
     assert not judge.takes(value)
     assert judge.takes([[1]] * (MOST + 5))
+
+
+def test_values_of_a_map_have_one_error_each_until_told_and_then_as_many_as_their_keys_leave_room_for() -> None:
+    judge = Judge(dict[str, list[dict[str, int]]])
+    with pytest.raises(ValidationError) as caught:
+        judge.decoded({"a": [{"b": "x", "c": "y"}]})
+    assert caught.value.error_count() == 1
+    wrong_items = [{"b": "x"}] * 100
+    assert len(judge.errors({"a": wrong_items})) == 100
+    assert len(judge.errors({"a" * (MOST_TEXT // 10 - 1): wrong_items})) == 10
+    assert judge.errors({"a" * (MOST_TEXT + 1): wrong_items}) == []
+    assert not judge.takes({"a" * (MOST_TEXT + 1): wrong_items})
+    assert judge.takes({"a" * (MOST_TEXT + 1): [{"b": 1}]})

@@ -3,6 +3,9 @@
 pydantic keeps every error of a value, some hundred bytes each, and a wrong item takes three: `{},`. So the validators here are built from
 the schemas of its own with one change. The first ends at the first wrong item of an array, and says whether a value is taken. The
 second passes over what comes after so many errors, and says what is wrong with a value that the first has refused.
+
+Each error holds a copy of the keys on the way to it, and a key of a map is as long as a peer likes. So the first tells one error for
+each value of a map, and the second passes over values once those keys take too much.
 """
 
 from __future__ import annotations
@@ -11,13 +14,15 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
-from pydantic_core import CoreConfig, ErrorDetails, SchemaValidator, core_schema
+from pydantic_core import CoreConfig, ErrorDetails, PydanticCustomError, SchemaValidator, core_schema
 
 from .json_types import is_object
 from .model import Reading
 
 MOST: Final = 2_000
 """After so many errors the rest of a value is not looked at. Errors of one item are told whole."""
+MOST_TEXT: Final = 1 << 18
+"""How many characters the keys of maps in these errors may have; values behind more are not looked at."""
 
 
 class Judge:
@@ -46,7 +51,7 @@ class Judge:
     @property
     def _general(self) -> SchemaValidator:
         if self._built is None:
-            self._built = _validator(changed(self.core_schema, ended_early))
+            self._built = _validator(changed(self.core_schema, _ended_early))
         return self._built
 
     def errors(self, value: Any) -> list[ErrorDetails]:
@@ -107,20 +112,76 @@ def changed(schema: Any, change: Change) -> Any:
     return change({key: part if key in _NO_SCHEMAS else changed(part, change) for key, part in schema.items()})
 
 
-def ended_early(schema: dict[str, Any]) -> dict[str, Any]:
+def _ended_early(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a value that is refused at the first of its items that is wrong, with one error of each value of a map."""
+    made, named = fail_fast(schema), _VALUES.get(schema["type"])
+    if named not in schema:
+        return made
+    return {**made, named: core_schema.no_info_wrap_validator_function(_with_one_error, schema[named])}
+
+
+def fail_fast(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema of a value that is refused at the first of its items that is wrong."""
     return {**schema, "fail_fast": True} if schema["type"] in ("list", "dict", "tuple") else schema
 
 
+def with_short_keys(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a map that is refused where a key is long, whatever stands there."""
+    if _VALUES.get(schema["type"]) not in schema:
+        return schema
+    return dict(core_schema.no_info_before_validator_function(_refuse_long_keys, cast("Any", schema)))
+
+
+_VALUES: Final = {"dict": "values_schema", "model-fields": "extras_schema"}
+"""What a map calls the schema of its values, and a record that of its further fields."""
+
+
+def _with_one_error(value: Any, handler: core_schema.ValidatorFunctionWrapHandler) -> Any:
+    try:
+        return handler(value)
+    except ValidationError:
+        raise PydanticCustomError("value", "the value is not what stands here") from None
+
+
+def _refuse_long_keys(value: Any) -> Any:
+    if is_object(value) and _longest_key(value) > _SHORT:
+        raise PydanticCustomError("key", "a key is long")
+    return value
+
+
+_SHORT: Final = 1_000
+
+
+def _longest_key(value: Mapping[str, Any]) -> int:
+    return max(map(len, value), default=0)
+
+
 def _counted(schema: dict[str, Any]) -> dict[str, Any]:
     match schema["type"]:
-        case "list" | "dict" | "model-fields":
-            named = {"list": "items_schema", "dict": "values_schema"}.get(schema["type"], "extras_schema")
-            return {**schema, named: _with_count(schema[named])} if named in schema else schema
+        case "list":
+            return (
+                {**schema, "items_schema": _with_count(schema["items_schema"])} if "items_schema" in schema else schema
+            )
+        case "dict" | "model-fields":
+            named = _VALUES[schema["type"]]
+            if named not in schema:
+                return schema
+            made = cast("Any", {**schema, named: _with_count(schema[named])})
+            return dict(core_schema.with_info_wrap_validator_function(_keyed, made))
         case "tuple":
             return {**schema, "items_schema": [_with_count(item) for item in schema["items_schema"]]}
         case _:
             return schema
+
+
+def _keyed(value: Any, handler: core_schema.ValidatorFunctionWrapHandler, info: core_schema.ValidationInfo[Any]) -> Any:
+    reading: Reading = info.context
+    before = reading.keys
+    reading.keys = before + (_longest_key(value) if is_object(value) else 0)
+    try:
+        return handler(value)
+    finally:
+        reading.keys = before
 
 
 def _with_count(schema: Any) -> core_schema.CoreSchema:
@@ -129,11 +190,12 @@ def _with_count(schema: Any) -> core_schema.CoreSchema:
 
 def _count(value: Any, handler: core_schema.ValidatorFunctionWrapHandler, info: core_schema.ValidationInfo[Any]) -> Any:
     reading: Reading = info.context
-    before = reading.errors
-    if before >= MOST:
+    before, text = reading.errors, reading.text
+    if before >= MOST or text + reading.keys > MOST_TEXT:
         return value
     try:
         return handler(value)
     except ValidationError as error:
         reading.errors = max(reading.errors, before + error.error_count())
+        reading.text = max(reading.text, text + reading.keys * error.error_count())
         raise

@@ -1,8 +1,8 @@
 """The quick way to read a value: by pydantic's core alone, which follows tags, tells fields and refuses without a step in Python.
 
 What is taken is what the general way takes, as the same records; what is refused may still be right, and is read again the general way. So
-a schema is changed here only to what takes less: a tag that is no text, a variant by default and an unknown field that is called like a
-field in Python are left to the general way, and so is each type whose values are checked by more than their types.
+a schema is changed here only to what takes less: a tag that is no text, a variant by default, a long key of a map and an unknown field
+that is called like a field in Python are left to the general way, and so is each type whose values are checked by more than their types.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pydantic_core import CoreConfig, PydanticKnownError, SchemaValidator, core_schema
 
-from .judging import STRICT, changed, ended_early
+from .judging import STRICT, changed, fail_fast, with_short_keys
 from .markers import FALLBACK, Discriminator
 from .model import AsItCame, Namesakes, Settled, Unknown
 
@@ -74,7 +74,7 @@ def _quickly(schema: dict[str, Any], known: Mapping[str, Any]) -> dict[str, Any]
         ):
             raise _General
         case _:
-            return ended_early(schema)
+            return with_short_keys(fail_fast(schema))
 
 
 def _by_tag(

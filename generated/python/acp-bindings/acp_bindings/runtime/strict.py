@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,6 +23,7 @@ from .errors import (
     DecodeError,
     Problem,
     more_than,
+    parted,
     shown,
     told,
 )
@@ -435,13 +436,11 @@ class Strict:
 
 def _first(found: Iterable[Violation], limit: int | None) -> tuple[Violation, ...]:
     """As many problems as are wanted, and a last one that says so if there are more."""
-    problems = iter(found)
-    first = tuple(islice(problems, limit))
-    more = next(problems, None)
+    first, more = parted(found, limit)
     return (
         first
         if more is None
-        else (*first, Violation("", "", more_than(limit), more.code, "more"))
+        else (*first, Violation("", "", more_than(len(first)), more.code, "more"))
     )
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -16,6 +15,8 @@ REQUEST_CANCELLED: Final = -32800
 
 LIMIT: Final = 100
 """How many problems of one message are told, where nothing else is asked for."""
+ROOM: Final = 1 << 16
+"""How many characters the pointers of these may have together; the first is told however long it is. A key is as long as a peer likes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,20 +35,34 @@ class Problem:
         return f"{self.pointer or '(message)'}: {self.sentence}"
 
 
+Found = TypeVar("Found", bound=Problem)
+
+
 def limited(found: Iterable[Problem], limit: int = LIMIT) -> tuple[Problem, ...]:
     """The first problems, and a last one if there are more."""
-    problems = iter(found)
-    first = tuple(islice(problems, limit))
-    return (
-        first
-        if next(problems, None) is None
-        else (*first, Problem("", "", more_than(limit)))
-    )
+    first, more = parted(found, limit)
+    return first if more is None else (*first, Problem("", "", more_than(len(first))))
 
 
-def more_than(limit: int | None) -> str:
+def parted(
+    found: Iterable[Found], limit: int | None
+) -> tuple[tuple[Found, ...], Found | None]:
+    """The problems that are told, and the next one if there are more; `None` is no limit."""
+    first: list[Found] = []
+    room = ROOM
+    for problem in found:
+        if limit is not None and (
+            len(first) == limit or (first and len(problem.pointer) > room)
+        ):
+            return tuple(first), problem
+        first.append(problem)
+        room -= len(problem.pointer)
+    return tuple(first), None
+
+
+def more_than(count: int) -> str:
     """Says that more is wrong than is told."""
-    return f"there are more problems than these {limit}"
+    return f"there are more problems than these {count}"
 
 
 class DecodeError(ValueError):

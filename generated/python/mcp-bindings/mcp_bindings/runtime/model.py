@@ -347,10 +347,14 @@ _FRESH: dict[type[BaseModel], tuple[tuple[str, Any], ...]] = {}
 
 
 class Reading:
-    """What is noted while one message is decoded: by `trial` what was checked; `errors` counts what is wrong in items with a limit."""
+    """What is noted while one message is decoded: by `trial` what was checked; `errors` counts what is wrong in items with a limit,
+    `keys` the characters of the keys of maps on the way, and `text` those in the errors.
+    """
 
     trial: Any = None
     errors: int = 0
+    keys: int = 0
+    text: int = 0
 
 
 class Noted(Reading):
