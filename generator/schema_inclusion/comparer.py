@@ -35,6 +35,8 @@ from schema_inclusion.witness import FEWEST_CANDIDATES, MOST_CANDIDATES, Checker
 STEPS: Final = 25_000
 """Steps that one question may take, and as many again for every 2,500 schemas in the documents: about a second."""
 STEPS_A_SCHEMA: Final = 10
+MOST_STEPS: Final = 250_000
+"""What a question gets at most for large schemas: so one that cannot be decided leaves enough to the others, and ends in seconds."""
 STEPS_OF_SEARCH: Final = 10_000
 """Steps that the search for a witness may take when the proof has failed."""
 STEPS_OF_ENGINE: Final = 5_000
@@ -92,7 +94,7 @@ class Comparer:
         self._allowance = allowance
         self._granted = 0
         schemas = tuple(every_schema(old)), tuple(every_schema(new))
-        self._steps = steps + STEPS_A_SCHEMA * sum(map(len, schemas))
+        self._steps = max(steps, min(steps + STEPS_A_SCHEMA * sum(map(len, schemas)), MOST_STEPS))
         self._budget = Budget(0)
         self._normal = Normaliser(Forms(self._budget), formats=self._formats)
         self._prover = Prover(self._normal.forms)

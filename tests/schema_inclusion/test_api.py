@@ -145,3 +145,15 @@ def test_numbers_that_are_left_out_meet_no_list_of_them() -> None:
 def test_what_one_of_several_values_fulfils_is_not_refuted(listed: list[Any], either: list[Any]) -> None:
     assert include({"enum": listed, "anyOf": either}, False).verdict is Verdict.NO
     assert include({"enum": listed[:1], "anyOf": either}, False).verdict is Verdict.YES
+
+
+def test_a_question_of_large_documents_gets_more_steps_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparer, "MOST_STEPS", 30_000)
+    names = [f"L{number}" for number in range(60)]
+    fields: dict[str, Any] = {name: {"$ref": f"#/$defs/{name}"} for name in names}
+    definitions: dict[str, Any] = {name: {"type": "object", "properties": fields} for name in names}
+    definitions |= {f"M{number}": {} for number in range(8_000)}
+    old: dict[str, Any] = {"$defs": definitions, "type": "object", "properties": {"x": {"$ref": "#/$defs/L0"}}}
+    allowance = schema_inclusion.Allowance(10_000_000)
+    include({**old, "required": ["x"]}, old, allowance=allowance)
+    assert 30_000 < 10_000_000 - allowance.left < 60_000
