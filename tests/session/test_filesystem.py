@@ -480,6 +480,8 @@ def test_names_of_secrets_are_names_of_files(tmp_path: Path, name: str) -> None:
             ".gitmodules",
         ),
         *(".pre-commit-config.yaml", "app.code-workspace", "link/ci.yml"),
+        *(".git/hooks/pre-commit", ".idea/watcherTasks.xml", ".run/all.run.xml", ".helix/languages.toml"),
+        *(".cursor/environment.json", ".lintstagedrc.json", ".gdbinit", ".yarnrc.yml", ".mise.local.toml"),
     ],
 )
 def test_files_that_other_programs_run_are_read_and_not_written(tmp_path: Path, make: Make, name: str) -> None:
@@ -494,6 +496,15 @@ def test_files_that_other_programs_run_are_read_and_not_written(tmp_path: Path, 
     assert client.read(f"app/{name}") == "inside\n"
     client.write("app/.github/dependabot.md", "new")
     client.write("app/workflows/tasks.json", "new")
+    for ordinary in (
+        "Makefile",
+        "package.json",
+        "conftest.py",
+        ".cursor/rules/style.mdc",
+        ".claude/commands/x.md",
+        "mise.md",
+    ):
+        client.write(f"app/{ordinary}", "new")
 
 
 @example("0:.env")

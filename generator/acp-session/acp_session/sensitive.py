@@ -51,23 +51,68 @@ VERSION_CONTROL: Final = (".git", ".hg", ".svn", ".bzr", ".jj")
 
 RUN_BY_TOOLS: Final = (
     *(".vscode/tasks.json", ".vscode/launch.json", ".vscode/settings.json", ".vscode/mcp.json", "*.code-workspace"),
-    *(".idea/runConfigurations", ".idea/workspace.xml", ".fleet/run.json"),
-    *(".zed/tasks.json", ".zed/settings.json", ".zed/debug.json", ".exrc", ".nvimrc", ".nvim.lua", ".dir-locals.el"),
-    *(".mcp.json", ".cursor/mcp.json", ".cursor/hooks.json", ".claude/settings*.json", ".claude/hooks"),
-    *(".codex/config.toml", ".gemini/settings.json", ".qwen/settings.json", ".aider.conf.y*ml", ".continue/mcpServers"),
-    *("opencode.json*", ".opencode/opencode.json*", ".opencode/plugin*", ".windsurf/mcp*.json", ".roo/mcp.json"),
-    *(".kiro/settings", ".kiro/hooks", ".cargo/config", ".cargo/config.toml", ".githooks"),
-    *(".devcontainer", ".devcontainer.json", ".husky", ".lefthook*", "lefthook*", ".pre-commit-config.y*ml"),
+    *(".vs/tasks.vs.json", ".vs/launch.vs.json", "*.sublime-project", ".helix", ".nova/Tasks"),
+    *(".idea/runConfigurations", ".idea/workspace.xml", ".idea/watcherTasks.xml", ".idea/externalTools.xml"),
+    *(".run", ".fleet/run.json", ".zed/tasks.json", ".zed/settings.json", ".zed/debug.json"),
+    *(
+        ".vimrc",
+        ".gvimrc",
+        "_vimrc",
+        ".exrc",
+        ".nvimrc",
+        ".nvim.lua",
+        ".lvimrc",
+        ".dir-locals*.el",
+        ".emacs",
+        ".emacs.d",
+    ),
+    *(".mcp.json", ".cursor/*.json", ".cursor/hooks", ".claude/settings*.json", ".claude/hooks", ".claude.json"),
+    *(".codex/config.toml", ".codex/hooks*", ".gemini/settings.json", ".gemini/extensions", ".gemini/hooks"),
+    *(".qwen/settings.json", ".aider.conf.y*ml", ".continue/mcpServers", ".continue/config.*", ".amazonq/*.json"),
+    *(
+        "opencode.json*",
+        ".opencode/opencode.json*",
+        ".opencode/plugin*",
+        ".opencode/tool*",
+        ".crush.json",
+        "crush.json",
+    ),
+    *(
+        ".windsurf/mcp*.json",
+        ".windsurf/hooks.json",
+        ".roo/mcp.json",
+        ".clinerules/hooks",
+        ".junie/mcp",
+        ".trae/mcp.json",
+    ),
+    *(".kiro/settings", ".kiro/hooks", ".github/hooks", ".cargo/config", ".cargo/config.toml", ".githooks"),
+    *(".devcontainer", ".devcontainer.json", "devfile.y*ml", ".devfile.y*ml", ".gitpod.yml", ".replit", ".idx/dev.nix"),
+    *(".husky", ".lefthook*", "lefthook*", ".pre-commit-config.y*ml", ".overcommit.yml", ".simple-git-hooks.*"),
+    *("simple-git-hooks.*", ".lintstagedrc*", "lint-staged.config.*", ".trunk/trunk.yaml"),
     *(".github/workflows", ".github/actions", ".gitlab-ci.y*ml", ".circleci", ".buildkite", ".travis.yml"),
     *("azure-pipelines.y*ml", "bitbucket-pipelines.yml", "Jenkinsfile", ".forgejo/workflows", ".gitea/workflows"),
     *(".drone.y*ml", ".woodpecker", ".woodpecker.y*ml", ".appveyor.yml", "appveyor.yml", ".cirrus.yml"),
-    *(".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile"),
-    *(".zlogin", ".config/fish", ".mise.toml", "mise.toml", ".tool-versions", ".gitconfig", ".gitmodules"),
+    *(".build.yml", ".builds", ".semaphore", ".teamcity", ".tekton", "buildspec.y*ml", "cloudbuild.y*ml"),
+    *(".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv"),
+    *(
+        ".zprofile",
+        ".zlogin",
+        ".zlogout",
+        ".config/fish",
+        ".inputrc",
+        ".tmux.conf",
+        ".gdbinit",
+        ".lldbinit",
+        ".Rprofile",
+    ),
+    *(".direnvrc", ".mise.*toml", "mise.*toml", ".mise", "mise/config*.toml", ".config/mise", ".tool-versions"),
+    *(".yarnrc", ".yarnrc.yml", ".pnpmfile.*js", ".gitconfig", ".gitmodules"),
 )
-"""Files that editors, agents, shells, hooks and services of continuous integration run or take commands from, not written by default.
+"""Files that editors, agents, shells, debuggers, hooks and services of continuous integration run or take commands from, by themselves or
+when a folder is opened. Not written by default.
 
-`*.env*` among the secrets covers `.envrc`. Build files (`Makefile`, `package.json`, `conftest.py`) are what an agent is asked to write
-and run when somebody asks for a build; they are not here.
+`*.env*` among the secrets covers `.envrc`. Build files (`Makefile`, `package.json`, `build.rs`, `conftest.py`) are what an agent is asked
+to write, and run when somebody builds or tests; they are not here. To deny them too, add them to `FilePolicy.denied_for_writing`.
 """
 
 
