@@ -274,8 +274,8 @@ def test_what_means_nothing_is_told_at_the_end_of_each_run_and_counted(
         assert [line.partition(": ")[2].partition(": ")[0] for line in notes[:3]] == [
             f"one.json#/definitions/A{n}" for n in range(3)
         ]
-        assert notes[3] == "note: 'unevaluatedProperties' means nothing in draft-07 at 2 more places."
-        assert notes[4].startswith("note: one.json#/definitions/text: this is no schema")
+        assert notes[3] == "note: 'unevaluatedProperties' has no meaning in draft-07 at 2 more places."
+        assert notes[4].startswith("note: one.json#/definitions/text: this is not a schema")
 
 
 def test_a_keyword_of_older_drafts_needs_a_draft_that_is_named() -> None:
@@ -422,20 +422,20 @@ def test_a_key_that_is_no_keyword_is_told_with_what_was_meant() -> None:
     field = {"type": "string", "minLenght": 2, "nullable": True, "x-vendor": 1, "tsType": "A"}
     made = bundled({"type": "object", "propertis": {}, "properties": {"a": field, "b": {"tsType": "B"}}})
     assert [str(note) for note in made.notes] == [
-        "schema.json#: 'propertis' is no keyword of JSON Schema, and means nothing. Did you mean 'properties'?",
-        "schema.json#/properties/a: 'minLenght' is no keyword of JSON Schema, and means nothing. Did you mean 'minLength'?",
+        "schema.json#: 'propertis' is not a keyword of JSON Schema, and has no effect. Did you mean 'properties'?",
+        "schema.json#/properties/a: 'minLenght' is not a keyword of JSON Schema, and has no effect. Did you mean 'minLength'?",
         (
-            "schema.json#/properties/a: 'nullable' is no keyword of JSON Schema, and means nothing. "
+            "schema.json#/properties/a: 'nullable' is not a keyword of JSON Schema, and has no effect. "
             "Did you mean null in 'type' (OpenAPI 3.0 alone has 'nullable')?"
         ),
-        "schema.json#/properties/a: 'tsType' is no keyword of JSON Schema, and means nothing, here and at 1 more place.",
+        "schema.json#/properties/a: 'tsType' is not a keyword of JSON Schema, and has no effect, here and at 1 more place.",
     ]
 
 
 def test_a_file_that_holds_definitions_alone_may_have_members_of_its_own_but_no_misspelt_keyword() -> None:
     made = bundled({"version": "1.0", "defintions": {}, "$defs": {"A": {"type": "string"}}})
     assert [str(note) for note in made.notes] == [
-        "schema.json#: 'defintions' is no keyword of JSON Schema, and means nothing. Did you mean 'definitions'?"
+        "schema.json#: 'defintions' is not a keyword of JSON Schema, and has no effect. Did you mean 'definitions'?"
     ]
 
 
@@ -447,5 +447,5 @@ def test_a_file_that_holds_definitions_alone_is_told_what_looks_like_schemas_and
         "parts": {"B": {"type": "string"}},
     }
     assert [str(note) for note in bundled(document).notes] == [
-        "schema.json#: 'paths' is no keyword of JSON Schema, and means nothing."
+        "schema.json#: 'paths' is not a keyword of JSON Schema, and has no effect."
     ]

@@ -481,7 +481,7 @@ def test_a_project_names_classes_for_all_protocols_or_for_one(here: Path) -> Non
             "tool.acpgen.names: ThingRequst: this entry of the names matches no",
         ),
         ('[tool.acpgen.names."acme/v1"]\nThingRequst = "A"\n', "Did you mean 'ThingRequest'?"),
-        ('[tool.acpgen.names."acme/v9"]\nThingRequest = "A"\n', "there is no protocol 'acme/v9' here"),
+        ('[tool.acpgen.names."acme/v9"]\nThingRequest = "A"\n', "there is no protocol 'acme/v9'"),
         ("[tool.acpgen.names]\nThingRequest = 3\n", "must be the name of a Python class"),
     ):
         ran = names(text)
@@ -538,7 +538,7 @@ def test_the_library_has_the_power_of_the_command(here: Path) -> None:
 
 def test_the_library_says_which_target_is_not_known(here: Path) -> None:
     documents = acpgen.load(here / "schema/acme/v1")
-    with pytest.raises(acpgen.Faults, match=r"there is no target 'bundel' here. Did you mean 'bundle'\?"):
+    with pytest.raises(acpgen.Faults, match=r"there is no target 'bundel'. Did you mean 'bundle'\?"):
         acpgen.generate(documents, ["bundel"])
 
 
@@ -576,7 +576,7 @@ def test_a_target_of_another_package_that_makes_no_files_is_a_fault(
     monkeypatch.setattr("acpgen.targets.entry_points", entry_points)
     ran = run("--schema", "schema/acme/v1", "--out", "made", "--target", "bundle,odd")
     assert ran.code == 2
-    assert ran.err.startswith("odd_target:render: the target 'odd' failed: it made ")
+    assert ran.err.startswith("odd_target:render: the target 'odd' failed: it ")
     assert not (here / "made").exists()
 
 
@@ -641,9 +641,7 @@ def test_a_target_whose_files_clash_with_another_is_a_fault_and_nothing_is_writt
     monkeypatch.setattr("acpgen.targets.TARGETS", changed)
     ran = run("--schema", "schema/acme/v1", "--package", "acme", "--out", "made", "--target", "python,ir")
     assert ran.code == 2
-    assert ran.err == (
-        "made: two protocols or targets need 'acme' for different content. Give each an output of its own.\n"
-    )
+    assert ran.err == ("made: two protocols or targets need 'acme' for different content. Give each its own output.\n")
     assert not (here / "made").exists()
 
 

@@ -240,18 +240,18 @@ def test_an_option_of_an_unknown_name_is_told_with_the_nearest_one(project: Path
         ("raise KeyError('x')", "KeyError: 'x'"),
         ("import sys; sys.exit(3)", "SystemExit: 3"),
         ("return render(protocol, bundle, settings)", "RecursionError"),
-        ("return {'../x': ''}", "it made the file '../x', a place that no output can have"),
-        ("return {'/etc/x': ''}", "a place that no output can have"),
-        ("return {'a': '\\ud800'}", "a text that is no Unicode"),
-        ("return {'a.txt': '', 'A.txt': ''}", "which some systems take for one"),
+        ("return {'../x': ''}", "it made the file '../x', a path that no output can have"),
+        ("return {'/etc/x': ''}", "a path that no output can have"),
+        ("return {'a': '\\ud800'}", "a text that is not Unicode"),
+        ("return {'a.txt': '', 'A.txt': ''}", "which are the same file on some systems"),
         ("return {'a': '', 'a/b/c': ''}", "'a/b/c' needs a folder"),
         ("raise BaseException('x')", "BaseException: x"),
         ("raise type('Odd', (Exception,), {'__str__': lambda self: 1 / 0})", "failed: Odd. Nothing was written"),
         ("import asyncio; raise asyncio.CancelledError", "CancelledError"),
         ("return {}", "it made no file"),
         ("return type('M', (dict,), {'items': lambda self: 1 / 0})()", "ZeroDivisionError"),
-        ("return ['a']", "it made no mapping"),
-        ("return {'a': 3}", "it made no mapping"),
+        ("return ['a']", "it did not return a mapping"),
+        ("return {'a': 3}", "it did not return a mapping"),
     ],
 )
 def test_whatever_goes_wrong_in_a_target_is_one_line_with_its_name(project: Path, body: str, told: str) -> None:
@@ -272,7 +272,7 @@ def test_a_target_that_goes_on_and_on_is_ended_and_told(project: Path, wait: str
     ran = run(arguments, project, ACPGEN_TARGET_SECONDS="0.5")
     assert (ran.returncode, ran.stdout) == (2, "")
     (line,) = ran.stderr.splitlines()
-    assert line.startswith("mine_target:target: the target 'mine' failed: it gave no answer in 0.5 seconds")
+    assert line.startswith("mine_target:target: the target 'mine' failed: it did not answer within 0.5 seconds")
     assert not (project / "out").exists()
 
 
@@ -289,16 +289,19 @@ def test_a_target_changes_nothing_that_others_are_given(project: Path) -> None:
 @pytest.mark.parametrize(
     ("declared", "told"),
     [
-        ("[Option('a', 'x', 'y')]", "its options are no tuple of acpgen.plugins.Option"),
-        ("(3,)", "its options are no tuple of acpgen.plugins.Option"),
+        ("[Option('a', 'x', 'y')]", "its options are not a tuple of acpgen.plugins.Option"),
+        ("(3,)", "its options are not a tuple of acpgen.plugins.Option"),
         ("(Option('a b', 'x', 'y'),)", "the name of an option is in kebab case, such as 'line-length': 'a b'"),
         ("(Option(3, 'x', 'y'),)", "in kebab case"),
         ("(Option('a', 'x', 'y'), Option('a', 'x', 'z'))", "it declares the option 'a' twice"),
-        ("(Option('a', 3, 'y'),)", "what it says of the option 'a' is no text"),
-        ("(Option('a', 'x', None),)", "the default of the option 'a' is no text, boolean, integer or tuple of texts"),
-        ("(Option('a', 'x', 1.5),)", "the default of the option 'a' is no text"),
-        ("(Option('a', 'x', ['y']),)", "the default of the option 'a' is no text"),
-        ("(Option('a', 'x', 'y', ['y', 3]),)", "the choices of the option 'a' are no tuple of texts"),
+        ("(Option('a', 3, 'y'),)", "the description of the option 'a' is not a string"),
+        (
+            "(Option('a', 'x', None),)",
+            "the default of the option 'a' is not a string, boolean, integer or tuple of strings",
+        ),
+        ("(Option('a', 'x', 1.5),)", "the default of the option 'a' is not a string"),
+        ("(Option('a', 'x', ['y']),)", "the default of the option 'a' is not a string"),
+        ("(Option('a', 'x', 'y', ['y', 3]),)", "the choices of the option 'a' are not a tuple of strings"),
         ("(Option('a', 'x', 'y', ('z',)),)", "the default of a is not among its choices"),
     ],
 )
@@ -409,17 +412,17 @@ if asked["request"] == "describe":
     [
         ("sys.exit(7)", "it ended with exit code 7. Nothing"),
         ("import os; os.kill(os.getpid(), 9)", "it ended with signal 9"),
-        ("print('{')", "its answer is no JSON"),
-        ("print('[]')", "its answer is no object"),
-        ('print(\'{"files": {"a": "1", "a": "2"}}\')', "its answer is no JSON"),
+        ("print('{')", "its answer is not JSON"),
+        ("print('[]')", "its answer is not an object"),
+        ('print(\'{"files": {"a": "1", "a": "2"}}\')', "its answer is not JSON"),
         ("sys.stdout.buffer.write(b'\\xff')", "its answer is not UTF-8"),
-        ("print('{}')", "it made no mapping"),
+        ("print('{}')", "it did not return a mapping"),
         ("print('{\"files\": {}}')", "it made no file"),
-        ('print(\'{"files": {"../a": ""}}\')', "a place that no output can have"),
-        ("import time; time.sleep(60)", "it gave no answer in 2 seconds"),
+        ('print(\'{"files": {"../a": ""}}\')', "a path that no output can have"),
+        ("import time; time.sleep(60)", "it did not answer within 2 seconds"),
         (
             "import os\nif not os.fork():\n    import time; time.sleep(60)\nprint('{\"files\": {}}')",
-            "gave no answer in 2 seconds",
+            "did not answer within 2 seconds",
         ),
     ],
 )
@@ -570,7 +573,7 @@ def test_the_test_kit_finds_what_breaks_the_contract() -> None:
 
     with pytest.raises(AssertionError, match="changes what it is given"):
         exercise(changing)
-    with pytest.raises(Faults, match="a place that no output can have"):
+    with pytest.raises(Faults, match="a path that no output can have"):
         exercise(Target(lambda protocol, bundle, settings: {"/a": ""}))
 
 

@@ -187,7 +187,7 @@ def test_what_lies_beside_the_schemas_is_no_protocol(
     assert places == {"schema/p/v1/p.json"}
     with pytest.raises(SystemExit):
         cli.app(["validate", "--protocol", "releases/p/v1", "/dev/null"], prog_name="acpgen")
-    assert "there is no protocol 'releases/p/v1' here" in capsys.readouterr().err
+    assert "there is no protocol 'releases/p/v1'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -196,16 +196,16 @@ def test_what_lies_beside_the_schemas_is_no_protocol(
         ("[]", "index.json#/versions: this is no list"),
         ('{"versions": "1.0"}', "index.json#/versions: this is no list"),
         ('{"versions": [1]}', "index.json#/versions: this is no list"),
-        ('{"about": 1, "versions": []}', "index.json#/about: this is no text"),
-        ('{"versions": [], "dates": []}', "index.json#/dates: this is no object"),
+        ('{"about": 1, "versions": []}', "index.json#/about: this is not a string"),
+        ('{"versions": [], "dates": []}', "index.json#/dates: this is not an object"),
         ('{"versions": ["1"], "dates": {"2/": "2026-01-31"}}', "index.json#/dates/2~1: no such version is kept"),
         ('{"versions": ["1"], "dates": {"1": "2026-02-30"}}', "index.json#/dates/1: this is no date"),
         ('{"versions": ["1"], "dates": {"1": 20260131}}', "index.json#/dates/1: this is no date"),
-        ('{"versions": ["1"], "titles": ["One"]}', "index.json#/titles: this is no object"),
+        ('{"versions": ["1"], "titles": ["One"]}', "index.json#/titles: this is not an object"),
         ('{"versions": ["1"], "titles": {"2": "Two"}}', "index.json#/titles/2: no such version is kept"),
         ('{"versions": ["1"], "titles": {"1": ""}}', "index.json#/titles/1: this is no title"),
         ('{"versions": ["1", "2"], "titles": {"1": "2"}}', "index.json#/titles: two releases have one title"),
-        ('{"versions": ["1"], "differences": {}}', "index.json#/differences: this is no array"),
+        ('{"versions": ["1"], "differences": {}}', "index.json#/differences: this is not an array"),
         (
             '{"versions": ["1"], "differences": [{"at": [], "why": "So."}]}',
             "index.json#/differences/0: this is no reason",

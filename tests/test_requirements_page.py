@@ -256,41 +256,41 @@ def led(table: Any, way: Sequence[Any]) -> Any:
 
 
 BAD: Final[tuple[tuple[Callable[[Any], None], str, str], ...]] = (
-    (drop("rules"), "/rules", "no array with something in it"),
-    (put("documents", []), "/documents", "no array with something in it"),
+    (drop("rules"), "/rules", "not a non-empty array"),
+    (put("documents", []), "/documents", "not a non-empty array"),
     (put("notes", []), "/notes", "'notes' is not known"),
     (put("rules", 0, "sayz", "x"), "/rules/0/sayz", "Did you mean 'says'?"),
-    (put("rules", 0, 7), "/rules/0", "this is no object"),
-    (put("rules", 0, "number", "3"), "/rules/0/number", "no positive integer"),
-    (put("rules", 0, "number", True), "/rules/0/number", "no positive integer"),
+    (put("rules", 0, 7), "/rules/0", "this is not an object"),
+    (put("rules", 0, "number", "3"), "/rules/0/number", "not a positive integer"),
+    (put("rules", 0, "number", True), "/rules/0/number", "not a positive integer"),
     (put("rules", 1, "number", 3), "/rules/1/number", "3 comes after 3"),
     (put("rules", 1, "id", "tides/moons/5"), "/rules/1", "Write one of 'number' and 'id'"),
     (put("rules", 2, "id", "tides/moons/01"), "/rules/2/id", "Write tides/moons/1 or a higher number"),
-    (put("rules", 2, "id", "tides/suns/1"), "/rules/2/id", "does not tell the document, the section"),
-    (add("rules", {**SMALL["rules"][2]}), "/rules/3/id", "'tides/moons/1' stands twice"),
-    (drop("rules", 2, "section"), "/rules/2/section", "this is no text"),
+    (put("rules", 2, "id", "tides/suns/1"), "/rules/2/id", "does not name the document, the section"),
+    (add("rules", {**SMALL["rules"][2]}), "/rules/3/id", "'tides/moons/1' occurs twice"),
+    (drop("rules", 2, "section"), "/rules/2/section", "this is not a non-empty string"),
     (put("rules", 2, "protocols", ["acp/v3"]), "/rules/2/protocols/0", "It is about acp/v1"),
-    (put("rules", 2, "methods", "session/new"), "/rules/2/methods", "no array of texts"),
+    (put("rules", 2, "methods", "session/new"), "/rules/2/methods", "not a non-empty array of strings"),
     (put("rules", 0, "level", "SHALL"), "/rules/0/level", "Write MUST or MUST NOT"),
     (put("rules", 0, "who", "user"), "/rules/0/who", "Write client or agent"),
     (put("rules", 0, "document", "moons"), "/rules/0/document", "Write tides"),
-    (put("rules", 0, "says", " "), "/rules/0/says", "this is no text"),
-    (put("rules", 0, "tests", []), "/rules/0/tests", "no array of texts"),
-    (put("rules", 0, "tests", ["a", "a"]), "/rules/0/tests", "stands twice"),
+    (put("rules", 0, "says", " "), "/rules/0/says", "this is not a non-empty string"),
+    (put("rules", 0, "tests", []), "/rules/0/tests", "not a non-empty array of strings"),
+    (put("rules", 0, "tests", ["a", "a"]), "/rules/0/tests", "occurs twice"),
     (drop("rules", 0, "tests"), "/rules/0", "no test shows this rule"),
     (drop("rules", 1, "documentation"), "/rules/1", "nothing enforces this rule"),
     (put("rules", 0, "schema", 0, "lacks", ["x"]), "/rules/0/schema/0", "Write one of 'has' and 'lacks'"),
-    (put("rules", 0, "schema", 0, "at", "acp/v1#/x"), "/rules/0/schema/0/at", "no array of texts"),
+    (put("rules", 0, "schema", 0, "at", "acp/v1#/x"), "/rules/0/schema/0/at", "not a non-empty array of strings"),
     (put("rules", 0, "schema", 0, "at", ["acp/v9#/$defs"]), "/rules/0/schema/0/at/0", "It is about acp/v1"),
     (
         put("rules", 0, "schema", 0, "at", ["acp/v1#/$defs/Tide"]),
         "/rules/0/schema/0",
-        "nothing stands at acp/v1#/$defs/Tide",
+        "nothing is at acp/v1#/$defs/Tide",
     ),
     (put("rules", 0, "schema", 0, "has", ["type"]), "/rules/0/schema/0", "has no 'type'"),
     (put("rules", 0, "schema", 1, "lacks", ["cwd"]), "/rules/0/schema/1", "required has 'cwd'"),
     (put("rules", 0, "monitor", ["roots-keep"]), "/rules/0/monitor", "Did you mean 'roots-kept'?"),
-    (put("documents", 0, "protocols", []), "/documents/0/protocols", "no array of texts"),
+    (put("documents", 0, "protocols", []), "/documents/0/protocols", "not a non-empty array of strings"),
     (add("documents", {**SMALL["documents"][0], "id": "moons"}), "/documents/1", "no rule is from this document"),
     (put("documents", 0, "a/b", 1), "/documents/0/a~1b", "'a/b' is not known"),
 )
@@ -308,7 +308,7 @@ def test_a_table_that_is_not_right_is_a_fault_with_its_place(
 
 def test_an_id_that_two_documents_have_is_a_fault() -> None:
     table = {**SMALL, "documents": SMALL["documents"] * 2}
-    assert faults(table) == [f"{FILE}#/documents: an id stands twice. Give each document its own."]
+    assert faults(table) == [f"{FILE}#/documents: an id occurs twice. Give each document its own."]
 
 
 def test_ids_that_would_have_one_page_are_a_fault() -> None:

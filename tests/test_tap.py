@@ -527,7 +527,7 @@ def test_what_was_not_judged_is_in_the_report(tmp_path: Path) -> None:
     said = [v1()[0], ("agent", {"jsonrpc": "2.0", "id": "init", "result": {"protocolVersion": 7}}), *opened()]
     rows = play(Case("", said, ""), report)
     assert [row["rule"] for row in rows] == ["version-unknown", "not-judged"]
-    assert rows[-1]["sentence"].startswith("3 messages were not judged, or not wholly, from this one on")
+    assert rows[-1]["sentence"].startswith("3 messages were not judged, or only in part, from this one on")
     assert rows[-1]["message"] == 2, "the answer that agrees on the version comes first"
 
 
@@ -555,7 +555,7 @@ def test_after_a_gap_the_rest_of_a_broken_line_is_left_out() -> None:
     assert [line for part in parts for line in splitter.messages(part)] == [("client", MISSED), ("client", b"whole")]
 
 
-MISSED = "the monitor fell behind, or a line was too long: messages went by unseen"
+MISSED = "the monitor fell behind, or a line was too long: some messages were missed"
 
 
 def framed(*messages: bytes) -> bytes:
@@ -577,7 +577,7 @@ def test_messages_after_headers_are_put_together_from_chunks(size: int) -> None:
 def test_what_cannot_be_read_after_headers_is_told_once() -> None:
     begun = framed(b"{}")
     for broken, sentence in (
-        (b"no header\r\n\r\n{}", "a header must tell the length of its message once"),
+        (b"no header\r\n\r\n{}", "a header must state the length of its message exactly once"),
         (None, "the headers of the client were lost with it"),
     ):
         splitter = Splitter()

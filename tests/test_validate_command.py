@@ -472,7 +472,7 @@ def test_another_version_than_the_one_that_was_named_is_a_finding(session: bool)
     content = recorded(*mcp({}, "2025-11-25"), ("client", {"jsonrpc": "2.0", "id": 1, "result": {"roots": [7]}}))
     ran = acpgen("validate", "--protocol", "mcp/2025-06-18", *options, given=content)
     assert b"/result/roots/0" in ran.stdout
-    assert b"'2025-11-25' was agreed on" in ran.stdout
+    assert b"'2025-11-25' was negotiated" in ran.stdout
 
 
 def test_a_protocol_of_ones_own_without_a_version_is_judged_after_its_handshake(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Iterator
@@ -27,6 +28,17 @@ INSTEAD: Final = {
     r"[Aa]ccepted was": "must …, previously …",
     r"as plain schemas": "schema inclusion",
     r"[Cc]arr(y|ies) the facts": "merge",
+    r"\bstands? twice": "occurs twice",
+    r"\b(answers?|hears?|has it|have it|listed|reads?|sent it|waits?) no more\b": "no longer",
+    r"\bways? to log in\b": "authentication method",
+    r"\bpass(es|ed)? over\b": "ignore",
+    r"\bin silence\b": "silently",
+    r"\bplay(s|ed)? back\b|\bplays the \w+ back\b": "replay",
+    r"\b(of|has|have) (an implementation's|one's) own\b": "custom",
+    r"\b[Ff]urther (roots|directories)\b": "additional",
+    r"\bversion .{0,20}\b(was|is) agreed on\b": "negotiated",
+    r"(?<!there )\bis no (URI|object|JSON|text|string|array|schema|keyword|directory|file|path|number)\b": "is not a …",
+    r"\b[Tt]ake the change back\b": "revert the change",
     r"[Nn]ull and absence|[Ll]eaving the field out|[Aa]bsent (means|leaves)": "omission",
 }
 """Patterns, and what to write instead."""
@@ -53,8 +65,20 @@ def _helps() -> Iterator[tuple[str, str]]:
         commands += [(f"{name} {inner}", found) for inner, found in getattr(command, "commands", {}).items()]
 
 
+def _messages() -> Iterator[tuple[str, str]]:
+    """The sentences in Python code that are no docstrings: what commands, faults, findings, rules and generated packages say."""
+    for folder in ("generator", "templates/python/runtime"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            tree = ast.parse(path.read_text("utf-8"))
+            bare = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in bare:
+                    yield f"{path.relative_to(ROOT).as_posix()}:{node.lineno}", node.value
+
+
 def texts() -> Iterator[tuple[str, str]]:
-    """All that users read, with where it stands."""
+    """All that users read, with its place."""
+    yield from _messages()
     for pattern in (
         "README.md",
         "SECURITY.md",
@@ -98,7 +122,20 @@ def test_the_list_is_held_against_all_texts() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a union told apart by `type`", "bad items are forgiven", "Towards an agent", "Making contact"]
+    "text",
+    [
+        "a union told apart by `type`",
+        "bad items are forgiven",
+        "Towards an agent",
+        "Making contact",
+        "the key 'a' stands twice",
+        "the peer reads no more",
+        "a way to log in",
+        "'x' is no URI",
+        "a notification is passed over in silence",
+        "a type of an implementation's own",
+        "version 2 was agreed on",
+    ],
 )
 def test_the_list_finds_what_it_is_for(text: str) -> None:
     assert any(re.search(pattern, text) for pattern in INSTEAD)

@@ -42,7 +42,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     if close:
         return f"Did you mean {close[0]!r}?"
     others = f", and {len(choices) - 12} more" if len(choices) > 12 else ""
-    return f"Known are {', '.join(map(repr, choices[:12]))}{others}." if choices else ""
+    return f"Known names: {', '.join(map(repr, choices[:12]))}{others}." if choices else ""
 
 
 @dataclass
@@ -103,7 +103,7 @@ class Unreadable(Fault):
     reason: str
 
     def what(self) -> str:
-        return f"it cannot be read ({self.reason}). Give read permission or name another file."
+        return f"it cannot be read ({self.reason}). Correct this, or name another file."
 
 
 @dataclass
@@ -119,7 +119,7 @@ class LinkRefused(Fault):
     """A symbolic link in a schema folder that leads out of it, to a folder, or nowhere."""
 
     def what(self) -> str:
-        return "this link leads out of the schema folder, to a folder, or nowhere. Put the file itself in its place."
+        return "this symbolic link is broken, or leads to a folder or out of the schema folder. Replace it by the file itself."
 
 
 @dataclass
@@ -176,7 +176,7 @@ class TooLarge(Fault):
     limit: int
 
     def what(self) -> str:
-        return f"this is over the limit of {self.limit >> 20} MiB for one protocol. Split the protocol or remove data."
+        return f"this exceeds the limit of {self.limit >> 20} MiB for one protocol. Split the protocol or remove data."
 
 
 @dataclass
@@ -208,7 +208,7 @@ class DuplicateKey(Fault):
     key: str
 
     def what(self) -> str:
-        return f"the key {shown(self.key)} stands twice in one object. Remove or rename one of the two."
+        return f"the key {shown(self.key)} occurs twice in one object. Remove or rename one of the two."
 
 
 @dataclass
@@ -239,8 +239,8 @@ class TooManyWays(Fault):
 
     def what(self) -> str:
         return (
-            f"a value of this is judged along more than {self.limit} ways, since references lead to the same definitions again and "
-            "again; so examples and messages of it are not judged. Refer to each definition once."
+            f"this has more than {self.limit} evaluation paths, because references lead to the same definitions again and "
+            "again; so its examples and messages are not judged. Refer to each definition once."
         )
 
 
@@ -252,7 +252,7 @@ class TooMuchWork(Fault):
 
     def what(self) -> str:
         return (
-            f"the work on this schema was stopped here, after {self.limit} steps: what it says takes far more than its size. "
+            f"the work on this schema was stopped here, after {self.limit} steps: its meaning is far larger than its text. "
             "Refer to each definition once, make unions and lists of constants smaller, or split the schema."
         )
 
@@ -265,7 +265,7 @@ class TooLongChain(Fault):
 
     def what(self) -> str:
         return (
-            f"what judges a value of this lies behind more than {self.limit} references in a row. "
+            f"more than {self.limit} references follow one another before a value of this can be judged. "
             "Refer to the last definition itself."
         )
 
@@ -275,7 +275,7 @@ class NotAnObject(Fault):
     """A document that is no JSON object."""
 
     def what(self) -> str:
-        return "a schema file holds one JSON object. Put the schema in '{ … }'."
+        return "a schema file must hold one JSON object. Put the schema in '{ … }'."
 
 
 @dataclass
@@ -300,8 +300,8 @@ class UnknownVocabulary(Fault):
 
     def what(self) -> str:
         return (
-            f"the meta-schema demands the vocabulary {shown(self.vocabulary)}, which is not known. "
-            f"Name a meta-schema here whose '$vocabulary' does without it."
+            f"the meta-schema requires the vocabulary {shown(self.vocabulary)}, which acpgen does not know. "
+            f"Name a meta-schema whose '$vocabulary' does not require it."
         )
 
 
@@ -313,8 +313,8 @@ class UnclearDraft(Fault):
 
     def what(self) -> str:
         return (
-            f"{self.keyword!r} means something in older drafts alone, and no '$schema' says which draft this file follows. "
-            f'Write it, such as "$schema": "http://json-schema.org/draft-07/schema#".'
+            f"{self.keyword!r} has a meaning only in older drafts, and no '$schema' says which draft this file follows. "
+            f'Add it, such as "$schema": "http://json-schema.org/draft-07/schema#".'
         )
 
 
@@ -340,10 +340,10 @@ class DanglingReference(Fault):
     def what(self) -> str:
         leads = f"'{self.keyword}' points to {shown(self.ref)}"
         if not self.address:
-            return f"{leads}, and no schema is there. Correct the reference or add the definition."
+            return f"{leads}, which does not exist. Correct the reference or add the definition."
         return (
-            f"{leads}, and no file that was given holds a schema there. "
-            f"Put the file into the schema's folder, or give the file that it means: --ref {self.address}=FILE; or correct the reference."
+            f"{leads}, and none of the given files has a schema there. "
+            f"Put the file into the schema's folder, or give the file: --ref {self.address}=FILE; or correct the reference."
         )
 
 
@@ -358,7 +358,7 @@ class SeveralTargets(Fault):
     def what(self) -> str:
         return (
             f"'{self.keyword}' points to {shown(self.ref)}, which can mean {' or '.join(self.places)}. "
-            f"Only a reference with one target can be carried into bindings: write a '$ref' to the one that is meant."
+            f"Bindings need a reference with one target: write a '$ref' to the intended one."
         )
 
 
@@ -368,8 +368,8 @@ class NotADefinition(Fault):
 
     def what(self) -> str:
         return (
-            "this holds schemas under keys that are no keywords, and other things too, so it is neither a schema nor a "
-            "group of definitions. Move the schemas to '$defs', or take the rest out."
+            "this has schemas under keys that are not keywords, and other values too, so it is neither a schema nor a "
+            "group of definitions. Move the schemas to '$defs', or remove the other values."
         )
 
 
@@ -392,7 +392,7 @@ class StrayDefinition(LeftOut):
     """A member of `$defs` or `definitions` that is no schema, and that nothing refers to."""
 
     def what(self) -> str:
-        return "this is no schema, nothing refers to it, and it was left out. Write it as '$comment', or remove it."
+        return "this is not a schema, nothing refers to it, and it was left out. Write it as '$comment', or remove it."
 
 
 @dataclass(frozen=True)
@@ -406,11 +406,11 @@ class ForeignKeyword(LeftOut):
     def what(self) -> str:
         if self.beside:
             return (
-                f"{self.keyword!r} beside '$ref' means nothing in {self.draft}, and was left out. "
+                f"{self.keyword!r} beside '$ref' has no meaning in {self.draft}, and was left out. "
                 f"Put the '$ref' into 'allOf', or name a newer draft in '$schema'."
             )
         return (
-            f"{self.keyword!r} means nothing in {self.draft}, and was left out. "
+            f"{self.keyword!r} has no meaning in {self.draft}, and was left out. "
             f"Remove it, or name the draft that it belongs to in '$schema'."
         )
 
@@ -424,7 +424,7 @@ class UnknownKeyword(LeftOut):
     more: int = 0
 
     def what(self) -> str:
-        told = f"{shown(self.keyword)} is no keyword of JSON Schema, and means nothing"
+        told = f"{shown(self.keyword)} is not a keyword of JSON Schema, and has no effect"
         if self.meant:
             return f"{told}. Did you mean {self.meant}?"
         also = f", here and at {self.more} more place{'s' if self.more > 1 else ''}" if self.more else ""
@@ -433,17 +433,17 @@ class UnknownKeyword(LeftOut):
 
 @dataclass
 class NothingDefined(Fault):
-    """A document from which neither a type nor a method can be read. `kind` is what it is, where it is no JSON Schema."""
+    """A document from which neither a type nor a method can be read. `kind` is what it is, where it is not a JSON Schema."""
 
     kind: str = ""
 
     def what(self) -> str:
         if self.kind:
-            return f"this is {self.kind} that lists no method, and it holds no type. Add what it is to describe."
+            return f"this is {self.kind} that lists no method and no type. Add the methods that it should describe."
         return (
-            "this yields neither type nor method: its root has no keyword of JSON Schema that describes a value, and "
-            "'$defs' and 'definitions' hold no type. Name the JSON Schema itself; OpenAPI and other documents around "
-            "a schema are none."
+            "this file defines no type and no method: its root has no keyword of JSON Schema that describes a value, and "
+            "'$defs' and 'definitions' are empty or missing. Name a file with a JSON Schema; documents that only contain "
+            "schemas, such as OpenAPI, are not read."
         )
 
 
@@ -453,8 +453,8 @@ class NoKeyword(Fault):
 
     def what(self) -> str:
         return (
-            "this is no JSON Schema: none of its members is a keyword. Name the schema itself; OpenAPI and other "
-            "documents around a schema are none."
+            "this is not a JSON Schema: none of its members is a keyword. Name the schema itself; documents that only "
+            "contain schemas, such as OpenAPI, are not read."
         )
 
 
@@ -465,7 +465,7 @@ class ReferenceLoop(Fault):
     names: tuple[str, ...]
 
     def what(self) -> str:
-        return f"these references only lead to one another: {' -> '.join(self.names)}. Give one of them a type."
+        return f"these references only lead to each other: {' -> '.join(self.names)}. Give one of them a type."
 
 
 # --- meaning ---------------------------------------------------------------------------------------------------------
@@ -669,8 +669,9 @@ class NoConfiguration(Fault):
 
     def what(self) -> str:
         return (
-            "no pyproject.toml from here upwards has a table [tool.acpgen]. "
-            "Add one, or name a schema: acpgen generate --schema FILE --package NAME --out DIR."
+            "no pyproject.toml, here or in a parent folder, has a table [tool.acpgen]. Run this in a project, make one "
+            "with 'acpgen init DIR', or, without a project, name the files: acpgen lint FILE, acpgen diff OLD NEW, "
+            "acpgen generate --schema FILE --package NAME --out DIR."
         )
 
 
@@ -711,7 +712,7 @@ class NotAppendable(Fault):
     """A file of waivers to which no further table can be added."""
 
     def what(self) -> str:
-        return "nothing can be added after what stands here. Write its waivers as tables of their own: [[waiver]]."
+        return "no waiver can be appended to this file. Write its waivers as separate tables: [[waiver]]."
 
 
 @dataclass
@@ -723,7 +724,7 @@ class UnknownName(Fault):
     hint: str
 
     def what(self) -> str:
-        return f"there is no {self.kind} {shown(self.name)} here. {self.hint}".rstrip()
+        return f"there is no {self.kind} {shown(self.name)}. {self.hint}".rstrip()
 
 
 @dataclass
@@ -734,7 +735,7 @@ class SameVersion(Fault):
     second: str
 
     def what(self) -> str:
-        return f"{shown(self.first)} and {shown(self.second)} stand for the same version. Name one of them."
+        return f"{shown(self.first)} and {shown(self.second)} are the same version. Name one of them."
 
 
 @dataclass
@@ -747,7 +748,7 @@ class TargetFailed(Fault):
     def what(self) -> str:
         return (
             f"the target {shown(self.name)} failed: {self.reason.rstrip('.')}. Nothing was written. "
-            "Tell those who made the target."
+            "Report this to the authors of the target."
         )
 
 
@@ -770,7 +771,9 @@ class ForeignFolder(Fault):
     """A folder with content that this tool did not write."""
 
     def what(self) -> str:
-        return "this folder holds files and acpgen did not write it. Name a new or empty folder, or empty it yourself."
+        return (
+            "this folder is not empty, and acpgen did not write it. Name a new or empty folder, or empty it yourself."
+        )
 
 
 @dataclass
@@ -778,7 +781,7 @@ class StrayFile(Fault):
     """A file in a generated folder that no target wrote."""
 
     def what(self) -> str:
-        return "acpgen did not write this file, and the folder is replaced as a whole. Move the file out of the folder."
+        return "acpgen did not write this file, and it replaces the whole folder. Move the file out of the folder."
 
 
 @dataclass
@@ -786,7 +789,7 @@ class ForeignFile(Fault):
     """A file that acpgen did not write, where an output among other files needs one."""
 
     def what(self) -> str:
-        return "acpgen did not write this file, and an output has one of this name. Move the file away, or name another folder."
+        return "acpgen did not write this file, and an output has a file of the same name. Move the file away, or name another folder."
 
 
 @dataclass
@@ -796,9 +799,7 @@ class PathClash(Fault):
     path: str
 
     def what(self) -> str:
-        return (
-            f"two protocols or targets need {shown(self.path)} for different content. Give each an output of its own."
-        )
+        return f"two protocols or targets need {shown(self.path)} for different content. Give each its own output."
 
 
 @dataclass
@@ -806,7 +807,7 @@ class NotEmpty(Fault):
     """A folder for a new project in which there is something already."""
 
     def what(self) -> str:
-        return "a project begins in a new or empty folder, and there is something here. Name another folder."
+        return "a project needs a new or empty folder, and this is not one. Name another folder."
 
 
 @dataclass
@@ -814,7 +815,7 @@ class NotAFolder(Fault):
     """An output path at which something else than a folder stands."""
 
     def what(self) -> str:
-        return "the output must be a folder, and something else or a link stands here. Name another path."
+        return "the output must be a folder, and this is a file or a link. Name another path."
 
 
 @dataclass
@@ -822,7 +823,7 @@ class CurrentFolder(Fault):
     """An output folder from inside which the command was run."""
 
     def what(self) -> str:
-        return "the current folder lies in this output, which is replaced as a whole. Run the command from elsewhere."
+        return "the current folder is inside this output, which is replaced as a whole. Run the command from another folder."
 
 
 @dataclass
@@ -835,10 +836,10 @@ class Unwritable(Fault):
     def what(self) -> str:
         if self.left:
             return (
-                f"it cannot be written ({self.reason}), nor could all files before it be put back. "
-                f"The old text of these stands in {', '.join(map(shown, self.left))}. Give permission and room, and rename them back."
+                f"it cannot be written ({self.reason}), and not all files written before it could be restored. "
+                f"Their old text is in {', '.join(map(shown, self.left))}. Give permission or free space, and rename them back."
             )
-        return f"it cannot be written ({self.reason}). Nothing was changed. Give permission and room, or name another path."
+        return f"it cannot be written ({self.reason}). Nothing was changed. Give permission or free space, or name another path."
 
 
 @dataclass
@@ -872,7 +873,7 @@ class NoBase(Fault):
 
     def what(self) -> str:
         return (
-            "this file is missing, and without it what was changed here cannot be told from what changed upstream. "
+            "this file is missing. Without it, local changes cannot be distinguished from upstream changes. "
             f"Write it from the revision that the folder follows: acpgen adopt FILE --into {self.protocol} --start."
         )
 
@@ -885,7 +886,7 @@ class UnclearProtocol(Fault):
 
     def what(self) -> str:
         choices = " or ".join(f"--into {name}" for name in self.known) or "--into PROTOCOL --start"
-        return f"it cannot be told which protocol this schema belongs to. Say it: {choices}."
+        return f"it is not clear which protocol this schema belongs to. Name it: {choices}."
 
 
 @dataclass
@@ -926,7 +927,7 @@ class NoRecordings(Fault):
     """A folder or pattern in which no file is a recording."""
 
     def what(self) -> str:
-        return "no file here has the name of a recording: .jsonl or .ndjson, alone or with .gz or .zst. Name the file itself."
+        return "no file here has the extension of a recording: .jsonl or .ndjson, optionally with .gz or .zst. Name the file itself."
 
 
 @dataclass
@@ -937,7 +938,7 @@ class Inflated(Fault):
 
     def what(self) -> str:
         return (
-            f"it is decompressed to over {self.times} times its size, and what follows was not read. "
+            f"it decompresses to over {self.times} times its size, and the rest was not read. "
             "If you trust it, decompress it and name the plain file."
         )
 

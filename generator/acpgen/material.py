@@ -179,12 +179,12 @@ def index(content: bytes | None, at: str) -> Index:
         for key in sorted(table.keys() - _KEYS)
     ]
     if not isinstance(about, str):
-        faults.append(BadMaterial(at=f"{at}#/about", reason="this is no text", remedy=_INDEX_REMEDY))
+        faults.append(BadMaterial(at=f"{at}#/about", reason="this is not a string", remedy=_INDEX_REMEDY))
     if not isinstance(versions, list) or not all(isinstance(version, str) for version in listed):
         reason = "this is no list of the versions that are kept, oldest first"
         faults.append(BadMaterial(at=f"{at}#/versions", reason=reason, remedy=_INDEX_REMEDY))
     if len(set(map(str, listed))) < len(listed):
-        faults.append(BadMaterial(at=f"{at}#/versions", reason="a version stands twice", remedy="Remove one of them"))
+        faults.append(BadMaterial(at=f"{at}#/versions", reason="a version occurs twice", remedy="Remove one of them"))
     told: dict[str, dict[str, str]] = {}
     for key, is_right, reason, remedy in (
         ("dates", _is_day, "this is no date", 'Write it as "2026-01-31"'),
@@ -193,7 +193,7 @@ def index(content: bytes | None, at: str) -> Index:
         given = table.get(key, {})
         rows = cast("dict[str, object]", given) if isinstance(given, dict) else {}
         if not isinstance(given, dict):
-            faults.append(BadMaterial(at=f"{at}#/{key}", reason="this is no object", remedy=_INDEX_REMEDY))
+            faults.append(BadMaterial(at=f"{at}#/{key}", reason="this is not an object", remedy=_INDEX_REMEDY))
         for version, said in rows.items():
             below = f"{at}{pointer(key, version)}"
             if version not in listed:
@@ -220,7 +220,7 @@ def _reasons(given: object, at: str, faults: list[Fault]) -> tuple[Reason, ...]:
     """Why a schema differs, as an index of releases says it; what is none of it goes to the faults."""
     rows = cast("list[object]", given) if isinstance(given, list) else []
     if not isinstance(given, list):
-        faults.append(BadMaterial(at=f"{at}#/differences", reason="this is no array", remedy=_REASON_REMEDY))
+        faults.append(BadMaterial(at=f"{at}#/differences", reason="this is not an array", remedy=_REASON_REMEDY))
     found: list[Reason] = []
     for number, value in enumerate(rows):
         row = cast("dict[str, object]", value) if isinstance(value, dict) else {}

@@ -172,7 +172,7 @@ def said(value: object, sides: tuple[str, ...]) -> Said | str:
         return Said(value["from"], value["text"], is_text=True, is_blank=not value["text"].strip())
     if value.get("gap") is True:
         return Said(value["from"], is_gap=True)
-    return "a recorded line has a 'message', or 'text' that was no JSON"
+    return "a line of a recording must have a 'message', or 'text' that was not JSON"
 
 
 def recorded(sender: str, line: bytes, at: str) -> bytes:
@@ -192,4 +192,4 @@ def unrecorded(sender: str, at: str) -> bytes:
 
 def reason_of(error: OSError | ValueError) -> str:
     """Why a file cannot be opened, as the end of a sentence."""
-    return str(error.strerror) if isinstance(error, OSError) else "this is no path"
+    return str(error.strerror) if isinstance(error, OSError) else "this is not a path"

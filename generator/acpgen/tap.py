@@ -217,7 +217,7 @@ class Splitter:
 
 
 _NAMES: Final = (b"content-length:", b"content-type:")
-_MISSED: Final = "the monitor fell behind, or a line was too long: messages went by unseen"
+_MISSED: Final = "the monitor fell behind, or a line was too long: some messages were missed"
 _LOST: Final = "the headers of the {} were lost with it: nothing that follows from there is read"
 _AND_LOST: Final = ": nothing that follows from the {} is read"
 

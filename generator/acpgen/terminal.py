@@ -155,7 +155,7 @@ def show_summary(summary: Summary, others: int) -> None:
     }
     say(f"Recordings: {', '.join(f'{count} {what}' for what, count in parts.items() if count)}.")
     if others:
-        say(f"{_counted(others, 'file')} passed over: the name is not that of a recording.")
+        say(f"{_counted(others, 'file')} ignored: the name is not that of a recording.")
 
 
 def show_outcome(outcome: Outcome) -> None:

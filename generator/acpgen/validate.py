@@ -218,7 +218,7 @@ def _differing(found: _Message, protocols: Mapping[Any, Strict]) -> Iterator[Lin
     """What is wrong with the version that the peers agreed on where another one was asked to judge."""
     if found.kind == "result" and judge.is_unknown(found.version, protocols):
         known = " and ".join(map(repr, protocols))
-        sentence = f"version {found.version!r} was agreed on; judged is by {known}"
+        sentence = f"version {found.version!r} was negotiated; messages are judged by {known}"
         yield LineProblem("version-differs", sentence, "/result/protocolVersion", code=-32600)
 
 

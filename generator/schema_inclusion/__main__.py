@@ -95,7 +95,7 @@ def _formats(text: str) -> frozenset[str]:
 
 def _steps(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 12 and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of steps")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of steps")
     return int(text)
 
 
@@ -111,7 +111,7 @@ def read(path: Path) -> Json:
     except ValueError as fault:
         raise Unreadable(f"{path}: is not JSON: {str(fault).splitlines()[0]}. Name a JSON Schema.") from fault
     if isinstance(value, dict) and value and not any(key in keywords() or key.startswith("x-") for key in value):
-        raise Unreadable(f"{path}: is no JSON Schema: none of its members is a keyword. Name a JSON Schema.")
+        raise Unreadable(f"{path}: is not a JSON Schema: none of its members is a keyword. Name a JSON Schema.")
     return value
 
 
@@ -121,7 +121,7 @@ def _value(text: str) -> Json:
 
 
 def _refused(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _members(pairs: list[tuple[str, Json]]) -> dict[str, Json]:

@@ -268,7 +268,7 @@ def test_nobody_waits_for_an_answer_to_initialize_that_cannot_be_read(answer: st
             far.send(answer.encode())
 
         saying = asyncio.ensure_future(say())
-        with pytest.raises(ConnectionEnded, match="what the agent answers to `initialize` cannot be read: "):
+        with pytest.raises(ConnectionEnded, match="the agent's answer to `initialize` cannot be read: "):
             async with connect_agent(near, v2=(Client2(), ME2)):
                 pass
         await saying

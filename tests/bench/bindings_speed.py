@@ -85,7 +85,7 @@ def rows() -> Iterator[Row]:
     def both() -> Iterator[None]:
         for sender, method, line in lines:
             v1.decode(line, sender=sender, method=method)  # type: ignore[arg-type]
-            STRICT.judge(from_json(line), sender=sender, method=method)  # decoded, so that no key stands twice
+            STRICT.judge(from_json(line), sender=sender, method=method)  # decoded, so that no key occurs twice
             yield
 
     yield _each("decode and strict verdict of one line", "decode", both, decode, 1.3)

@@ -46,7 +46,7 @@ BEFORE = {
 
 LIMITS = (
     "- **decode**: pydantic alone, with bare classes of the same fields, takes 1.2 µs for the params of a chunk of a message, where the",
-    "  SDK takes 4.2 µs and `decode` 2.4 µs; the rest is the envelope, the record around it, and to know that no key stands twice. An",
+    "  SDK takes 4.2 µs and `decode` 2.4 µs; the rest is the envelope, the record around it, and to know that no key occurs twice. An",
     "  update unlike earlier ones takes 1.4 times what the SDK takes.",
     "- **encode**: a record is first made plain values, 1.7 µs for the three records of a chunk, and written by pydantic's core, 0.4 µs.",
     "  Further fields, and values that do not fit, go the general way, which takes 4 µs.",

@@ -103,7 +103,7 @@ def test_each_key_that_an_object_gives_twice_is_named_by_its_place(line: str, po
     error = refused(line)
     assert error.code == INVALID
     assert [problem.pointer for problem in error.problems] == pointers
-    assert all("stands twice or more in one object" in problem.sentence for problem in error.problems)
+    assert all("occurs more than once in one object" in problem.sentence for problem in error.problems)
     value, problems = parse_with_duplicates(line)
     assert value == json.loads(line) == parse(line, duplicates="last")
     assert problems == error.problems

@@ -91,7 +91,7 @@ def test_a_definition_that_both_revisions_hold_in_other_places_is_not_said_to_be
     ]
     report = compared(*sides)
     (finding,) = found(report, "schema-restructured")
-    assert finding.message.endswith("in a way that no message can show but for what other findings tell.")
+    assert finding.message.endswith("in a way that no message can show except for what other findings report.")
     assert [each.location for each in found(report, "field-removed")] == ["params.one"]
 
 
@@ -160,4 +160,4 @@ def test_a_definition_that_one_revision_alone_has_is_named_also_where_a_variant_
         report = compared(old, new)
         assert report.verdict == "editorial"
         (finding,) = found(report, "schema-restructured")
-        assert finding.message.startswith("One revision alone defines 'Note'.")
+        assert finding.message.startswith("Only one revision defines 'Note'.")

@@ -128,7 +128,7 @@ def test_one_run_writes_several_reports(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("wanted", "said"),
     [
-        (["--output", "htm=r"], "--output: there is no format 'htm' here. Did you mean 'html'?"),
+        (["--output", "htm=r"], "--output: there is no format 'htm'. Did you mean 'html'?"),
         (["--output", "html="], "--output: 'html=' must be FORMAT=FILE"),
         (["--output", "text=-", "--output", "-"], "a place of its own"),
         (["--output", "html=r", "--output", "json=./r"], "a place of its own"),

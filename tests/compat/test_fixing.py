@@ -131,7 +131,7 @@ def test_what_cannot_come_back_is_told_and_kept(folder: Path, monkeypatch: pytes
     """The disk takes nothing from the second file on."""
     before = contents(folder)
     monkeypatch.setattr(os, "replace", refusing(os.replace, errno.EROFS, 2))
-    with pytest.raises(Faults, match="The old text of these stands in") as caught:
+    with pytest.raises(Faults, match="Their old text is in") as caught:
         save.save(folder, {f"new/{name}.json": "{}" for name in ("GoRequest", "TellNotification")})
     assert "Nothing was changed" not in str(caught.value.faults[0])
     assert (folder / "new/.GoRequest.json.acpgen-old").read_bytes() == before["new/GoRequest.json"]

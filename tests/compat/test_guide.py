@@ -193,7 +193,7 @@ def test_what_takes_the_place_of_something_gone_is_told_where_the_schema_says_it
         in text
     )
     assert (
-        "`params.x` (client → agent): The field `x` is gone from here. Say it in &#60;b&#62;words&#60;/b&#62;.\n"
+        "`params.x` (client → agent): The field `x` was removed from here. Say it in &#60;b&#62;words&#60;/b&#62;.\n"
         in text
     )
     assert "The value `b` was removed" in text and " It is `a` now.\n" in text
@@ -217,9 +217,9 @@ def test_where_the_schema_does_not_say_it_the_guide_says_so(tmp_path: Path) -> N
     text = small_guide(tmp_path)
     for place in ("lost", "told"):
         section = text.partition(f"### `{place}`\n")[2].partition("\n### ")[0]
-        assert "The schema does not say whether anything takes its place." in section
+        assert "The schema does not say whether there is a replacement." in section
     for entry in re.findall(r"^- `params\.[xy]`.*$", text, re.MULTILINE):
-        assert entry.endswith("not require it of others. The schema does not say whether anything takes its place.")
+        assert entry.endswith("not require it of others. The schema does not say whether there is a replacement.")
     assert len(re.findall(r"^- `params\.[xy]`", text, re.MULTILINE)) == 2
 
 
@@ -247,7 +247,7 @@ def test_a_gate_on_what_its_own_side_sends_asks_to_advertise_and_not_to_look(tmp
 
 
 def test_whatever_is_gone_from_acp_v1_has_a_word_on_what_takes_its_place(text: str) -> None:
-    assert "The schema does not say whether anything takes its place." not in text
+    assert "The schema does not say whether there is a replacement." not in text
     for wrong in ("do not wait for it", "nobody listens", "Leave it out instead", "and is any value now. Be ready"):
         assert wrong not in text.replace(
             "`result(accept).content.*` (client → agent): It was string or number or boolean or "

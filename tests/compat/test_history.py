@@ -1,4 +1,4 @@
-"""Histories: which step broke what, who understands whom, and what a step means for the version."""
+"""Histories: which step broke what, which revisions understand each other, and what a step means for the version."""
 
 from __future__ import annotations
 

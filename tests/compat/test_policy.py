@@ -301,7 +301,7 @@ def test_a_finding_is_accepted_until_a_release_of_its_protocol(project: Path, ne
     _, text = diff("--format", "json")
     (broken,) = [each for each in json.loads(text)["findings"] if each["severity"] == "breaking"]
     accepting = ("--waive", broken["fingerprint"], "--reason", "Nobody reads it.", "--until")
-    assert diff(*accepting, "1.1") == (2, "--waive: --until must be a release after 1.1, which is kept already.\n")
+    assert diff(*accepting, "1.1") == (2, "--waive: --until must be a release after 1.1, the newest kept release.\n")
     assert diff(*accepting, "1.2")[0] == 0
     assert 'until = "1.2"' in (project / "compat-waivers.toml").read_text()
     code, text = diff()
@@ -310,7 +310,10 @@ def test_a_finding_is_accepted_until_a_release_of_its_protocol(project: Path, ne
     (kept / "index.json").write_text('{"about": "", "versions": ["1.0", "1.1", "1.2"]}')
     shutil.copyfile(kept / "1.1.json", kept / "1.2.json")
     code, text = diff()
-    assert (code, "ended with release 1.2: what it accepted counts again" in " ".join(text.split())) == (1, True)
+    assert (code, "ended with release 1.2: the findings that it accepted count again" in " ".join(text.split())) == (
+        1,
+        True,
+    )
 
 
 def test_a_transitive_promise_compares_every_release_that_is_kept(project: Path) -> None:
@@ -335,7 +338,7 @@ def test_a_transitive_promise_that_finds_no_release_says_so(project: Path) -> No
     shutil.rmtree(project / "schema/releases")
     (project / "pyproject.toml").write_text("[tool.acpgen.compat]\ntransitive = true\n")
     done = run(project, "diff", "old.json", "acme/v1")
-    assert "none is kept of this protocol" in " ".join(done.stdout.split())
+    assert "no release of this protocol is kept" in " ".join(done.stdout.split())
 
 
 @pytest.mark.parametrize("text", ['transitive = "2.0"', 'promise = "x"'])
@@ -381,8 +384,8 @@ def test_an_entry_that_matches_nothing_is_told_once_and_counts_for_nothing() -> 
         ("#/$defs", ""),
         ("#", ""),
         ("#/$defs/*/properties", ""),
-        ("#/$defs/Gone", "nothing of either revision stands there"),
-        ("other.json#/$defs/GoRequest", "nothing of either revision stands there"),
+        ("#/$defs/Gone", "nothing in either revision is at that place"),
+        ("other.json#/$defs/GoRequest", "nothing in either revision is at that place"),
         ("deprecated: true", ""),
     ],
 )
@@ -391,7 +394,9 @@ def test_an_area_that_neither_revision_has_is_told_so(area: str, lack: str) -> N
     assert Area(area).names(Nameable()) == "", "of plain schemas it is not known"
 
 
-PROMISE_TO_NOBODY = "pyproject.toml: tool.acpgen.compat.promise.agnet: there is no role 'agnet' here. Did you mean 'agent'? The roles are "
+PROMISE_TO_NOBODY = (
+    "pyproject.toml: tool.acpgen.compat.promise.agnet: there is no role 'agnet'. Did you mean 'agent'? The roles are "
+)
 
 
 def test_a_promise_to_a_role_that_nothing_has_stops_the_comparison(project: Path) -> None:
@@ -428,8 +433,8 @@ def test_a_note_has_no_severity_to_be_set() -> None:
         policy(table, "pyproject.toml", RULES, ["waiver-unused"])
     assert [str(each) for each in caught.value.faults] == [
         (
-            "pyproject.toml: tool.acpgen.compat.severity.0.rule must be a rule whose findings have a severity; what 'waiver-unused' tells "
-            "is a note."
+            "pyproject.toml: tool.acpgen.compat.severity.0.rule must be a rule whose findings have a severity; 'waiver-unused' "
+            "only reports notes."
         )
     ]
 

@@ -133,7 +133,7 @@ def test_what_is_unstable_and_differs_is_named_where_it_is_left_out(changed: dic
     report = compared(with_unstable(), with_unstable(**changed))
     (finding,) = report.findings
     assert (report.verdict, finding.rule) == ("editorial", "schema-restructured")
-    assert finding.message == f"What is marked 'x-unstable' was left out and differs: {told}."
+    assert finding.message == f"Definitions and fields marked 'x-unstable' differ and were not compared: {told}."
     assert "--unstable" in finding.advice
     judged = compared(with_unstable(), with_unstable(**changed), unstable=True)
     assert "x-unstable" not in " ".join(each.message for each in judged.findings)

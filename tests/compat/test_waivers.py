@@ -90,7 +90,7 @@ def test_a_second_waiver_of_the_same_finding_is_told() -> None:
     assert held is not None and held.reason == "one"
     (note,) = accepted.notes
     assert (note.rule, note.at.line) == ("waiver-unused", 9)
-    assert "accepts what another one accepts" in note.message
+    assert "accepts the same findings as another waiver" in note.message
 
 
 def test_a_waiver_is_matched_by_place_whatever_the_revision_or_the_index_in_a_list() -> None:
@@ -117,7 +117,7 @@ def test_a_waiver_accepts_until_its_date_and_what_it_accepted_counts_afterwards(
     expired = waiver(the_finding(report), expires=date(2026, 6, 30))
     both = waive(report, [expired, waiver(the_finding(report))], TODAY)
     assert not fails(both, "risky")
-    assert ["another one accepts the same" in each.message for each in both.notes] == [True]
+    assert ["another waiver accepts the same" in each.message for each in both.notes] == [True]
 
 
 def test_fingerprints_do_not_change_with_edits_elsewhere() -> None:
@@ -355,7 +355,7 @@ def test_a_decision_about_what_was_not_found_is_refused() -> None:
     with pytest.raises(Faults) as caught:
         with_waivers("", "w.toml", breaking(), taken([finding.fingerprint, near]), TODAY)
     (fault,) = caught.value.faults
-    assert f"there is no finding {near!r} here. Did you mean {finding.fingerprint!r}?" in str(fault)
+    assert f"there is no finding {near!r}. Did you mean {finding.fingerprint!r}?" in str(fault)
 
 
 def test_a_decision_is_not_added_where_the_file_has_no_room_for_it() -> None:
@@ -432,7 +432,7 @@ def test_a_decision_may_hold_until_a_release_to_come() -> None:
     assert (added.expires, added.until) == (None, "1.7.0")
     assert the_finding(waive(report, [added], TODAY, KEPT)).waived is not None
     for until, kept, said in (
-        ("1.6.0", KEPT, "a release after 1.6.0, which is kept already"),
+        ("1.6.0", KEPT, "a release after 1.6.0, the newest kept release"),
         ("1.7.0", (), "no releases of what is compared are kept"),
     ):
         with pytest.raises(Faults, match=said):

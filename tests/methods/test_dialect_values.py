@@ -74,7 +74,7 @@ def test_a_side_that_nobody_is_is_refused_wherever_it_is_named() -> None:
         "x-capability": "plain:capabilities.land",
         "properties": {"a": {"x-required-with": "towr:capabilities.a"}},
     }
-    for sides, known in ((["plane", "tower"], "Did you mean 'tower'?"), (None, "Known are 'agent'")):
+    for sides, known in ((["plane", "tower"], "Did you mean 'tower'?"), (None, "Known names: 'agent'")):
         value = {**({"x-sides": sides} if sides else {}), "$defs": {"LandRequest": schema}}
         with pytest.raises(Faults) as caught:
             understand(documents(value))

@@ -366,13 +366,15 @@ def test_a_component_is_a_schema_whatever_it_holds() -> None:
 def test_a_reference_that_leads_nowhere_is_told_as_it_is_written() -> None:
     for ref in ("#/components/schemas/Missing", "#/components/schemas/Count/properties/x"):
         (told_of,) = faults_of(openrpc(method("get", {"name": "p", "schema": {"$ref": ref}})))
-        assert told_of.startswith(f"schema.json#/methods/0/params/0/schema: '$ref' points to '{ref}', and no schema is")
+        assert told_of.startswith(
+            f"schema.json#/methods/0/params/0/schema: '$ref' points to '{ref}', which does not exist"
+        )
 
 
 def test_a_document_without_methods_is_told_to_have_none() -> None:
     empty = {key: value for key, value in openrpc().items() if key != "components"}
     assert faults_of(empty) == [
-        "schema.json: this is an OpenRPC document that lists no method, and it holds no type. Add what it is to describe."
+        "schema.json: this is an OpenRPC document that lists no method and no type. Add the methods that it should describe."
     ]
     assert list(told("p", *meaning(openrpc()))) == ["p: no methods: this is an OpenRPC document that lists none."]
 

@@ -213,7 +213,7 @@ def test_what_was_found_is_told() -> None:
     lines = list(told("dap", *understand(wild("dap"))))
     assert (
         lines[0].startswith("dap: 6")
-        and "by the profile 'dap' (Debug Adapter Protocol, which this evidently is)" in lines[0]
+        and "by the profile 'dap' (Debug Adapter Protocol, which was detected)" in lines[0]
     )
     assert "frames of the Debug Adapter Protocol" in lines[0]
     assert lines[1].startswith("dap: no type for the result of ") and "launch" in lines[1]
@@ -252,8 +252,8 @@ def test_a_guess_says_what_it_found_and_what_not() -> None:
     )
     assert others == [
         "p: no type for the result of close.",
-        "p: nothing says who handles open, close, closed; either side may send them.",
-        "p: to say for sure where methods stand, give a profile to --methods.",
+        "p: the schema does not say who handles open, close, closed; either side may send them.",
+        "p: to define where the methods are, give a profile with --methods.",
     ]
 
 
@@ -553,7 +553,7 @@ def test_what_no_rule_reads_is_told() -> None:
     }
     protocol, found = meaning(schema, own(sides=SIDES, messages=[{key: _LAND[key] for key in ("kind", "named")}]))
     assert list(told("p", protocol, found))[2:] == [
-        "p: nothing says who handles land, turn; either side may send them.",
+        "p: the schema does not say who handles land, turn; either side may send them.",
         "p: 1 definition with a constant for a method that no rule finds, a type alone: schema.json#/$defs/WindSignal (wind).",
         "p: required of a message beside its envelope, neither typed nor checked: 'gate' of schema.json#/$defs/LandRequest.",
     ]

@@ -167,4 +167,4 @@ def test_what_was_not_looked_at_in_a_message_is_said() -> None:
     monitor = Monitor((V1,))
     _, said = message("content", [{"type": "content", "content": {"type": "text", "text": ""}}] * 70_000)
     monitor.observe("agent", said)
-    assert "more than is looked at" in monitor.unjudged
+    assert "too large to be searched" in monitor.unjudged

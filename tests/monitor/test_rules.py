@@ -525,7 +525,7 @@ def test_what_is_of_an_unknown_version_is_not_judged_and_that_is_said() -> None:
         assert "no schema is known" in listener.unjudged
     (note,) = listener.finish()
     assert (note.rule, note.level, note.index) == ("not-judged", "note", 1)
-    assert note.sentence.startswith("4 messages were not judged, or not wholly, from this one on: ")
+    assert note.sentence.startswith("4 messages were not judged, or only in part, from this one on: ")
 
 
 @pytest.mark.parametrize("version", [None, "1", True, {}, [1], 1.0])

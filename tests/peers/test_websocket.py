@@ -329,7 +329,7 @@ def test_pages_of_the_web_other_paths_and_too_many_are_turned_away() -> None:
                 assert await status(server.uri) == 503
             with pytest.raises(ConnectionRefusedError, match=r"does not answer with a WebSocket: .*404"):
                 await websocket.connect(server.uri.replace("/acp", "/other"))
-            with pytest.raises(ValueError, match="no URI of a WebSocket"):
+            with pytest.raises(ValueError, match="not the URI of a WebSocket"):
                 await websocket.connect(server.uri.replace("ws:", "http:"))
         with pytest.raises(OSError, match="Connect call failed"):
             await websocket.connect(server.uri)

@@ -61,7 +61,7 @@ def test_an_object_without_a_keyword_is_no_schema(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], schema: Any, code: int
 ) -> None:
     assert ask(tmp_path, [{}, schema]) == code
-    assert ("1.json: is no JSON Schema: none of its members is a keyword" in capsys.readouterr().err) is (code == 2)
+    assert ("1.json: is not a JSON Schema: none of its members is a keyword" in capsys.readouterr().err) is (code == 2)
 
 
 def test_the_answer_says_both_directions_with_reason_and_witness(

@@ -131,7 +131,7 @@ def test_a_path_outside_tells_nothing_about_what_is_there(tree: Path) -> None:
         with pytest.raises(Refused) as caught:
             content(f"{tree}/outside/{name}", tree / "app")
         reasons.add(caught.value.reason)
-    assert reasons == {"it lies outside the workspace roots"}
+    assert reasons == {"it is outside the workspace roots"}
 
 
 def test_the_first_root_that_contains_a_path_prevails(tree: Path) -> None:
@@ -417,7 +417,7 @@ def test_folders_are_made_without_following_links(tree: Path, mechanism: str) ->
 def test_a_component_is_a_name(tree: Path, mechanism: str, name: str) -> None:
     root = bind(str(tree / "app"))
     for open_it in (lambda: open_file(root, ("src", name), os.O_RDONLY), lambda: make_folder(root, (name,))):
-        with pytest.raises(ValueError, match="is no name of a file"):
+        with pytest.raises(ValueError, match="is not a file name"):
             open_it()
 
 
@@ -518,7 +518,7 @@ def test_the_guarantees_follow_the_mechanism(mechanism: str) -> None:
 
 def test_a_mount_that_cannot_be_told_is_refused(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown(descriptor: int) -> int:
-        raise OSError(errno.EXDEV, "the mount of a file cannot be told")
+        raise OSError(errno.EXDEV, "the mount of a file cannot be determined")
 
     monkeypatch.setattr("acp_session.mechanism._has_openat2", lambda: False)
     monkeypatch.setattr("acp_session.mechanism._mount", unknown)

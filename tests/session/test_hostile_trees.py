@@ -81,7 +81,7 @@ def test_a_chain_of_links_outside_looks_like_everything_else_outside(tmp_path: P
     client = Client(tmp_path)
     long = chain(tmp_path / "outside", 100, "none")
     reasons = {refusal(client.read, path).message for path in (long, tmp_path / "outside" / "none", "/etc/passwd")}
-    assert reasons == {"access is refused: it lies outside the workspace roots"}
+    assert reasons == {"access is refused: it is outside the workspace roots"}
 
 
 # --- climbing --------------------------------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ def test_a_path_that_climbs_out_and_back_tells_nothing_about_what_is_outside(tmp
         str(refusal(client.read, f"{tmp_path}/outside/{name}/../../app/a.txt").message)
         for name in ("file", "folder", "link", "same", "missing")
     }
-    assert answers == {"access is refused: it lies outside the workspace roots"}
+    assert answers == {"access is refused: it is outside the workspace roots"}
     for path in (f"{tmp_path}/app/../app/a.txt", f"{tmp_path}/../{tmp_path.name}/lib/../app/./a.txt"):
         assert client.read(path) == "inside\n", "inside the roots and on the way to them `..` is followed"
 

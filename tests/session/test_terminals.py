@@ -583,7 +583,7 @@ def test_every_request_is_told_refusals_included(tmp_path: Path) -> None:
         *(("create", "started"), ("create", "done"), ("wait", "started"), ("wait", "done")),
         *(("release", "started"), ("release", "done"), ("create", "started"), ("create", "failed")),
     ]
-    assert events[-1].reason == "access is refused: it lies outside the workspace roots"
+    assert events[-1].reason == "access is refused: it is outside the workspace roots"
 
 
 def test_whole_messages_are_answered(tmp_path: Path) -> None:

@@ -342,7 +342,7 @@ def test_a_client_sends_only_what_the_user_has_granted(tmp_path: Path) -> None:
 def test_a_granted_directory_must_be_one(tmp_path: Path) -> None:
     assert error_of(ClientWorkspace, granted=["relative"]).code == INVALID_PARAMS
     missing = error_of(ClientWorkspace, granted=[f"{tmp_path}/none"])
-    assert (missing.code, missing.message) == (NOT_FOUND, "the granted directory is no directory that exists")
+    assert (missing.code, missing.message) == (NOT_FOUND, "the granted directory is not an existing directory")
 
 
 def test_a_link_within_a_granted_directory_grants_nothing_elsewhere(tmp_path: Path) -> None:

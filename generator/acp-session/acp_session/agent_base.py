@@ -134,7 +134,7 @@ class AgentSessions(Generic[S]):
         if request.cursor is not None:
             ids = [one.id for one in found]
             if request.cursor not in ids:
-                raise invalid_params("the cursor is none that this agent gave", pointer="/cursor")
+                raise invalid_params("the cursor was not issued by this agent", pointer="/cursor")
             start = ids.index(request.cursor) + 1
         page = found[start : start + PAGE]
         return page, page[-1].id if len(found) > start + PAGE else None

@@ -152,7 +152,7 @@ def overwrite(
         if old is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), target.name)
         if old.has_other_names:
-            raise Refused("/".join(target.parts), "the file has further names, and its directory may not be written")
+            raise Refused("/".join(target.parts), "the file has other hard links, and its directory is not writable")
         if len(content) > old.status.st_size and hasattr(os, "posix_fallocate"):
             os.posix_fallocate(old.descriptor, 0, len(content))
         try:

@@ -108,7 +108,7 @@ class ClientSessions(Generic[K]):
 
     @property
     def _has_roots(self) -> bool:
-        """Whether the agent takes further roots."""
+        """Whether the agent takes additional roots."""
         raise NotImplementedError
 
     def _updated(self, session: OpenSession[K], update: Any) -> None:
@@ -141,7 +141,7 @@ class ClientSessions(Generic[K]):
                 METHOD_NOT_FOUND, "elicitation/create is not supported", {"method": "elicitation/create"}
             )
         if params.mode not in self._modes:
-            raise invalid_params("questions of this mode are not offered", pointer="/mode")
+            raise invalid_params("this elicitation mode is not supported", pointer="/mode")
         request_id = getattr(params, "request_id", MISSING)
         if request_id is MISSING:
             session = self._session(params.session_id)
@@ -151,7 +151,7 @@ class ClientSessions(Generic[K]):
         else:
             sent = self._waiting(request_id)
             if sent is None:
-                raise invalid_params("no request with this id waits for its answer", pointer="/requestId")
+                raise invalid_params("no request with this id is pending", pointer="/requestId")
             found = await _until(sent.answer, awaited(self._elicit(params)))
         return cancelled if found is None else found
 

@@ -105,7 +105,7 @@ class ClientHost(ClientSessions[Transcript]):
         )
         found: v1.InitializeResponse = await self._call("initialize", request)
         if found.protocol_version != 1:
-            raise invalid_params(f"the agent speaks version {found.protocol_version} of the protocol, not 1")
+            raise invalid_params(f"the agent supports version {found.protocol_version} of the protocol, not 1")
         self.agent = found
         return found
 

@@ -94,7 +94,7 @@ def places(roots: Sequence[Root], path: str) -> tuple[Place, ...]:
         if not _beneath(roots, real, path):
             raise Refused(path, _OUTSIDE)
         if not stat.S_ISDIR(_mode(real)):
-            raise Refused(path, "'..' follows something that is no directory")
+            raise Refused(path, "'..' follows something that is not a directory")
 
     try:
         return _beneath(roots, resolved(path, climb), path)
@@ -110,7 +110,7 @@ def _parents(path: str) -> list[str]:
     return ["/" + "/".join(names[:length]) for length in range(len(names) + 1)]
 
 
-_OUTSIDE: Final = "it lies outside the workspace roots"
+_OUTSIDE: Final = "it is outside the workspace roots"
 
 
 def contains(roots: Sequence[Root], path: str) -> bool:
@@ -190,10 +190,10 @@ def reach(roots: Sequence[Root], path: str, use: Callable[[Place], T]) -> T:
             return _first(found, use)
         except OSError as error:
             if error.errno == errno.EXDEV:
-                raise Refused(path, "it lies behind a mount point that is no workspace root itself") from None
+                raise Refused(path, "it is behind a mount point that is not a workspace root itself") from None
             if error.errno != errno.ELOOP:
                 raise
-    raise Refused(path, "a link on its way keeps changing or leads nowhere")
+    raise Refused(path, "a link in the path keeps changing or is broken")
 
 
 def _first(found: Sequence[Place], use: Callable[[Place], T]) -> T:
@@ -355,4 +355,4 @@ def _opened(root: Root, parts: Sequence[str], flags: int) -> int:
 def _require_names(parts: Sequence[str]) -> None:
     for name in parts:
         if name in ("", ".", "..") or "/" in name or "\0" in name:
-            raise ValueError(f"{name!r} is no name of a file")
+            raise ValueError(f"{name!r} is not a file name")

@@ -138,7 +138,7 @@ def _read(roots: RootSet, path: str, wanted: Lines, policy: FilePolicy, check: C
     try:
         status = os.fstat(file)
         if status.st_nlink > 1 and policy.hard_links == "refuse":
-            raise Refused(path, "the file has further names, which may lie outside the workspace roots")
+            raise Refused(path, "the file has other hard links, which may be outside the workspace roots")
         # It may grow while it is read.
         raw = read_at_most(file, policy.max_read + 1) if status.st_size <= policy.max_read else None
         check()
@@ -166,7 +166,7 @@ def _lines(file: int, path: str, wanted: Lines, policy: FilePolicy, check: Calla
             left -= len(chunk)
             yield chunk
             if not left:
-                raise failed(path, f"the lines lie beyond the first {policy.max_look} bytes of the file")
+                raise failed(path, f"the lines are beyond the first {policy.max_look} bytes of the file")
 
     try:
         return text.lines_of(chunks, wanted.line, wanted.limit, policy.max_read, policy.fallback_encoding)
@@ -185,7 +185,7 @@ def _write(
     def prepared(place: Place) -> tuple[Place, Target]:
         _require_allowed(place, policy, writing=True)
         if approved is not None and place.real != approved:
-            raise Refused(path, "it leads to another file than the one that was approved")
+            raise Refused(path, "the path now leads to a different file than the approved one")
         return place, prepare(place.root, place.parts)
 
     for tries_left in range(_TRIES, 0, -1):
@@ -231,7 +231,7 @@ def _back_up(path: str, name: str, old: Old, policy: FilePolicy) -> None:
         raise failed(path, "the old file may not be read, so it cannot be backed up")
     if old.has_other_names and policy.hard_links == "refuse":
         raise Refused(
-            path, "the old file has further names, which may lie outside the workspace roots; it is not copied"
+            path, "the old file has other hard links, which may be outside the workspace roots; it is not copied"
         )
     most = max(policy.max_read, policy.max_write)
     raw = old.read(most + 1)

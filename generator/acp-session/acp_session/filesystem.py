@@ -180,7 +180,7 @@ class FileSystem:
                 case v1.WriteTextFileRequest() as params:
                     result = await self.write_text_file(params)
                 case _:
-                    raise RequestError(METHOD_NOT_FOUND, "this is no method of the file system")
+                    raise RequestError(METHOD_NOT_FOUND, "this is not a file system method")
         except RequestError as error:
             body = v1.Error(code=error.code, message=error.message, data=error.data)
             return ErrorResponse(request.id, body, request.method)
@@ -249,7 +249,7 @@ class FileSystem:
         except RequestError:
             is_current = False
         if not is_current:
-            raise refused(path, "the session has other workspace roots by now")
+            raise refused(path, "the workspace roots of the session have changed")
 
 
 def _require_absolute(path: str, roots: Scoped) -> None:
@@ -264,6 +264,6 @@ def _require_writable_text(path: str, content: str, policy: FilePolicy) -> None:
     except UnicodeEncodeError:
         raise invalid_params("'content' is not Unicode text", pointer="/content", path=path) from None
     if "\0" in content:
-        raise invalid_params("'content' is binary: it holds NUL characters", pointer="/content", path=path)
+        raise invalid_params("'content' is binary: it contains NUL characters", pointer="/content", path=path)
     if size > policy.max_write:
         raise failed(path, f"the content is larger than {policy.max_write} bytes")

@@ -194,7 +194,7 @@ def _target(path: str) -> str | None:
 def require_plain(path: str) -> None:
     """Raise `Refused` for what is no absolute path of this platform, or too long a one."""
     if "\0" in path:
-        raise Refused(path, "a path holds no NUL character")
+        raise Refused(path, "a path must not contain a NUL character")
     if not path.startswith("/"):
         raise Refused(path, "the path is not absolute")
     try:

@@ -130,14 +130,14 @@ class ServerRoots:
 
         def use(place: Place) -> int:
             if not _is_within(place, now):
-                raise Refused(path, "it lies outside the roots")
+                raise Refused(path, "it is outside the roots")
             return open_file(place.root, place.parts, os.O_RDONLY)
 
         try:
             return reach([root for root, _ in now], path, use)
         except Refused as error:
             if any(one.holds(path) and one.now() is None for one in self._listed):
-                raise FileNotFoundError(errno.ENOENT, "the root is not there at this moment", path) from None
+                raise FileNotFoundError(errno.ENOENT, "the root does not exist at the moment", path) from None
             raise refused(path, error.reason) from None
 
     def require(self, path: str) -> tuple[Place, ...]:
@@ -147,9 +147,9 @@ class ServerRoots:
         except Refused as error:
             raise refused(path, error.reason) from None
         except OSError:
-            raise refused(path, "a link on its way leads nowhere") from None
+            raise refused(path, "a link in the path is broken") from None
         if not found:
-            raise refused(path, "it lies outside the roots")
+            raise refused(path, "it is outside the roots")
         return found
 
     def _places(self, path: str) -> tuple[Place, ...]:
@@ -226,7 +226,7 @@ def _uris(result: Answer) -> Iterator[tuple[str, str]]:
         return
     entries = result.get("roots")
     if not isinstance(entries, list):
-        raise ValueError("a result of roots/list has an array 'roots'")
+        raise ValueError("a result of roots/list must have an array 'roots'")
     for entry in cast("list[object]", entries):
         uri = cast("Mapping[str, object]", entry).get("uri") if isinstance(entry, Mapping) else None
-        yield (uri, "") if isinstance(uri, str) else (str(uri)[:200], "an entry is an object with a 'uri'")
+        yield (uri, "") if isinstance(uri, str) else (str(uri)[:200], "an entry must be an object with a 'uri'")

@@ -186,7 +186,7 @@ class RootsProvider:
             require_enforceable(path)
             exposed = _bound(path, name)
         except (OSError, Refused):
-            raise refused(path, "it is no directory or file that can be used") from None
+            raise refused(path, "it is not a usable directory or file") from None
         same = [one for one in self._exposed if (one.real, one.root.identity) == (exposed.real, exposed.root.identity)]
         if same:
             exposed.root.close()
@@ -196,7 +196,7 @@ class RootsProvider:
             return
         try:
             if not exposed.is_accessible:
-                raise refused(path, "it may not be listed")
+                raise refused(path, "it cannot be listed")
             if await self._consent(exposed.real) is not True:
                 raise refused(path, "the user has not granted it")
         except BaseException:
@@ -316,7 +316,7 @@ class RootsProvider:
             reason = {"reason": "Client does not have roots capability"}
             raise RequestError(METHOD_NOT_FOUND, "Roots not supported", reason)
         if method != LIST:
-            raise RequestError(METHOD_NOT_FOUND, "this is no method about roots", {"method": method})
+            raise RequestError(METHOD_NOT_FOUND, "this is not a roots method", {"method": method})
         try:
             current = self.current()
         except (OSError, ValueError) as error:

@@ -41,24 +41,24 @@ def path_of(uri: str) -> str:
     ('/srv/tide data', '/srv')
     >>> path_of("file:///srv/%2e%2e/etc")
     Traceback (most recent call last):
-    ValueError: the URI climbs: it holds '.' or '..'
+    ValueError: the URI contains '.' or '..'
     """
     if any(ord(character) <= 0x20 or ord(character) == 0x7F for character in uri) or "\\" in uri:
-        raise ValueError("a URI holds neither spaces, control characters nor backslashes")
+        raise ValueError("a URI must not contain spaces, control characters or backslashes")
     parts = urlsplit(uri)
     if not uri.lower().startswith("file://"):
-        raise ValueError("a root is a file:// URI")
+        raise ValueError("a root must be a file:// URI")
     if parts.netloc.lower() not in ("", "localhost"):
-        raise ValueError("a root lies on this machine")
+        raise ValueError("a root must be on this machine")
     if "?" in uri or "#" in uri:
-        raise ValueError("a root has neither query nor fragment")
+        raise ValueError("a root must not have a query or a fragment")
     if not parts.path.startswith("/"):
-        raise ValueError("a root is an absolute path")
+        raise ValueError("a root must be an absolute path")
     segments = [unquote_to_bytes(segment) for segment in parts.path.split("/")]
     if any(segment in (b".", b"..") for segment in segments):
-        raise ValueError("the URI climbs: it holds '.' or '..'")
+        raise ValueError("the URI contains '.' or '..'")
     if any(b"/" in segment or b"\\" in segment or b"\0" in segment for segment in segments):
-        raise ValueError("a separator or NUL is hidden in the URI")
+        raise ValueError("the URI encodes a separator or NUL")
     try:
         names = [segment.decode() for segment in segments if segment]
     except UnicodeDecodeError:

@@ -88,14 +88,14 @@ def guarantees() -> Guarantees:
     if found is Mechanism.WALK:
         limits.append("The kernel has no openat2: every component of a path is opened by itself, without links.")
     if held and not by_id:
-        limits.append("A mount of the same file system beneath a root is not told from a folder.")
+        limits.append("A mount of the same file system inside a root is not distinguished from a folder.")
     return Guarantees(found, held, held, by_id, held, (*limits, *(_LIMITS if held else ())))
 
 
 _LIMITS: Final = (
     "A directory moved out of a root while a file in it is written: the write fails by its last check, unless it is moved after that.",
     "Whoever may write into a root by other means can put content there from outside; only hard links are recognised.",
-    "A program that has files of its own access is not held by any of this: put it into a sandbox.",
+    "None of this restricts a program that opens files by itself: run it in a sandbox.",
 )
 
 
@@ -225,4 +225,4 @@ def _mount(descriptor: int) -> int:
     for line in lines:
         if line.startswith(b"mnt_id:"):
             return int(line.removeprefix(b"mnt_id:"))
-    raise OSError(errno.EXDEV, "the mount of a file cannot be told")
+    raise OSError(errno.EXDEV, "the mount of a file cannot be determined")

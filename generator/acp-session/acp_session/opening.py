@@ -32,7 +32,7 @@ class UnsupportedVersion(Exception):
 
     def __init__(self, version: object, known: Collection[int]) -> None:
         super().__init__(
-            f"the agent speaks version {version!r} of the protocol, not {' or '.join(map(str, sorted(known)))}"
+            f"the agent supports version {version!r} of the protocol, not {' or '.join(map(str, sorted(known)))}"
         )
         self.version = version
         self.known = tuple(sorted(known))
@@ -103,19 +103,17 @@ class Opening:
         message = as_object(value)
         number, method = message.get("id"), message.get("method")
         if not message or not isinstance(method, str):
-            self._answer(None, INVALID_REQUEST, "the first message of a connection is the request `initialize`")
+            self._answer(None, INVALID_REQUEST, "the first message of a connection must be the request `initialize`")
         elif "id" not in message:
-            self._tell(f"{method!r} came before `initialize`, and is passed over")
+            self._tell(f"{method!r} came before `initialize` and is ignored")
         elif method != "initialize":
-            self._answer(number, INVALID_REQUEST, f"{method!r} came before `initialize`, which says what is spoken")
+            self._answer(number, INVALID_REQUEST, f"{method!r} came before `initialize`, which negotiates the version")
         elif (asked := _asked(line)) is None:
-            places = [{"pointer": "/params/protocolVersion", "message": "it must be a whole number"}]
-            self._answer(
-                number, INVALID_PARAMS, "/params/protocolVersion: it must be a whole number", {"problems": places}
-            )
+            places = [{"pointer": "/params/protocolVersion", "message": "it must be an integer"}]
+            self._answer(number, INVALID_PARAMS, "/params/protocolVersion: it must be an integer", {"problems": places})
         else:
             data = {"requested": asked, "supported": self._known}
-            self._answer(number, UNSUPPORTED_VERSION, f"version {asked} is not spoken here", data)
+            self._answer(number, UNSUPPORTED_VERSION, f"version {asked} is not supported here", data)
 
     def _answer(self, number: Any, code: int, message: str, data: Any = None) -> None:
         body = {"code": code, "message": message, **({} if data is None else {"data": data})}
@@ -270,7 +268,7 @@ async def _answer(link: Transport, number: int, kept: list[bytes]) -> dict[str, 
 
 
 def _unread(reason: object) -> ConnectionEnded:
-    return ConnectionEnded(f"what the agent answers to `initialize` cannot be read: {reason}")
+    return ConnectionEnded(f"the agent's answer to `initialize` cannot be read: {reason}")
 
 
 class Begun:

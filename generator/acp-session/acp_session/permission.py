@@ -80,7 +80,7 @@ def ask(
     b'{"sessionId":"s1","title":"Send the log?","options":[{"optionId":"yes","name":"Send","kind":"allow_once"}]}'
     """
     if not title.strip():
-        raise ValueError("a permission request needs a title: it is the least that the user sees")
+        raise ValueError("a permission request needs a title: the user must at least see that")
     if not options:
         raise ValueError("a permission request needs at least one option")
     repeated = first_repeated(option.option_id for option in options)

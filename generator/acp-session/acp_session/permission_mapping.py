@@ -51,7 +51,7 @@ def to_v2(request: v1.RequestPermissionRequest) -> v2.RequestPermissionRequest:
     source = _json(request)
     tool_call, losses = _tool_call_to_v2(source["toolCall"])
     body = {key: value for key, value in source.items() if key != "toolCall"}
-    losses += [(f"/{key}", "the field has a meaning of its own in v2") for key in _TAKEN_IN_V2 if key in source]
+    losses += [(f"/{key}", "the field has a different meaning in v2") for key in _TAKEN_IN_V2 if key in source]
     body |= {"title": title_of(tool_call.get("title")), "subject": {"type": "tool_call", "toolCall": tool_call}}
     repeated = first_repeated(option.option_id for option in request.options)
     if repeated is not None:
@@ -120,7 +120,7 @@ def _tool_call_to_v2(source: Mapping[str, Any]) -> tuple[dict[str, Any], list[tu
         key: value for key, value in source.items() if value is not None or key not in (*_CLEARABLE, *_LISTS)
     }
     losses = [
-        (f"/toolCall/{key}", "the field has a meaning of its own in v2") for key in ("capabilities",) if key in source
+        (f"/toolCall/{key}", "the field has a different meaning in v2") for key in ("capabilities",) if key in source
     ]
     if tool_call.get("content") is not None:
         losses += _terminals("/toolCall/content", tool_call["content"])
@@ -133,16 +133,16 @@ def _to_v1_json(source: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[s
     losses: list[tuple[str, str]] = []
     body = {key: value for key, value in source.items() if key not in _TAKEN_IN_V2}
     if "toolCall" in source:
-        losses.append(("/toolCall", "the field has a meaning of its own in v1"))
+        losses.append(("/toolCall", "the field has a different meaning in v1"))
     if source.get("description") is not None:
-        losses.append(("/description", "v1 has no words of the prompt beside the tool call"))
+        losses.append(("/description", "v1 has no prompt text beside the tool call"))
     subject = as_object(source.get("subject"))
     if subject.get("type") != "tool_call":
         return body, [*losses, ("/subject", "v1 asks about tool calls only")]
-    losses += [(f"/subject/{key}", "v1 has no such place") for key in subject if key not in ("type", "toolCall")]
+    losses += [(f"/subject/{key}", "v1 has no such field") for key in subject if key not in ("type", "toolCall")]
     tool_call: dict[str, Any] = dict(subject["toolCall"])
     if source.get("title") != title_of(tool_call.get("title")):
-        losses.append(("/title", "v1 has no words of the prompt beside the tool call"))
+        losses.append(("/title", "v1 has no prompt text beside the tool call"))
     for key in _CLEARABLE:
         if key in tool_call and tool_call[key] is None:
             losses.append((f"/subject/toolCall/{key}", "v1 cannot clear a field"))
@@ -166,7 +166,7 @@ def _to_v1_json(source: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[s
 
 def _terminals(at: str, content: Sequence[Any]) -> list[tuple[str, str]]:
     """The terminals in a tool call's content. They look alike in both versions and are not: no terminal of one is one of the other."""
-    sentence = "a terminal is the client's in v1, and the agent's in v2"
+    sentence = "the client owns terminals in v1, the agent in v2"
     return [
         (f"{at}/{index}", sentence) for index, item in enumerate(content) if as_object(item).get("type") == "terminal"
     ]
@@ -232,7 +232,7 @@ def _set_fields(model: BaseModel) -> dict[str, tuple[object, bool]]:
 
 
 def _require_same(before: object, after: object, changed: Iterable[tuple[str, str]]) -> None:
-    losses = [*changed, *((pointer, "it would not come back as it is") for pointer in _differences(before, after))]
+    losses = [*changed, *((pointer, "it would not survive the round trip") for pointer in _differences(before, after))]
     if losses:
         raise NotMappable(dict.fromkeys(losses))
 

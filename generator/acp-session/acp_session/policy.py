@@ -84,18 +84,18 @@ class FilePolicy:
 
         >>> root = Root("/srv", "/srv", (0, 0))
         >>> FilePolicy().objection(Place(root, (".env",), "/srv/.env"), writing=False)
-        'the name is one that secrets have'
+        'the name is one that files with secrets have'
         >>> FilePolicy(extensions=frozenset({".md"})).objection(Place(root, ("a.exe",), "/srv/a.exe"), writing=False)
         "files of the type '.exe' are not allowed"
         """
         asked = _asked(place)
         for names in (place.parts, asked):
             if is_denied(names[-1:], self.denied) or is_denied(names, self.denied_folders):
-                return "the name is one that secrets have"
+                return "the name is one that files with secrets have"
             if any(TEMPORARY.fullmatch(name) for name in names):
                 return "the name belongs to a file that is being written"
             if writing and is_denied(names, self.denied_for_writing):
-                return "what stands there is run or read by other programs, such as version control"
+                return "other programs, such as version control, run or read the files there"
         if self.extensions is not None:
             for name in (*place.parts[-1:], *asked[-1:]):
                 if not _ends_in(folded(name), self.extensions):

@@ -144,5 +144,5 @@ def _paths(roots: RootSet | Scope) -> tuple[str, ...]:
     found = [root.real for root in roots.roots] if isinstance(roots, RootSet) else list(roots.paths)
     for path in found:
         if not path.startswith("/") or ".." in path.split("/") or "\0" in path:
-            raise ValueError(f"the root {os.fsdecode(path)!r} is no plain path of Linux")
+            raise ValueError(f"the root {os.fsdecode(path)!r} is not a plain path of Linux")
     return tuple(dict.fromkeys(found))

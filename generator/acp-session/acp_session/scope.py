@@ -41,7 +41,7 @@ class LifecycleRequest(Protocol):
 
     @property
     def additional_directories(self) -> object:
-        """The further roots, as they came: an array of absolute paths, null, or omitted."""
+        """The additional roots, as they came: an array of absolute paths, null, or omitted."""
         ...
 
 
@@ -64,7 +64,7 @@ class ListRequest(Protocol):
 
     @property
     def additional_directories(self) -> object:
-        """The further roots, as they came: an array of absolute paths, null, or omitted."""
+        """The additional roots, as they came: an array of absolute paths, null, or omitted."""
         ...
 
 
@@ -153,7 +153,7 @@ class Scope:
         return f"{self.cwd.rstrip(separator)}{separator}{path}"
 
     def as_listed(self) -> list[str]:
-        """The value of `SessionInfo.additionalDirectories`: always a list, `[]` where there are no further roots."""
+        """The value of `SessionInfo.additionalDirectories`: always a list, `[]` where there are no additional roots."""
         return list(self.additional)
 
     def locate(self, path: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -231,7 +231,7 @@ def matches(
     """Whether a session passes the filter of `session/list`: both filters apply where both are given (RFD, "Schema changes").
 
     The list must be equal, order included, once it is read as a session's is: normalised, without duplicates and without `cwd`. `[]`
-    selects only sessions without further roots, an omitted list selects all. Raises `RequestError` -32602 for a malformed filter.
+    selects only sessions without additional roots, an omitted list selects all. Raises `RequestError` -32602 for a malformed filter.
 
     >>> found = Scope("/srv/app", ("/srv/lib", "/srv/skills"))
     >>> matches(found, additional=["/srv/lib/", "/srv/skills", "/srv/lib"]), matches(found, additional=["/srv/skills", "/srv/lib"])
@@ -285,7 +285,7 @@ def _path_problem(entry: object, flavour: Flavour) -> str | None:
     if not is_absolute(entry, flavour):
         return "must be an absolute path" if flavour_of(entry) is None else f"must be a {flavour} path like the others"
     if "\0" in entry:
-        return "must not hold a NUL character"
+        return "must not contain a NUL character"
     return None
 
 

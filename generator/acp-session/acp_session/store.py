@@ -97,11 +97,11 @@ class Memory:
         self._policy = policy or FilePolicy()
 
     async def locate(self, access: Access, path: str, *, writing: bool) -> str:
-        """The path, normalised. Refused where it lies outside the roots, holds `..`, or is against the policy."""
+        """The path, normalised. Refused where it is outside the roots, holds `..`, or is against the policy."""
         scope = access.roots if isinstance(access.roots, Scope) else access.roots.scope
         found = scope.locate(path)
         if not found:
-            raise refused(path, "it lies outside the workspace roots")
+            raise refused(path, "it is outside the workspace roots")
         root, parts = found[0]
         place = Place(Root(root, root, (0, 0)), parts, path.replace("\\", "/"))
         objection = self._policy.objection(place, writing=writing)
@@ -125,7 +125,7 @@ class Memory:
         """Keep a text."""
         real = await self.locate(access, path, writing=True)
         if approved is not None and real != approved:
-            raise refused(path, "it leads to another file than the one that was approved")
+            raise refused(path, "the path now leads to a different file than the approved one")
         access.check()
         self.files[real] = content
         access.done(real)

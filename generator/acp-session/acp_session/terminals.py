@@ -138,7 +138,7 @@ class Terminals:
     @property
     def limits(self) -> tuple[str, ...]:
         """What is not promised, as sentences."""
-        return (*_LIMITS, *(() if self._guard.works else ("A killed program leaves its commands running.",)))
+        return (*_LIMITS, *(() if self._guard.works else ("The commands of a killed program keep running.",)))
 
     # --- the five methods
 
@@ -210,7 +210,7 @@ class Terminals:
                 case v1.ReleaseTerminalRequest() as params:
                     result = await self.release(params)
                 case _:
-                    raise RequestError(METHOD_NOT_FOUND, "this is no method of terminals", {"method": request.method})
+                    raise RequestError(METHOD_NOT_FOUND, "this is not a terminal method", {"method": request.method})
         except RequestError as error:
             body = v1.Error(code=error.code, message=error.message, data=error.data)
             return ErrorResponse(request.id, body, request.method)
@@ -319,7 +319,7 @@ class Terminals:
             except (FileNotFoundError, NotADirectoryError):
                 raise RequestError(NOT_FOUND, "there is no such program", {"command": wish.command}) from None
             except PermissionError:
-                raise refused(wish.command, "the operating system does not permit to run it") from None
+                raise refused(wish.command, "the operating system does not permit running it") from None
             except OSError as error:
                 reason = os.strerror(error.errno or 0).lower()
                 raise failed(wish.command, f"the command cannot be started: {reason}") from None
@@ -350,7 +350,7 @@ class Terminals:
         if self._sessions.get(wish.session_id) is not session or session.stops != stops:
             raise refused(wish.command, "the session or its turn has ended")
         if self._roots.roots(wish.session_id) is not roots:
-            raise refused(wish.command, "the session has other workspace roots by now")
+            raise refused(wish.command, "the workspace roots of the session have changed")
 
     def _child(self, session_id: str, terminal_id: str) -> Child:
         session = self._sessions.get(session_id)
@@ -398,8 +398,8 @@ class Terminals:
 
 
 _LIMITS: Final = (
-    "A command may open any file and any connection that its user may: put it into a sandbox.",
-    "A program that begins a POSIX session of its own (a daemon) is not ended with its terminal.",
+    "A command may open any file and any connection that its user may open: run it in a sandbox.",
+    "A program that starts its own POSIX session (a daemon) is not ended with its terminal.",
 )
 
 
@@ -418,7 +418,7 @@ def _listed(value: Any) -> Any:
 def _plain(text: str, pointer: str) -> str:
     """Text that a program can be given."""
     if "\0" in text:
-        raise invalid_params("a NUL character is no part of a command", pointer=pointer)
+        raise invalid_params("a command must not contain a NUL character", pointer=pointer)
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -433,7 +433,9 @@ def _variables(params: v1.CreateTerminalRequest) -> dict[str, str]:
     for index, one in enumerate(_listed(params.env)):
         name = _plain(one.name, f"/env/{index}/name")
         if not name or "=" in name:
-            raise invalid_params("the name of a variable is not empty and holds no '='", pointer=f"/env/{index}/name")
+            raise invalid_params(
+                "the name of a variable must not be empty or contain '='", pointer=f"/env/{index}/name"
+            )
         found[name] = _plain(one.value, f"/env/{index}/value")
     return found
 
@@ -451,7 +453,7 @@ def _opened(roots: RootSet, path: str) -> int:
     except FileNotFoundError:
         raise not_found(path) from None
     except NotADirectoryError:
-        raise failed(path, "it is no directory") from None
+        raise failed(path, "it is not a directory") from None
     except PermissionError:
         raise refused(path, "the operating system does not permit it") from None
     except OSError as error:

@@ -43,11 +43,11 @@ def decoded(raw: bytes, fallback: str | None = None) -> str:
     'high tide\r\n'
     >>> decoded(b"MZ\x00\x03")
     Traceback (most recent call last):
-    acp_session.text.NotText: it is binary: it holds NUL characters
+    acp_session.text.NotText: it is binary: it contains NUL characters
     """
     mark, encoding = _mark(raw)
     if not mark and b"\0" in raw:
-        raise NotText("it is binary: it holds NUL characters")
+        raise NotText("it is binary: it contains NUL characters")
     try:
         text = raw[len(mark) :].decode(encoding)
     except UnicodeDecodeError:
@@ -58,7 +58,7 @@ def decoded(raw: bytes, fallback: str | None = None) -> str:
         except UnicodeDecodeError:
             raise NotText(f"it is neither UTF-8 nor {fallback} text") from None
     if "\0" in text:
-        raise NotText("it is binary: it holds NUL characters")
+        raise NotText("it is binary: it contains NUL characters")
     return text
 
 
@@ -152,7 +152,7 @@ def _streamed(
         return ""
     for text in _decoded(chunks, decoder, mark):
         if "\0" in text:
-            raise NotText("it is binary: it holds NUL characters")
+            raise NotText("it is binary: it contains NUL characters")
         begin = 0
         if to_skip:
             present = text.count("\n")

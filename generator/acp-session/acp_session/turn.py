@@ -124,7 +124,7 @@ class Turn:
     async def call(self, method: str, params: object) -> Any:
         """Send a request to the client, and return the typed result. Raises `RuntimeError` where the host was given no `call`."""
         if self.requests is None:
-            raise RuntimeError("this host sends no requests: it was made without 'call'")
+            raise RuntimeError("this host cannot send requests: it was created without 'call'")
         return await self.requests(method, params)
 
     async def read(self, path: str, *, line: int | None = None, limit: int | None = None) -> str:

@@ -132,9 +132,9 @@ class RootSet:
         except Refused as error:
             raise refused(path, error.reason) from None
         except OSError:
-            raise refused(path, "a link on its way leads nowhere") from None
+            raise refused(path, "a link in the path is broken") from None
         if not found:
-            raise refused(path, "it lies outside the workspace roots")
+            raise refused(path, "it is outside the workspace roots")
         return found
 
     def open(self, path: str) -> int:
@@ -193,7 +193,7 @@ def _bound(entry: str, path: str, grant: Grant = lambda path: None) -> Root:
     try:
         root = bind(path)
     except FileNotFoundError:
-        raise RequestError(NOT_FOUND, f"{entry} is no directory that exists", {"path": path, "entry": entry}) from None
+        raise RequestError(NOT_FOUND, f"{entry} is not an existing directory", {"path": path, "entry": entry}) from None
     except NotADirectoryError:
         raise _ungranted(path, entry, "it is not a directory") from None
     except OSError as error:
@@ -290,7 +290,7 @@ class AgentWorkspace:
     def _requested(self, request: LifecycleRequest) -> Scope:
         found = requested(request, flavour=self.flavour)
         if not self.advertised and stated(request.additional_directories):
-            message = "additionalDirectories is not supported by this agent, and no root is dropped in silence"
+            message = "this agent does not support additionalDirectories, and roots are never dropped silently"
             raise invalid_params(message, pointer="/additionalDirectories")
         return found
 
@@ -323,7 +323,7 @@ class ClientWorkspace:
 
         `advertised` says whether the agent advertises `additionalDirectories`. Send `scope.cwd`, and `arguments(...)` for the list: the
         full list, on load and resume too, since the agent remembers none. Raises `RequestError`: -32602 for malformed entries or where
-        the agent supports no further roots, -32001 for a directory that the user has not granted.
+        the agent does not support additional roots, -32001 for a directory that the user has not granted.
         """
         found = scope(cwd, list(additional))
         if found.additional and not advertised:
@@ -383,7 +383,7 @@ class ClientWorkspace:
         for index, root in enumerate(roots.roots):
             if not is_within(self._granted, root):
                 roots.close()
-                ended = "the connection of this workspace has ended, and what was granted with it; make another one"
+                ended = "the connection of this workspace has ended, so its grants have ended; create a new workspace"
                 is_over = self._has_ended and not self._granted
                 raise _ungranted(root.path, _entry(index), ended if is_over else "the user has not granted it")
         return roots

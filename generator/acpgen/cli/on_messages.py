@@ -26,7 +26,7 @@ def validate(
     files: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[FILE|FOLDER|PATTERN|URL|-]...",
+            metavar="FILE|FOLDER|PATTERN|URL|-",
             help="JSON Lines with a message on each line, or a recording; .gz and .zst are decompressed. Default: -, standard input.",
             show_default=False,
         ),

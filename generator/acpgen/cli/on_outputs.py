@@ -38,7 +38,7 @@ def targets(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="[NAME]",
+            metavar="NAME",
             help="List only this target, with its options.",
             autocompletion=target_names,
             show_default=False,
@@ -75,7 +75,7 @@ def generate(
     protocols: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[PROTOCOL]...",
+            metavar="PROTOCOL",
             help="Only outputs that contain one of these, such as acp/v1. Default: all outputs.",
             autocompletion=protocol_names,
             show_default=False,
@@ -205,7 +205,7 @@ def init(
     schemas: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[PROTOCOL=PATH]...",
+            metavar="PROTOCOL=PATH",
             help="A version of the protocol and its schema, a file or a folder: acme/v1=schema.json. Default: a small "
             "example protocol.",
             show_default=False,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def tap(
-    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command that runs the agent.")],
+    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND", help="The command that runs the agent.")],
     record: Annotated[
         Path | None,
         typer.Option(
@@ -177,7 +177,7 @@ def _redactor(patterns: Sequence[str]) -> Redactor:
 
 def probe(
     command: Annotated[
-        list[str] | None, typer.Argument(metavar="-- COMMAND...", help="The command that runs the program.")
+        list[str] | None, typer.Argument(metavar="-- COMMAND", help="The command that runs the program.")
     ] = None,
     client: Annotated[
         bool,

@@ -201,7 +201,7 @@ def history(
     what: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[WHAT]...",
+            metavar="WHAT",
             help="A branch, tag, commit or range A..B of git, then -- and a protocol, file or folder: compares the commits that changed "
             "it. "
             "A protocol: compares its releases in schema/releases, or its commits. Several files: compares these, oldest first.",
@@ -297,7 +297,7 @@ def rules(
     chosen: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[RULE]...", help="Only these rules, each with a bad and a good example.", show_default=False
+            metavar="RULE", help="Only these rules, each with a bad and a good example.", show_default=False
         ),
     ] = None,
     output_format: Annotated[str, typer.Option("--format", metavar="FORMAT", help="text, json or markdown.")] = "text",

@@ -19,7 +19,7 @@ def lint(
     paths: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[PATH]...",
+            metavar="PATH",
             help="Schema folders or files. Default: every protocol in the project's schema folder.",
             show_default=False,
         ),

@@ -481,7 +481,7 @@ def _language_gone(place: str) -> Finding:
 
 def _of_unread(key: str, old: Input, new: Input, contents: tuple[JSON, JSON]) -> Finding:
     """What a root holds beside keywords differs, and looks as if schemas stood in it."""
-    message = f"Changed, and not compared: {key!r} is no keyword of JSON Schema, so its content is not read."
+    message = f"Changed, and not compared: {key!r} is not a keyword of JSON Schema, so its content is not read."
     advice = "Name the schema itself, or review both places and waive the finding if it is harmless."
     found = _about(_language_finding("language-undecided", "undecided", message, advice, None), old, new, contents, "")
     return replace(found, location=key, fingerprint=fingerprint(found.rule, key, *contents))

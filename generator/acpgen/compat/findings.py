@@ -266,7 +266,7 @@ class Report:
 
 def readers(witness: Witness) -> str:
     """Who breaks where a plain schema refuses a value."""
-    return f"a reader with the {witness.refused_by} schema that gets a value of the {witness.accepted_by} one"
+    return f"a reader with the {witness.refused_by} schema that receives a value of the {witness.accepted_by} one"
 
 
 def opposite(revision: Revision) -> Revision:

@@ -144,5 +144,5 @@ def _obstacle(file: Path, content: bytes | None) -> str:
     except (Faults, OSError, ValueError):
         now = None
     if content is None or now is None:
-        return "it is no file of the working tree; name files of the working tree as NEW"
+        return "it is not a file of the working tree; name files of the working tree as NEW"
     return "" if now == content else "it has changed since it was read; run the command again"

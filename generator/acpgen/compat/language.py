@@ -95,7 +95,7 @@ def led_to(schema: JSON) -> frozenset[str]:
 
 
 def is_other(schema: JSON) -> bool:
-    """Whether an object is no JSON Schema at all: it has members, and none of them is a keyword."""
+    """Whether an object is not a JSON Schema at all: it has members, and none of them is a keyword."""
     return is_object(schema) and bool(schema) and not any(key in KEYWORDS or key.startswith("x-") for key in schema)
 
 

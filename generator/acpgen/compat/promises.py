@@ -71,7 +71,7 @@ class Area:
         file, mark, fragment = self.written.partition("#")
         if mark:
             meets = any(_is_in(spot, file) and _meets(spot, fragment) for spot in named.definitions)
-            return "" if meets else "nothing of either revision stands there"
+            return "" if meets else "nothing in either revision is at that place"
         method = self.written.partition(" ")[0]
         if any(fnmatchcase(each, method) for each in named.methods):
             return ""
@@ -223,7 +223,7 @@ def policy_unused(entries: tuple[str, ...], at: Spot) -> Note:
     return Note(
         "policy-unused",
         f"{what} no finding: {'; '.join(entries)}.",
-        "Nothing there has changed; if it has, correct what the entry names.",
+        "Nothing there has changed; otherwise, correct the entry.",
         at,
     )
 
@@ -253,7 +253,7 @@ def policy_applied(reason: str, was: Severity, now: Severity, names: Sequence[st
     return Note(
         "policy-applied",
         f"The policy {verb} {what} from {was} to {now}: {', '.join(names[:_NAMED])}{left}. {reason}",
-        "'acpgen rules' shows all of it.",
+        "'acpgen rules' shows the whole policy.",
         at,
     )
 

@@ -121,7 +121,7 @@ class _Settings:
                 hint = did_you_mean(str(rule), self.rules)
                 self.faults.append(UnknownName(at=f"{self.at}: {key}.rule", kind="rule", name=str(rule), hint=hint))
             if rule in self.notes:
-                self.wrong(f"{key}.rule", f"a rule whose findings have a severity; what {rule!r} tells is a note")
+                self.wrong(f"{key}.rule", f"a rule whose findings have a severity; {rule!r} only reports notes")
             if not rule and area is None:
                 self.wrong(key, "about something: a 'rule', a place 'at' which it holds, or both")
             severity = next((each for each in _CHOSEN if each == table.get("severity")), None)

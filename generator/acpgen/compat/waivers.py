@@ -166,7 +166,9 @@ def waive(report: Report, waivers: Iterable[Waiver], today: date, releases: Sequ
         elif end:
             notes.append(waiver_expired(waiver, end, renewed=is_doubled))
         elif is_doubled:
-            notes.append(_note(waiver, "waiver-unused", "accepts what another one accepts", "Remove one of them."))
+            notes.append(
+                _note(waiver, "waiver-unused", "accepts the same findings as another waiver", "Remove one of them.")
+            )
         else:
             for index, finding in matched.items():
                 findings[index] = finding
@@ -195,9 +197,9 @@ def waiver_expired(waiver: Waiver, end: str, *, renewed: bool = False) -> Note:
     accepted counts again, unless another one accepts it; the waiver itself is a note.
     """
     if renewed:
-        return _note(waiver, "waiver-expired", f"{end}, and another one accepts the same", "Remove it.")
-    advice = "Solve what it accepted, or decide anew and give it a new end."
-    return _note(waiver, "waiver-expired", f"{end}: what it accepted counts again", advice)
+        return _note(waiver, "waiver-expired", f"{end}, and another waiver accepts the same findings", "Remove it.")
+    advice = "Fix the accepted finding, or decide again and give the waiver a new end."
+    return _note(waiver, "waiver-expired", f"{end}: the findings that it accepted count again", advice)
 
 
 def waiver_unused(waiver: Waiver) -> Note:
@@ -205,7 +207,7 @@ def waiver_unused(waiver: Waiver) -> Note:
 
     A waiver holds for every comparison until its end, so that a comparison with the last release still finds it.
     """
-    advice = "Keep it until what it accepted is released, then remove it."
+    advice = "Keep it until the accepted change is released, then remove it."
     return _note(waiver, "waiver-unused", "matches no finding", advice)
 
 

@@ -33,10 +33,12 @@ def decision(fingerprints: Sequence[str], reason: str | None, until: str | None,
         alone = "given together with --waive FINGERPRINT"
         faults.extend(BadSetting(at=name, key="it", expected=alone) for name, value in given if value is not None)
     elif reason is None or not reason.strip():
-        faults.append(BadSetting(at="--waive", key="--reason", expected="a sentence that says why this is accepted"))
+        faults.append(
+            BadSetting(at="--waive", key="--reason", expected="a sentence that says why the finding is accepted")
+        )
     end = _end(until)
     if fingerprints and (end is None or (isinstance(end, date) and end < today)):
-        expected = "a date from today on, such as 2027-01-31, or a release to come, such as 1.7.0"
+        expected = "today or a later date, such as 2027-01-31, or a future release, such as 1.7.0"
         faults.append(BadSetting(at="--waive", key="--until", expected=expected))
     if faults:
         raise Faults(faults)
@@ -82,7 +84,9 @@ def _no_end(decided: Decision, releases: Sequence[str]) -> Iterator[Fault]:
         expected = "a date: no releases of what is compared are kept in schema/releases"
         yield BadSetting(at="--waive", key="--until", expected=expected)
     elif is_out(decided.until, releases):
-        yield BadSetting(at="--waive", key="--until", expected=f"a release after {releases[-1]}, which is kept already")
+        yield BadSetting(
+            at="--waive", key="--until", expected=f"a release after {releases[-1]}, the newest kept release"
+        )
 
 
 def _fingerprints(finding: Finding) -> list[str]:

@@ -12,7 +12,7 @@ from acpgen.lint.subject import Remark, Subject
 from acpgen.pointers import pointer
 from acpgen.schema.dialect import declared_sides, keywords, meta_schema, wrong_values
 from acpgen.schema.drafts import MODERN, draft_of
-from acpgen.schema.load import check
+from acpgen.schema.load import check, refusal
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -72,7 +72,9 @@ def _judge(subject: Subject) -> tuple[_Judged, ...]:
     for document in subject.documents:
         if not isinstance(document.value, dict):
             at = f"{document.path}#"
-            found[at] = _Judged("malformed", Remark(at, "A file holds one JSON object. Put the schema in '{ … }'."))
+            found[at] = _Judged(
+                "malformed", Remark(at, "A schema file must hold one JSON object. Put the schema in '{ … }'.")
+            )
             continue
         draft = draft_of(document.value, subject.found.given)
         if draft is not MODERN:  # the meta-schema of the dialect is one of 2020-12
@@ -105,19 +107,16 @@ def _sort(error: jsonschema_rs.ValidationError) -> tuple[Kind, str]:
     forbidden = "patternProperties" in rule and key.startswith("x-")
     if forbidden and key not in keywords():
         hint = did_you_mean(key, keywords())
-        return "unknown", f"{shown(key)} is no keyword of the dialect. {hint} Correct or remove it."
+        return "unknown", f"{shown(key)} is not a keyword of the dialect. {hint} Correct or remove it."
     if forbidden:
         return "misplaced", f"'{key}' has no meaning here. Remove it, or move it to its place. {keywords()[key]}"
     if key in keywords() and rule[:2] == ["properties", key]:  # else it is the name of a property
         return "wrong", f"'{key}' is refused: {error.message}. {keywords()[key]}"
     if rule[0] == "dependentRequired":
         missing: Any = error.kind.value
-        return "wrong", f"'{missing}' is missing beside a keyword that goes together with it. Add it."
+        return "wrong", f"'{missing}' is missing; a keyword here requires it. Add it."
     if rule[0] == "dependentSchemas":
         return "wrong", f"'{rule[1]}' does not fit the keywords beside it. {keywords().get(rule[1], '')}".rstrip()
     if rule[:1] == ["allOf"] and "then" in rule and "document" not in rule:
-        return "wrong", "'format: absolute-path' stands on 'type: string' and brings its own pattern. Write it so."
-    reason = "it is not a regular expression" if rule[-1] == "format" else error.message
-    if rule[-1] in ("anyOf", "enum") and key != "$schema":
-        reason = "it has none of the forms that this keyword allows"
-    return "malformed", f"JSON Schema 2020-12 refuses this value: {reason}. Correct it."
+        return "wrong", "'format: absolute-path' must be used with 'type: string' and without 'pattern'. Correct it."
+    return "malformed", f"JSON Schema 2020-12 refuses this value: {refusal(error)}. Correct it."

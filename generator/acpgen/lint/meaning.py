@@ -29,7 +29,7 @@ def null_meaning_missing(subject: Subject) -> Iterable[Remark]:
     for node in subject.nodes:
         is_optional = node.role == "field" and not _is_required(node)
         if is_optional and subject.admits_null(node) and not _null_is_told(subject, node):
-            yield Remark(node.at, "This field admits null. Say what that means: 'x-null': 'clears' or 'omitted'.")
+            yield Remark(node.at, "This field accepts null. Define what null means: 'x-null': 'clears' or 'omitted'.")
 
 
 def null_meaning_misplaced(subject: Subject) -> Iterable[Remark]:
@@ -37,7 +37,7 @@ def null_meaning_misplaced(subject: Subject) -> Iterable[Remark]:
     for node in subject.nodes:
         is_result = role_of_node(node) == "result"
         if "x-null" in node.schema and not is_result and not subject.admits_null(node):
-            yield Remark(f"{node.at}/x-null", "Null is refused here. Remove 'x-null', or admit null.")
+            yield Remark(f"{node.at}/x-null", "Null is refused here. Remove 'x-null', or accept null.")
 
 
 def leniency_forbidden(subject: Subject) -> Iterable[Remark]:
@@ -49,7 +49,7 @@ def leniency_forbidden(subject: Subject) -> Iterable[Remark]:
         strict = STRICT_EVERYWHERE | STRICT_IN_METHOD.get(str(node.owner.schema.get("x-method")), frozenset())
         for keyword in node.schema if node.name in strict else ():
             if keyword.startswith("x-deserialize-"):
-                what = f"A bad {shown(node.name)} must be an error, never dropped. Remove '{keyword}'."
+                what = f"An invalid {shown(node.name)} must be an error and never be dropped. Remove '{keyword}'."
                 yield Remark(f"{node.at}/{keyword}", what)
 
 
@@ -78,17 +78,17 @@ def gate_dangling(subject: Subject) -> Iterable[Remark]:
     for node, keyword, gate in _gates(subject):
         if gate not in known:
             hint = did_you_mean(gate, known) or "The definitions of 'initialize' declare no capability."
-            yield Remark(f"{node.at}/{keyword}", f"{shown(gate)} is no capability that a peer can advertise. {hint}")
+            yield Remark(f"{node.at}/{keyword}", f"{shown(gate)} is not a capability that a peer can advertise. {hint}")
 
 
 def gate_misplaced(subject: Subject) -> Iterable[Remark]:
     """A gate stands on a definition that is not the params of a method, or on a field that is required in any case."""
     for node, keyword, _ in _gates(subject):
         if node.role == "definition" and ("x-method" not in node.schema or role_of_node(node) == "result"):
-            what = "A gate of a whole definition stands on the params of a method, of a variant on its branch. Move it."
+            what = "A gate belongs on the params of a method, on a branch of a union or on a field, not on this definition. Move it."
             yield Remark(f"{node.at}/{keyword}", what)
         elif keyword == "x-required-with" and _is_required(node):
-            what = "This field is required in any case. Remove the keyword, or make the field optional."
+            what = "This field is always required. Remove the keyword, or make the field optional."
             yield Remark(f"{node.at}/{keyword}", what)
 
 
@@ -101,7 +101,7 @@ def gate_missing(subject: Subject) -> Iterable[Remark]:
     for node in subject.nodes:
         is_gated = "x-capability" in node.schema or "x-required-with" in node.schema
         if node.role == "field" and node.name in gated and node.at not in payload and not is_gated:
-            elsewhere = f"Elsewhere {shown(node.name)} needs {gated[node.name]}."
+            elsewhere = f"In other places, {shown(node.name)} needs {gated[node.name]}."
             yield Remark(node.at, f"{elsewhere} Add 'x-capability' or 'x-required-with'.")
 
 
@@ -125,7 +125,7 @@ def capability_contradicted(subject: Subject) -> Iterable[Remark]:
             continue
         path = places.get(node.at)
         if path is None:
-            yield Remark(f"{node.at}/x-gates", "'x-gates' belongs to capabilities, and this is none. Remove it.")
+            yield Remark(f"{node.at}/x-gates", "'x-gates' is only for capabilities, and this is not one. Remove it.")
         elif any(gate == path or gate.startswith(f"{path}.") for gate in used):
             yield Remark(f"{node.at}/x-gates", f"Something depends on {shown(path)} after all. Remove 'x-gates'.")
 
@@ -226,7 +226,7 @@ def _mismatches(
     method: str, node: SourceNode, role: str | None, nodes: list[SourceNode], roles: list[str | None]
 ) -> Iterator[str]:
     if role is None:
-        yield f"{node.name} does not tell what it is to {method}. End its name in Request, Response or Notification."
+        yield f"{node.name} has no role in {method}. End its name in Request, Response or Notification."
     elif roles.count(role) > 1 and roles.index(role) != nodes.index(node):
         yield f"{method} has another definition for its {role}. Keep one of them."
     if role == "request" and "result" not in roles:

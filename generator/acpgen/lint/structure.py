@@ -28,12 +28,12 @@ def reference_dangling(subject: Subject) -> Iterable[Remark]:
     """A reference leads to nothing in the files of this protocol, and to no file that was given beside them."""
     for fault in subject.faults:
         if isinstance(fault, DanglingReference):
-            what = f"{shown(fault.ref)} leads nowhere. Correct the reference or add the definition."
+            what = f"{shown(fault.ref)} does not exist. Correct the reference or add the definition."
             yield Remark(f"{fault.at}/{fault.keyword}", what)
 
 
 def reference_ambiguous(subject: Subject) -> Iterable[Remark]:
-    """A reference can mean several places: a dynamic one with several targets, or an address or anchor that stands twice."""
+    """A reference can mean several places: a dynamic one with several targets, or an address or anchor that occurs twice."""
     return (Remark(fault.at, _sentence(fault.what())) for fault in subject.faults if isinstance(fault, SeveralTargets))
 
 
@@ -66,7 +66,7 @@ def definition_unused(subject: Subject) -> Iterable[Remark]:
             queue.append(target)
     for node in subject.definitions:
         if node.at not in reached:
-            yield Remark(node.at, f"Neither a message nor a method leads to {node.name}. Refer to it or remove it.")
+            yield Remark(node.at, f"No message and no method uses {node.name}. Refer to it or remove it.")
 
 
 def name_colliding(subject: Subject) -> Iterable[Remark]:
@@ -79,7 +79,7 @@ def name_colliding(subject: Subject) -> Iterable[Remark]:
         path, _, fragment = node.at.partition("#")
         parts = pointer_parts(fragment)
         if len(parts) == 2 and parts[0] in DEFINITIONS and keys.setdefault(parts[1], path) != path:
-            told = f"{keys[parts[1]]} defines {shown(parts[1])}, too: generated names would have the file's name before it."
+            told = f"{keys[parts[1]]} defines {shown(parts[1])}, too: generated names would get the file's name as a prefix."
             yield Remark(node.at, f"{told} Rename one of them.")
     if subject.bundle is None:
         return

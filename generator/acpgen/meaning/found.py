@@ -31,7 +31,7 @@ def told(label: str, protocol: ir.Protocol, bundle: Bundle) -> Iterator[str]:
     if profile.how == "guessed":
         yield f"{label}: methods were guessed: {len(methods)} found by a property 'method' with a constant ({kinds}), {typed} by name."
     elif profile.how != "marked":  # what the schema says itself needs no telling
-        why = "as named" if profile.how == "named" else "which this evidently is"
+        why = "as named" if profile.how == "named" else "which was detected"
         about = f"by the profile '{profile.name}' ({profile.title}, {why})"
         yield f"{label}: {_counted(len(methods), 'method')} {about}: {kinds}, {typed}. {_ENVELOPES[profile.envelope]}".rstrip()
     if untyped:
@@ -44,9 +44,9 @@ def told(label: str, protocol: ir.Protocol, bundle: Bundle) -> Iterator[str]:
             yield f"{label}: no 'x-side' says who handles {', '.join(silent)}; either side may send them."
     unsent = [name for name in anyone if name in gaps.unsent]
     if unsent:
-        yield f"{label}: nothing says who handles {', '.join(unsent)}; either side may send them."
+        yield f"{label}: the schema does not say who handles {', '.join(unsent)}; either side may send them."
     if profile.how == "guessed":
-        yield f"{label}: to say for sure where methods stand, give a profile to --methods."
+        yield f"{label}: to define where the methods are, give a profile with --methods."
     if gaps.doubled:
         yield f"{label}: left out, because another message has the same method: {', '.join(gaps.doubled)}."
     if gaps.unbound:

@@ -31,7 +31,7 @@ class Agent:
         if method == "initialize":
             return self._greet(body)
         if method in ("authenticate", "auth/login"):
-            raise Declined(-32602, "no such method of login")
+            raise Declined(-32602, "no such authentication method")
         if method == "session/new":
             name = f"probe-session-{next(self._numbers)}"
             self.sessions[name] = str(body.get("cwd"))

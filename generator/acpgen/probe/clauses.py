@@ -27,9 +27,7 @@ class Clause:
 RPC: Final = "JSON-RPC 2.0"
 ACP: Final = "Agent Client Protocol"
 
-ANSWERED: Final = Clause(
-    RPC, "5 Response object", "must", "Every request gets a response; only notifications get none."
-)
+ANSWERED: Final = Clause(RPC, "5 Response object", "must", "Every request gets a response; notifications get none.")
 SAME_ID: Final = Clause(
     RPC, "5 Response object", "must", "A response carries the same id as its request, of the same type."
 )
@@ -41,7 +39,7 @@ INVALID_PARAMS: Final = Clause(
     RPC, "5.1 Error object", "should", "A request whose parameters are invalid fails with the code -32602."
 )
 ROBUST: Final = Clause(
-    RPC, "5.1 Error object", "should", "What is no valid message is refused by an error; the connection goes on."
+    RPC, "5.1 Error object", "should", "An invalid message is answered with an error; the connection continues."
 )
 LONG: Final = Clause(
     RPC, "5 Response object", "should", "Every request gets a response, also a long one: the documents set no limit."
@@ -50,19 +48,19 @@ EARLY: Final = Clause(
     RPC,
     "5 Response object",
     "should",
-    "A request that comes too early gets a response too; the client was wrong first.",
+    "A request that comes too early gets a response too, although the client made the first mistake.",
 )
 INTEROPERABLE: Final = Clause(
     RPC,
     "5 Response object",
     "should",
-    "The id comes back as it was, also where it is larger than a double holds exactly.",
+    "The id comes back unchanged, even if it is larger than a double can represent exactly.",
 )
 VERSION: Final = Clause(
     ACP,
     "Initialization: protocol version",
     "must",
-    "An agent answers with the version that was asked for if it supports it, otherwise with the latest one that it supports.",
+    "An agent answers with the requested version if it supports it, otherwise with the latest version that it supports.",
 )
 HANDSHAKE: Final = Clause(
     ACP, "Initialization", "must", "An agent answers `initialize` with the version that it chose and its capabilities."
@@ -90,13 +88,13 @@ FUTURE: Final = Clause(
     ACP,
     "Initialization: capabilities",
     "should",
-    "New capabilities are no breaking change, so that one that is not known does no harm.",
+    "New capabilities are not a breaking change, so an unknown capability is ignored.",
 )
 UNKNOWN_SESSION: Final = Clause(
     ACP,
     "Session setup: session ID",
     "note",
-    "A prompt names a session that was opened. What becomes of a prompt for another one is not said.",
+    "A prompt names an open session. The specification does not say what happens to a prompt for another session.",
 )
 UNIQUE: Final = Clause(
     ACP, "Session setup: creating a session", "must", "The answer to `session/new` names the session by a unique id."
@@ -105,7 +103,7 @@ BASELINE: Final = Clause(
     ACP, "Initialization: agent capabilities", "must", "Every agent has session/new, session/prompt and session/cancel."
 )
 ADVERTISED: Final = Clause(
-    ACP, "Initialization: agent capabilities", "must", "A method whose capability an agent advertises is there."
+    ACP, "Initialization: agent capabilities", "must", "An agent implements each method whose capability it advertises."
 )
 NOT_ADVERTISED: Final = Clause(
     ACP,
@@ -118,7 +116,7 @@ LISTED: Final = Clause(
 )
 CURSOR: Final = Clause(ACP, "Session list: pagination", "should", "An invalid cursor is answered with an error.")
 DELETED: Final = Clause(
-    ACP, "Session delete", "should", "Deleting a session that is deleted already, or never was, succeeds silently."
+    ACP, "Session delete", "should", "Deleting a session that was already deleted, or never existed, succeeds silently."
 )
 CLOSED: Final = Clause(
     ACP,
@@ -127,10 +125,13 @@ CLOSED: Final = Clause(
     "`session/close` ends ongoing work as `session/cancel` would, before it is answered.",
 )
 STORED: Final = Clause(
-    ACP, "Session setup: loading sessions", "must", "A load replays the conversation and is answered once all was sent."
+    ACP,
+    "Session setup: loading sessions",
+    "must",
+    "`session/load` replays the conversation and is answered when all of it was sent.",
 )
 SILENT_RESUME: Final = Clause(
-    ACP, "Session setup: resuming sessions", "must", "A resume sends no history before its answer."
+    ACP, "Session setup: resuming sessions", "must", "`session/resume` sends no history before its answer."
 )
 ENDED: Final = Clause(
     ACP,
@@ -189,44 +190,44 @@ FORESTALLED: Final = Clause(
     "acp/v2/schema/closesessionrequest/4",
 )
 UNKNOWN_MODE: Final = Clause(
-    ACP, "Elicitation: modes", "must", "A client treats no mode of a question as supported that it does not know."
+    ACP, "Elicitation: modes", "must", "A client treats no unknown elicitation mode as supported."
 )
 UNKNOWN_VISIT: Final = Clause(
-    ACP, "Elicitation: completion", "must", "A client passes over a completion whose id it does not know."
+    ACP, "Elicitation: completion", "must", "A client ignores a completion with an unknown id."
 )
 REPLAYED: Final = Clause(
     ACP,
     "Session setup: loading sessions",
     "must",
-    "Loading plays the whole conversation back as `session/update`.",
+    "`session/load` replays the whole conversation as `session/update`.",
     "acp/v1/session-setup/loading-a-session/2",
 )
 REFUSED_CONTENT: Final = Clause(
-    ACP, "Content", "must", "A prompt with a kind of block that the agent does not take is refused with -32602."
+    ACP, "Content", "must", "A prompt with a content block that the agent does not support is refused with -32602."
 )
 REFUSED_TRANSPORT: Final = Clause(
     ACP,
     "Session setup: MCP servers",
     "must",
-    "A request with a transport of MCP that the agent does not have is refused with -32602.",
+    "A request with an MCP transport that the agent does not support is refused with -32602.",
 )
 REFUSED_OPTION: Final = Clause(
     ACP,
     "Session config options",
     "must",
-    "An option that is not known, and a value or a shape of value that is not valid, is refused with -32602.",
+    "An unknown option, and an invalid value, is refused with -32602.",
 )
 ANSWERED_OR_NOT: Final = Clause(
     ACP,
     "Prompt lifecycle: cancellation",
     "must",
-    "A cancelled agent waits no longer for permission: what was not answered counts as refused.",
+    "A cancelled agent no longer waits for permission: unanswered requests count as refused.",
 )
 GREETS: Final = Clause(
     ACP,
     "Initialization",
     "must",
-    "A client calls `initialize` with the latest version that it supports before all else.",
+    "A client calls `initialize` first, with the latest version that it supports.",
 )
 CLOSES: Final = Clause(
     ACP,
@@ -235,10 +236,13 @@ CLOSES: Final = Clause(
     "A client that does not support the version in the answer closes the connection.",
 )
 OUTCOME: Final = Clause(
-    ACP, "Tool calls: requesting permission", "must", "A client answers a request for permission with an outcome."
+    ACP, "Tool calls: requesting permission", "must", "A client answers a permission request with an outcome."
 )
 ADVERTISED_BY_CLIENT: Final = Clause(
-    ACP, "Initialization: client capabilities", "must", "A method whose capability a client advertises is there."
+    ACP,
+    "Initialization: client capabilities",
+    "must",
+    "A client implements each method whose capability it advertises.",
 )
 ENDS: Final = Clause(
     ACP,

@@ -73,7 +73,7 @@ class ClientProbing(Probing):
         return greeting
 
     def _silent(self, connection: Connection, agent: Agent) -> str:
-        ended = "ended" if connection.is_over else f"said nothing more within {self.clock.start:g} s"
+        ended = "ended" if connection.is_over else f"sent nothing more within {self.clock.start:g} s"
         last = f" after {agent.asked[-1]!r}" if agent.asked else ""
         return f"the client sent no prompt: it {ended}{last}"
 

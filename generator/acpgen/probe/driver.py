@@ -105,7 +105,7 @@ class Probing:
             if name not in chosen:
                 continue
             if is_over:
-                self._missed(name, f"the {self.wanted.total:g} s for the whole probe were over")
+                self._missed(name, f"the time limit of the whole probe, {self.wanted.total:g} s, was reached")
                 continue
             self.wanted.tell(name)
             try:
@@ -115,7 +115,7 @@ class Probing:
                 self._missed(name, str(reason))
             except Over:
                 is_over = True
-                self._missed(name, f"the {self.wanted.total:g} s for the whole probe were over")
+                self._missed(name, f"the time limit of the whole probe, {self.wanted.total:g} s, was reached")
 
     def _missed(self, name: str, reason: str) -> None:
         if any(finding.case == name for finding in self.found):
@@ -158,7 +158,7 @@ class Probing:
         first = self.greet(version)
         if first.version != version:
             answered = first.answer is not None and "result" in first.answer.value
-            reason = f"the agent does not speak version {version}"
+            reason = f"the agent does not support version {version}"
             if not answered:
                 from acpgen.probe.cases.handshakes import silence
 
@@ -252,7 +252,7 @@ class Probing:
                     case=connection.case,
                     clause=ENDS,
                     level="note",
-                    message="the program went on after its standard input was closed, and was ended",
+                    message="the program did not end after its standard input was closed, and was killed",
                     transcript=connection.excerpt(),
                     sent=b"",
                 )

@@ -268,7 +268,10 @@ def _above(versions: Sequence[Version], material: Material, files: Mapping[str, 
         found.append((f"What differs from {title}", changes.name(old, new)))
         found.append((f"Migration guide: {title}", _guide(old, new)))
     kept = [name for name in material.releases if _history(name, versions) in files]
-    found += [(f"History of {name}: who understands whom, and since when", _history(name, versions)) for name in kept]
+    found += [
+        (f"History of {name}: which revisions understand each other, and since when", _history(name, versions))
+        for name in kept
+    ]
     compared = [(name, _pairs(name, versions)) for name in kept]
     found += [(f"Compare two releases of {name}", path) for name, path in compared if path in files]
     rules = (

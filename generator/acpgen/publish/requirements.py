@@ -102,9 +102,9 @@ def _contradicted(place: SchemaPlaces, where: str, schemas: Mapping[str, Any]) -
     try:
         value = resolve(schemas[protocol], fragment)
     except KeyError:
-        return f"nothing stands at {where}"
+        return f"nothing is at {where}"
     if not is_object(value) and not is_array(value):
-        return f"what stands at {where} is no object and no array"
+        return f"the value at {where} is not an object or an array"
     missing = [name for name in place.has if name not in value]
     if missing:
         return f"{where} has no {', '.join(map(shown, missing))}"

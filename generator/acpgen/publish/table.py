@@ -140,10 +140,10 @@ def parse(value: ir.JSON, at: str) -> Table:
     for index, rule in enumerate(rules):
         if isinstance(rule.id, str) and rule.id in ids[:index]:
             reading.wrong(
-                f"/rules/{index}/id", f"{shown(rule.id)} stands twice", "Give the rule the next place in its section"
+                f"/rules/{index}/id", f"{shown(rule.id)} occurs twice", "Give the rule the next place in its section"
             )
     if len(known) < len(documents):
-        reading.wrong("/documents", "an id stands twice", "Give each document its own")
+        reading.wrong("/documents", "an id occurs twice", "Give each document its own")
     elif len({name.replace("/", "-") for name in known}) < len(known):
         reason = "two ids differ only in a slash and a hyphen, and would have one page"
         reading.wrong("/documents", reason, "Give each document a name of its own")
@@ -217,12 +217,14 @@ class _Reading:
             start = f"{document}/{slug(section)}/"
             found = self.text(row, "id", at)
             if not found.startswith(start) or re.fullmatch(r"[1-9][0-9]*", found.removeprefix(start)) is None:
-                reason = f"{shown(found)} does not tell the document, the section and the place in it"
+                reason = f"{shown(found)} does not name the document, the section and the position in it"
                 self.wrong(f"{at}/id", reason, f"Write {start}1 or a higher number at its end")
             return found
         number: object = row["number"]
         if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-            self.wrong(f"{at}/number", "this is no positive integer", "Give the rule the number it has in its document")
+            self.wrong(
+                f"{at}/number", "this is not a positive integer", "Give the rule the number it has in its document"
+            )
             return 0
         return number
 
@@ -247,7 +249,7 @@ class _Reading:
 
     def object(self, value: object, at: str, known: Iterable[str]) -> dict[str, Any]:
         if not is_object(value):
-            self.wrong(at, "this is no object", f"Write one with the keys {', '.join(known)}")
+            self.wrong(at, "this is not an object", f"Write one with the keys {', '.join(known)}")
             return {}
         for key in value:
             if key not in known:
@@ -258,7 +260,7 @@ class _Reading:
     def items(self, row: Mapping[str, Any], key: str, at: str) -> Iterator[tuple[int, Any]]:
         value = row.get(key)
         if not is_array(value) or not value:
-            self.wrong(f"{at}/{key}", "this is no array with something in it", "Write one")
+            self.wrong(f"{at}/{key}", "this is not a non-empty array", "Write one")
             return
         yield from enumerate(value)
 
@@ -266,21 +268,21 @@ class _Reading:
         value = row.get(key)
         if isinstance(value, str) and value.strip():
             return value
-        self.wrong(f"{at}/{key}", "this is no text", "Write one")
+        self.wrong(f"{at}/{key}", "this is not a non-empty string", "Write one")
         return ""
 
     def texts(self, row: Mapping[str, Any], key: str, at: str) -> tuple[str, ...]:
         value = row.get(key)
         if is_array(value) and value and all(isinstance(item, str) and item for item in value):
             if len(set(value)) < len(value):
-                self.wrong(f"{at}/{key}", "an entry stands twice", "Remove one of them")
+                self.wrong(f"{at}/{key}", "an entry occurs twice", "Remove one of them")
             return tuple(value)
-        self.wrong(f"{at}/{key}", "this is no array of texts with something in it", "Write one, or leave out the key")
+        self.wrong(f"{at}/{key}", "this is not a non-empty array of strings", "Write one, or leave out the key")
         return ()
 
     def choice(self, row: Mapping[str, Any], key: str, at: str, known: Iterable[str]) -> str:
         value = row.get(key)
         if isinstance(value, str) and value in known:
             return value
-        self.wrong(f"{at}/{key}", f"{shown(str(value))} is none of what may stand here", f"Write {' or '.join(known)}")
+        self.wrong(f"{at}/{key}", f"{shown(str(value))} is not allowed here", f"Write {' or '.join(known)}")
         return ""

@@ -1,4 +1,4 @@
-"""The history of the kept releases as a page: each step, who understands whom, and which step brought what."""
+"""The history of the kept releases as a page: each step, which revisions understand each other, and which step brought what."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from acpgen.targets import docs
 PAGE: Final = "history.md"
 
 ROWS: Final = 10
-"""As many rows of the table of who understands whom are shown: comparisons grow with the square of them."""
+"""As many rows of the table of which revisions understand each other are shown: comparisons grow with the square of them."""
 
 MODULES: Final = ("acpgen.compat.history.assembling", "acpgen.compat.report.history_markdown")
 """What makes the section of a page that follows from the releases alone."""

@@ -147,6 +147,8 @@ def lines(name: str) -> Iterator[Line]:
 
 def reason_of(error: Exception) -> str:
     """An error of a store, as the end of a sentence."""
+    if isinstance(error, ImportError):
+        return f"a package is missing: {error}"
     strerror = getattr(error, "strerror", None)
     return str(strerror) if strerror else f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 

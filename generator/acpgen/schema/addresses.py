@@ -136,7 +136,7 @@ class Addresses:
         return absolute in self._by_address
 
     def targets(self, place: SchemaPlace, ref: str) -> tuple[SchemaPlace, ...]:
-        """The places that a plain reference leads to: none if it dangles, several if an address or an anchor stands twice."""
+        """The places that a plain reference leads to: none if it dangles, several if an address or an anchor occurs twice."""
         try:
             location, fragment = urldefrag(ref)
             neighbour = address_of(beside(place.path, location))

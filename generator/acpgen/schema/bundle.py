@@ -96,9 +96,9 @@ class Bundle:
         return self.schema["$defs"]  # type: ignore[no-any-return]
 
     def title(self, file: str) -> str:
-        """What a file calls itself; empty where it says nothing, or, as one of several files, only what the whole protocol is called."""
+        """The title of a file; empty where it has none. One of several files that has the title of the whole protocol is its base."""
         title, _ = self.files.get(file, ("", ""))
-        return "" if len(self.files) > 1 and title == self.schema.get("title") else title
+        return "Base protocol" if title and len(self.files) > 1 and title == self.schema.get("title") else title
 
     def bounded(self) -> AbstractContextManager[None]:
         """Count the steps of what is done inside with those of this protocol; see `effort.bounded`."""

@@ -477,7 +477,7 @@ class _Collector:
 
 
 def _unshared(value: Any) -> Any:
-    """A copy in which nothing stands twice: what is made by hand may hold one object at several places."""
+    """A copy in which nothing occurs twice: what is made by hand may hold one object at several places."""
     if is_object(value):
         return {key: _unshared(item) for key, item in value.items()}
     return [_unshared(item) for item in value] if is_array(value) else value

@@ -378,7 +378,7 @@ def check_schema(value: JSON, at: str, draft: Draft) -> Iterator[Fault]:
         if where in told or _is_stray(value, tuple(map(str, error.instance_path))):
             continue
         told.add(where)
-        yield NotASchema(at=f"{at}{where}", reason=_reason(error), dialect=name)
+        yield NotASchema(at=f"{at}{where}", reason=refusal(error), dialect=name)
 
 
 def _is_stray(value: JSON, parts: tuple[str, ...]) -> bool:
@@ -411,11 +411,18 @@ def _judge(draft: str) -> Any:
     return engines[draft]({"$ref": BY_NAME[draft].address}, mask="it", validate_formats=True, formats=lenient)
 
 
-def _reason(error: jsonschema_rs.ValidationError) -> str:
-    keyword = str(error.schema_path[-1])
-    if keyword in ("anyOf", "enum"):
-        return "it has none of the forms that this keyword allows"
-    return "it is not a regular expression" if keyword == "format" else error.message
+_TYPES: Final = ("array", "boolean", "integer", "null", "number", "object", "string")
+
+
+def refusal(error: jsonschema_rs.ValidationError) -> str:
+    """Why a meta-schema refuses a value, as a part of a sentence."""
+    rule = str(error.schema_path[-1])
+    if rule in ("anyOf", "enum"):
+        keyword = next((part for part in reversed(error.instance_path) if isinstance(part, str)), "")
+        value = json.dumps(error.instance)
+        allowed = f"; the types are {', '.join(_TYPES)}" if keyword == "type" else ""
+        return f"{value if len(value) <= 80 else f'{value[:79]}…'} is not a valid value of '{keyword}'{allowed}"
+    return "it is not a regular expression" if rule == "format" else error.message
 
 
 def _mode(path: Path) -> int:
@@ -424,7 +431,7 @@ def _mode(path: Path) -> int:
     except (FileNotFoundError, NotADirectoryError):
         raise Faults([NotFound(at=place(path) or ".")]) from None
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "this is no path"
+        reason = error.strerror if isinstance(error, OSError) else "this is not a path"
         raise Faults([Unreadable(at=place(path), reason=str(reason))]) from None
 
 
@@ -452,7 +459,7 @@ def _files(folder: Path, ending: str, root: Path, faults: list[Fault], below: st
 def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
     members = dict(pairs)
     if len(members) < len(pairs):
-        raise ValueError("a key stands twice")
+        raise ValueError("a key occurs twice")
     return members
 
 

@@ -1,4 +1,4 @@
-"""What is made of a document that is no JSON Schema: a schema, its methods, the places in the document that both stand at, and the rest."""
+"""What is made of a document that is not a JSON Schema: a schema, its methods, where both are in the document, and the rest."""
 
 from __future__ import annotations
 

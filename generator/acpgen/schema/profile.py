@@ -312,9 +312,9 @@ def _reason(error: jsonschema_rs.ValidationError) -> str:
     if keyword == "oneOf":
         return "a rule has one of 'named' and 'unions'"
     if keyword == "pattern":
-        return "this text has not the form that is expected here"
+        return "this text does not have the expected form"
     if keyword == "additionalProperties":
-        return f"there is no key {', '.join(map(shown, _unexpected(error)))} here"
+        return f"there is no key {', '.join(map(shown, _unexpected(error)))}"
     return error.message.removesuffix(".")
 
 

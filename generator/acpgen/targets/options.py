@@ -67,7 +67,7 @@ def misdeclared(options: object) -> str:
     if not isinstance(options, tuple) or not all(
         isinstance(one, Option) for one in cast("tuple[object, ...]", options)
     ):
-        return "its options are no tuple of acpgen.plugins.Option"
+        return "its options are not a tuple of acpgen.plugins.Option"
     names: set[str] = set()
     for option in cast("tuple[Option, ...]", options):
         name, about, default, choices = _unchecked(option)
@@ -77,11 +77,11 @@ def misdeclared(options: object) -> str:
             return f"it declares the option {shown(name)} twice"
         names.add(name)
         if not isinstance(about, str):
-            return f"what it says of the option {shown(name)} is no text"
+            return f"the description of the option {shown(name)} is not a string"
         if not isinstance(default, str | bool | int) and not _are_texts(default):
-            return f"the default of the option {shown(name)} is no text, boolean, integer or tuple of texts"
+            return f"the default of the option {shown(name)} is not a string, boolean, integer or tuple of strings"
         if not _are_texts(choices) or (choices and default not in cast("tuple[str, ...]", choices)):
-            return f"the choices of the option {shown(name)} are no tuple of texts, of which its default is one"
+            return f"the choices of the option {shown(name)} are not a tuple of strings that contains its default"
     return ""
 
 

@@ -76,7 +76,7 @@ def seconds() -> float:
 
 def out_of_time() -> str:
     """Why a target failed that took longer."""
-    return f"it gave no answer in {seconds():g} seconds (ACPGEN_TARGET_SECONDS says how long one may take)"
+    return f"it did not answer within {seconds():g} seconds (ACPGEN_TARGET_SECONDS says how long one may take)"
 
 
 @contextmanager
@@ -110,20 +110,20 @@ def _reason(error: BaseException) -> str:
 def files_of(made: object, at: str, name: str) -> Mapping[str, str]:
     """What a target has made, if it is files that an output may hold. Raises `Faults`."""
     if not isinstance(made, Mapping):
-        raise failed(at, name, "it made no mapping from relative paths, with '/', to texts")
+        raise failed(at, name, "it did not return a mapping from relative paths, with '/', to strings")
     files: dict[str, str] = {}
     for path, text in cast("Mapping[object, object]", made).items():
         if not isinstance(path, str) or not isinstance(text, str):
-            raise failed(at, name, "it made no mapping from relative paths, with '/', to texts")
+            raise failed(at, name, "it did not return a mapping from relative paths, with '/', to strings")
         if not is_file(path, text):
-            told = "a text that is no Unicode" if is_file(path, "") else "a place that no output can have"
+            told = "a text that is not Unicode" if is_file(path, "") else "a path that no output can have"
             advice = (
                 "" if is_file(path, "") else "; a path is relative, with '/', of ASCII letters, digits and _ . @ + -"
             )
             raise failed(at, name, f"it made the file {shown(path)}, {told}{advice}")
         files[path] = text
     if not files:
-        raise failed(at, name, "it made no file. A target that has nothing to make of a protocol refuses it")
+        raise failed(at, name, "it made no file. A target that cannot use a protocol must refuse it")
     _require_apart(files, at, name)
     return files
 
@@ -135,7 +135,7 @@ def _require_apart(files: Mapping[str, str], at: str, name: str) -> None:
         other = folded.setdefault(path.casefold(), path)
         if other != path:
             raise failed(
-                at, name, f"it made the files {shown(other)} and {shown(path)}, which some systems take for one"
+                at, name, f"it made the files {shown(other)} and {shown(path)}, which are the same file on some systems"
             )
     for path in files:
         steps = path.casefold().split("/")

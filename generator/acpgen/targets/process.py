@@ -67,7 +67,7 @@ def of_program(name: str, path: str) -> Target:
     """The target that a program makes. Raises `Faults` where it does not describe itself."""
     with contextlib.suppress(OSError):
         return _described(name, path, Path(path).stat().st_mtime_ns)
-    raise failed(path, name, "it is not there any more")
+    raise failed(path, name, "it no longer exists")
 
 
 @cache
@@ -75,7 +75,7 @@ def _described(name: str, path: str, changed: int) -> Target:  # noqa: ARG001 - 
     told = _ask(name, path, {"acpgen": VERSION, "request": "describe"})
     about, options, is_apart = told.get("about", ""), told.get("options", []), told.get("apart", False)
     if not isinstance(about, str) or not isinstance(options, list):
-        raise failed(path, name, "it describes itself by something else than a text 'about' and a list 'options'")
+        raise failed(path, name, "its description is not an object with a string 'about' and a list 'options'")
     if not isinstance(is_apart, bool):
         raise failed(path, name, "its 'apart' is neither true nor false")
     declared = tuple(_option(name, path, option) for option in cast("list[object]", options))
@@ -170,9 +170,9 @@ def _answer(name: str, path: str, said: bytes) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise failed(path, name, "its answer is not UTF-8") from None
     except Faults as caught:
-        raise failed(path, name, f"its answer is no JSON: {caught.faults[0].what()}") from None
+        raise failed(path, name, f"its answer is not JSON: {caught.faults[0].what()}") from None
     if not isinstance(answer, dict):
-        raise failed(path, name, f"its answer is no object: {shown(str(answer))}")
+        raise failed(path, name, f"its answer is not an object: {shown(str(answer))}")
     return cast("dict[str, Any]", answer)
 
 

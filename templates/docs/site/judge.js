@@ -391,7 +391,7 @@ const acpJudge = (() => {
       }
       if (typeof message.method === "string" && has(message, "id")) {
         const key = `${sender} ${told(message.id)}`;
-        if (this.open.has(key) && !this.isBroken) found.push({ rule: "id-in-use", at: "/id", says: "a request with this id still waits for its answer" });
+        if (this.open.has(key) && !this.isBroken) found.push({ rule: "id-in-use", at: "/id", says: "a request with this id is still pending" });
         this.open.set(key, message.method);
       } else if (has(message, "error") && (!has(message, "id") || message.id === null)) {
         this.isBroken = true; // it may answer any request

@@ -142,7 +142,7 @@ def _told(node: Node, value: Any, trial: Trial) -> list[Said]:
     try:
         return list(dict.fromkeys(islice(trial.told(node, value), LIMIT)))
     except (TooManySteps, RecursionError):
-        return [Said((), schema_pointer(node.place), "the value is not what the schema says here", "schema")]
+        return [Said((), schema_pointer(node.place), "the value does not match the schema here", "schema")]
 
 
 def _shortened(error: ValidationError) -> ValidationError:

@@ -49,7 +49,7 @@ _CROWD: Final = 16
 peer that does not read.
 """
 _MOST_UNREAD: Final = 64 * 1024 * 1024
-"""Bytes of answers that wait for a peer that does not read; beyond that we read no more either."""
+"""Bytes of answers that wait for a peer that does not read; beyond that we stop reading, too."""
 
 
 class Connection(Calling):
@@ -231,7 +231,7 @@ class Connection(Calling):
         if not self._pending.settle(number, error):
             self._refuse(None, "", answer)
             if number is None:
-                raise ConnectionEnded(f"what may be an answer cannot be read: {sentence}")
+                raise ConnectionEnded(f"a message that may be a response cannot be read: {sentence}")
 
     async def _take(self, value: Any, batch: Batch | None, place: Reading) -> None:
         """Handle one message; notifications to their end."""
@@ -278,7 +278,7 @@ class Connection(Calling):
         if message.kind == "error":
             outcome = self._wire.envelope.failed(self._pending.methods.get(message.id, message.method), message.body)
         if not self._pending.settle(message.id, outcome):
-            self._tell(f"an answer came to the request {message.id!r}, which does not wait for one")
+            self._tell(f"a response has the id {message.id!r}, for which no request is pending")
             return
         await asyncio.sleep(0)  # whoever waited goes on before what follows is taken in
 

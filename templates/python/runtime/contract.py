@@ -124,7 +124,7 @@ class Contract(NamedTuple):
         return ""
 
     def uses(self, definition: str | None, value: Any, at: Path = ()) -> list[Use]:
-        """The places in `value`, an instance of `definition`, that depend on capabilities. Values of other shapes are passed over."""
+        """The places in `value`, an instance of `definition`, that depend on capabilities. Values of other shapes are ignored."""
         found: list[Use] = []
         if definition is not None:
             self._collect(definition, value, at, found)

@@ -9,7 +9,7 @@ Numeric: TypeAlias = "int | float"
 """A JSON number: without a fraction it is an integer, however large."""
 
 Scalar: TypeAlias = "str | int | float | bool | None"
-"""JSON that is no object and no array."""
+"""JSON that is neither an object nor an array."""
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:

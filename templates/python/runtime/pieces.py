@@ -74,7 +74,7 @@ class Pieces:
         refused = self._refused(place, schema, value, path) if len(path) < _DEEPEST else iter(())
         first = next(refused, None)
         if first is None:
-            yield Said(path, schema_pointer(place), "the value is not what the schema says here", "schema")
+            yield Said(path, schema_pointer(place), "the value does not match the schema here", "schema")
         else:
             yield from chain((first,), refused)
 

@@ -97,7 +97,7 @@ class Outgoing:
     def write(self, data: bytes) -> None:
         """Hand over bytes. Raises `ConnectionEnded`."""
         if self.is_lost or self._sink is None or self._sink.is_closing():
-            raise ConnectionEnded("the peer reads no more")
+            raise ConnectionEnded("the peer no longer reads")
         self._sink.write(data)
 
     async def drain(self) -> None:
@@ -107,7 +107,7 @@ class Outgoing:
             self._waiting.append(waiting)
             await waiting
         if self.is_lost:
-            raise ConnectionEnded("the peer reads no more")
+            raise ConnectionEnded("the peer no longer reads")
 
     def fill(self) -> None:
         """Senders wait from now on."""

@@ -1,7 +1,7 @@
 """The quick way to read a value: by pydantic's core alone, which follows tags, tells fields and refuses without a step in Python.
 
 What is taken is what the general way takes, as the same records; what is refused may still be right, and is read again the general way. So
-a schema is changed here only to what takes less: a tag that is no text, a variant by default, a long key of a map and an unknown field
+a schema is changed here only to what takes less: a non-string tag, a variant by default, a long key of a map and an unknown field
 that is called like a field in Python are left to the general way, and so is each type whose values are checked by more than their types.
 """
 

@@ -201,7 +201,7 @@ async def connect(
             compression=None,
         )
     except InvalidURI as error:
-        raise ValueError(f"{uri!r} is no URI of a WebSocket: it begins with ws:// or wss://") from error
+        raise ValueError(f"{uri!r} is not the URI of a WebSocket, which must begin with ws:// or wss://") from error
     except InvalidHandshake as error:
         raise ConnectionRefusedError(f"{uri} does not answer with a WebSocket: {error}") from error
     return Socket(socket, limit=limit, grace=grace)

@@ -87,7 +87,7 @@ class AgentAsV1(peers1.Agent):
         await self._background.close()
 
     async def _gone(self) -> None:
-        error = Refused(INTERNAL_ERROR, "the agent at the far end of the adapter has gone")
+        error = Refused(INTERNAL_ERROR, "the agent behind the adapter has ended")
         for session in self.sessions.values():
             session.turns.fail(error)
         await asyncio.sleep(0)
@@ -123,7 +123,7 @@ class AgentAsV1(peers1.Agent):
         request = into_v2(v2.InitializeRequest, handshakes.request_to_v2(as_json(params), place), place)
         answer = await forwarded(self.agent.initialize(request))
         if answer.protocol_version != 2:
-            raise Refused(UNSUPPORTED_VERSION, f"the agent speaks version {answer.protocol_version}, not 2")
+            raise Refused(UNSUPPORTED_VERSION, f"the agent supports version {answer.protocol_version}, not 2")
         told = into_v1(v1.InitializeResponse, handshakes.answer_to_v1(as_json(answer), place), place)
         self._can = told.agent_capabilities
         return told
@@ -173,7 +173,7 @@ class AgentAsV1(peers1.Agent):
         place = self.losses.place("session/resume")
         body = self._setup(as_json(params), place)
         if "replayFrom" in body:
-            place.at("replayFrom").lose("v1 does not define this field, and in v2 it would mean something")
+            place.at("replayFrom").lose("v1 does not define this field, and v2 gives it a meaning")
             del body["replayFrom"]
         answer = as_json(await forwarded(self.agent.session_resume(into_v2(v2.ResumeSessionRequest, body, place))))
         return into_v1(v1.ResumeSessionResponse, self._set_up(params.session_id, answer, place), place)
@@ -291,7 +291,7 @@ class AgentAsV1(peers1.Agent):
             code, message = error.get("code", INTERNAL_ERROR), error.get("message", "the work has failed")
             raise Refused(code, message, error.get("data"))
         if reason not in REASONS:
-            place.at("stopReason").lose("v1 has no such reason; it is told as 'end_turn'", reason, "changed")
+            place.at("stopReason").lose("v1 has no such reason; 'end_turn' is sent instead", reason, "changed")
             reason = "end_turn"
         meta = {"_meta": end["_meta"]} if end.get("_meta") is not None else {}
         return {"stopReason": reason, **meta}
@@ -333,14 +333,12 @@ class AgentAsV1(peers1.Agent):
         place = self.losses.place("session/update", "update")
         state = update.get("state")
         if update.get("background"):
-            place.at("background").lose(
-                "v1 does not tell what goes on in the background", update["background"], "carried"
-            )
+            place.at("background").lose("v1 does not report background work", update["background"], "carried")
             await self._carry(session, update, more)
         if state in BUSY:
             session.turns.work()
             if not session.turns.open:
-                place.at("state").lose("v1 has no work without a prompt; its updates go on", state)
+                place.at("state").lose("v1 has no work without a prompt; its updates are still sent", state)
         elif state == "idle":
             await self._rest(session, update, place)
         elif not update.get("background"):

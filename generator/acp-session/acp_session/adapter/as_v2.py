@@ -76,7 +76,7 @@ class AgentAsV2(TurnsOfV1):
         body = handshakes.request_to_v1(as_json(params), place, self.serving.offered)
         answer = await forwarded(self.agent.initialize(into_v1(v1.InitializeRequest, body, place)))
         if answer.protocol_version != 1:
-            raise Refused(UNSUPPORTED_VERSION, f"the agent speaks version {answer.protocol_version}, not 1")
+            raise Refused(UNSUPPORTED_VERSION, f"the agent supports version {answer.protocol_version}, not 1")
         self._can = answer.agent_capabilities
         return into_v2(v2.InitializeResponse, handshakes.answer_to_v2(as_json(answer), place), place)
 
@@ -131,7 +131,7 @@ class AgentAsV2(TurnsOfV1):
         replay = as_object(body.pop("replayFrom", None))
         session = self.session(params.session_id)
         if replay.get("type", "start") != "start":
-            raise invalid_params("this agent plays back from the start alone", pointer="/replayFrom")
+            raise invalid_params("this agent replays only from the start", pointer="/replayFrom")
         async with self.serving.opening(params, params.session_id) as establish:
             if replay:
                 answer = await self._load(body, place)
@@ -153,7 +153,7 @@ class AgentAsV2(TurnsOfV1):
         """See the generated class. For an agent that has no list, the sessions of this connection."""
         place = self.losses.place("session/list")
         if self._can.session_capabilities.list_ is None:
-            place.lose("the agent has no list; these are the sessions of this connection", kind="changed")
+            place.lose("the agent cannot list sessions; these are the sessions of this connection", kind="changed")
             scopes = {one.id: scope(one.cwd, one.additional) for one in self.sessions.values() if one.cwd}
             cwd, additional = params.cwd, params.additional_directories
             infos = [
@@ -220,7 +220,7 @@ class AgentAsV2(TurnsOfV1):
 
     async def tool_call_cancel(self, _: v2.CancelToolCallRequest, /) -> v2.CancelToolCallResponse:
         """See the generated class. No tool call of an agent of v1 is one that the client may stop."""
-        raise invalid_params("this tool call cannot be stopped alone", pointer="/toolCallId")
+        raise invalid_params("this tool call cannot be cancelled on its own", pointer="/toolCallId")
 
     async def extension_request(self, method: str, params: Any) -> Any:
         """Pass on a request that both versions leave to the peers."""
@@ -249,11 +249,11 @@ class AgentAsV2(TurnsOfV1):
         session.additional = list(as_json(params).get("additionalDirectories") or ())
         session.upward.options.begin(answer, place)
         if "availableCommands" in answer:
-            place.at("availableCommands").lose("v1 does not define this field, and in v2 it would mean something")
+            place.at("availableCommands").lose("v1 does not define this field, and v2 gives it a meaning")
 
     async def _load(self, body: Json, place: Place) -> Json:
         if not self._can.load_session:
-            raise Refused(INVALID_PARAMS, "the agent cannot play back a session", {"pointer": "/replayFrom"})
+            raise Refused(INVALID_PARAMS, "the agent cannot replay a session", {"pointer": "/replayFrom"})
         request = into_v1(v1.LoadSessionRequest, self._setup(body), place)
         answer = as_json(await forwarded(self.agent.session_load(request)))
         self.session(request.session_id).upward.pause()

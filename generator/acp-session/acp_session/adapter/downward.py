@@ -96,7 +96,7 @@ class Downward:
             case _ if self._gates.get(kind):
                 return [update]
             case _:
-                reason = "the client does not take this update" if kind in self._gates else "v1 has no such update"
+                reason = "the client does not accept this update" if kind in self._gates else "v1 has no such update"
                 place.lose(reason, update, "carried")
                 return None
 
@@ -128,9 +128,9 @@ class Downward:
         start = len(kept)
         if digests[:start] != kept:
             if not content:
-                place.at("content").lose("v1 cannot take back a message", update["content"])
+                place.at("content").lose("v1 cannot retract a message", update["content"])
                 return []
-            place.at("content").lose("v1 cannot change a message; it is said again as another", kind="changed")
+            place.at("content").lose("v1 cannot change a message; it is sent again as a new message", kind="changed")
             self._again[key] = self._again.get(key, 0) + 1
             start = 0
         kept[:] = digests
@@ -164,7 +164,7 @@ class Downward:
                 if key in call.given:
                     place.at(key).lose("v1 cannot clear a field", None)
         if made.pop("capabilities", None) is not None:
-            place.at("capabilities").lose("in v1 a client cannot stop one tool call", update["capabilities"])
+            place.at("capabilities").lose("in v1 a client cannot cancel one tool call", update["capabilities"])
         for key in LISTS:
             if key in made and made[key] is None:
                 made[key] = []
@@ -194,7 +194,7 @@ class Downward:
         call.content.append(update.get("content"))
         rest = without(update, "content", "_meta", "sessionUpdate")
         if update.get("_meta"):
-            place.at("_meta").lose("v1 has no pieces of content", update["_meta"])
+            place.at("_meta").lose("v1 has no content chunks", update["_meta"])
         made: Json = {"sessionUpdate": "tool_call_update", **rest, "content": self._items(call, place.at("content"))}
         if is_new:
             place.lose("a tool call of v1 has a title", kind="added")
@@ -248,7 +248,9 @@ class Downward:
             _narrow(entry, "status", STEPS, "pending", at)
         self._plans[name] = entries
         if len(self._plans) > 1:
-            place.at("plan", "planId").lose("a session of v1 has one plan; its steps are those of all", name, "changed")
+            place.at("plan", "planId").lose(
+                "a session of v1 has one plan; it holds the steps of all plans", name, "changed"
+            )
         whole = [one for steps in self._plans.values() for one in steps]
         return [{**without(update, "plan"), "sessionUpdate": "plan", "entries": whole}]
 
@@ -267,7 +269,7 @@ def _narrow(source: Json, key: str, known: dict[str, str], other: str, place: Pl
     value = source.get(key)
     near = known.get(value, other) if isinstance(value, str) else value
     if near != value:
-        place.at(key).lose(f"v1 has no {value!r} here; it is told as {near!r}", value, "changed")
+        place.at(key).lose(f"v1 has no {value!r} here; {near!r} is sent instead", value, "changed")
         source[key] = near
 
 

@@ -57,7 +57,7 @@ async def forwarded(work: Awaitable[T]) -> T:
     except NotAdvertised as error:
         raise Refused(METHOD_NOT_FOUND, str(error)) from error
     except ConnectionEnded as error:
-        raise Refused(INTERNAL_ERROR, "the agent at the far end of the adapter has gone") from error
+        raise Refused(INTERNAL_ERROR, "the agent behind the adapter has ended") from error
     except DecodeError as error:
         raise Refused(INTERNAL_ERROR, f"the answer cannot be read: {error}") from error
 
@@ -91,12 +91,12 @@ async def follow(far: Connection, gone: Work) -> None:
 
 
 def with_supported_roots(body: Json, can: v1.AgentCapabilities) -> Json:
-    """Params that set up a session, for an agent that can do this. Raises `Refused` -32602 for further roots that it does not support.
+    """Params that set up a session, for an agent that can do this. Raises `Refused` -32602 for additional roots that it does not support.
 
     Source: the RFD on `additionalDirectories`, section on capabilities: without the capability the field MUST NOT be sent.
     """
     if can.session_capabilities.additional_directories:
         return body
     if body.get("additionalDirectories"):
-        raise invalid_params("the agent supports no further roots", pointer="/additionalDirectories")
+        raise invalid_params("the agent does not support additional roots", pointer="/additionalDirectories")
     return without(body, "additionalDirectories")

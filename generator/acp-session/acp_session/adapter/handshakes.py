@@ -28,7 +28,7 @@ def request_to_v1(request: Json, place: Place, offered: Json) -> Json:
     made: Json = {**without(capabilities, "auth", "fs", "terminal", "session"), **offered}
     for key in ("fs", "terminal", "session"):
         if key in capabilities:
-            place.at("capabilities", key).lose("v2 does not define this field, and in v1 it would mean something")
+            place.at("capabilities", key).lose("v2 does not define this field, and v1 gives it a meaning")
     made["auth"] = {**auth, "terminal": isinstance(auth.get("terminal"), dict)}
     made["session"] = {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}}
     return {
@@ -128,7 +128,7 @@ def answer_to_v1(answer: Json, place: Place) -> Json:
 def _known(info: Any, place: Place) -> Any:
     if isinstance(info, dict):
         return as_object(info)
-    place.lose("v2 demands a name and a version", kind="added")
+    place.lose("v2 requires a name and a version", kind="added")
     return NOBODY
 
 
@@ -154,7 +154,7 @@ def _method_to_v1(method: Any, place: Place) -> Json | None:
     source = as_object(method)
     kind = source.get("type")
     if kind not in ("agent", "terminal"):
-        place.lose("v1 has no way to log in of this type", method)
+        place.lose("v1 has no authentication method of this type", method)
         return None
     made: Json = {**without(source, "methodId"), "id": source.get("methodId")}
     if kind == "agent":
@@ -162,5 +162,5 @@ def _method_to_v1(method: Any, place: Place) -> Json | None:
     if isinstance(source.get("env"), list):
         made["env"] = {one["name"]: one["value"] for one in map(as_object, source["env"])}
         if any(one.keys() - {"name", "value"} for one in map(as_object, source["env"])):
-            place.at("env").lose("v1 has names and values alone", source["env"], "changed")
+            place.at("env").lose("v1 has only names and values", source["env"], "changed")
     return made

@@ -58,7 +58,7 @@ def block_to_v1(block: Any, place: Place) -> Any:
     audience: Any = annotations.get("audience")
     if not isinstance(audience, list) or ROLES.issuperset(audience):  # pyright: ignore[reportUnknownArgumentType]
         return block
-    place.at("annotations", "audience").lose("v1 knows the user and the assistant alone", audience, "changed")
+    place.at("annotations", "audience").lose("v1 knows only the user and the assistant", audience, "changed")
     known: list[Any] = [role for role in annotations["audience"] if role in ROLES]
     return {**source, "annotations": {**annotations, "audience": known}}
 
@@ -88,7 +88,7 @@ def item_to_v2(item: Any, place: Place, terminals: Mapping[str, Any]) -> Any | N
         case "diff":
             return diff_to_v2(source)
         case "terminal" if source.get("terminalId") not in terminals:
-            place.lose("a terminal is the client's in v1 and the agent's in v2, and this one is not known", item)
+            place.lose("the client owns terminals in v1, the agent in v2; this one is unknown", item)
             return None
         case _:
             return item
@@ -107,7 +107,7 @@ def item_to_v1(item: Any, place: Place, terminals: Mapping[str, str]) -> Any:
             place.lose("v1 shows the old and the new text of one file", item, "carried")
             return _shown(_changes(source), source)
         case "terminal":
-            place.lose("a terminal is the client's in v1; what this one shows goes on as text", item, "carried")
+            place.lose("the client owns terminals in v1; the output of this one is sent as text", item, "carried")
             return _shown(_fenced(terminals.get(str(source.get("terminalId")), ""), "console"), source)
         case kind:
             place.lose("v1 has no content of this type", item, "carried")
@@ -173,7 +173,7 @@ def option_to_v1(option: Any, place: Place, *, has_switches: bool) -> Json | Non
     if kind == "boolean" and has_switches:
         return made
     if kind == "boolean":
-        place.lose("the client has no switches; it is offered a choice of two", option, "carried")
+        place.lose("the client has no boolean options; a choice of two is offered", option, "carried")
         names = [{"value": ON[True], "name": "On"}, {"value": ON[False], "name": "Off"}]
         now = ON[source.get("currentValue") is True]
         return carried({**made, "type": "select", "currentValue": now, "options": names}, source)

@@ -59,7 +59,7 @@ def permission_to_v1(
         return exactly_to_v1(params)
     except NotMappable:
         body = as_json(folded(params))
-    place.at("title").lose("v1 has no words of the prompt; they stand in the tool call's title", kind="changed")
+    place.at("title").lose("v1 has no prompt text; it is put into the tool call's title", kind="changed")
     subject = as_object(body.get("subject"))
     call = as_object(subject.get("toolCall"))
     if subject.get("type") != "tool_call":
@@ -87,7 +87,7 @@ def outcome_to_v1(answer: v2.RequestPermissionResponse, place: Place) -> v1.Requ
     body = as_json(answer)
     if as_object(body.get("outcome")).get("outcome") in ("selected", "cancelled"):
         return into_v1(v1.RequestPermissionResponse, body, place)
-    place.at("outcome").lose("v1 has no such outcome; it is no consent", body["outcome"], "changed")
+    place.at("outcome").lose("v1 has no such outcome; it does not count as consent", body["outcome"], "changed")
     return v1.RequestPermissionResponse(outcome=v1.CancelledPermissionOutcome())
 
 
@@ -114,12 +114,14 @@ def scoped(body: Json, place: Place, asked: Connection) -> Json:
         return body
     sent = asked.sent(body["requestId"])
     if sent is None:
-        raise invalid_params("no request with this id waits for its answer", pointer="/requestId")
+        raise invalid_params("no request with this id is pending", pointer="/requestId")
     if sent.within is not None and not sent.within.is_done:
         return {**body, "requestId": sent.within.id}
     session_id = getattr(sent.params, "session_id", None)
     if session_id is None:
-        place.at("requestId").lose("the client does not wait for this request any more", body["requestId"])
-        raise invalid_params("the client does not wait for this request any more", pointer="/requestId")
-    place.at("requestId").lose("the client has its answer already; the question belongs to the session", kind="changed")
+        place.at("requestId").lose("the client no longer waits for this request", body["requestId"])
+        raise invalid_params("the client no longer waits for this request", pointer="/requestId")
+    place.at("requestId").lose(
+        "the client already has its answer; the elicitation belongs to the session", kind="changed"
+    )
     return {**without(body, "requestId"), "sessionId": session_id}

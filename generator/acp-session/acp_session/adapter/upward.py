@@ -85,7 +85,7 @@ class Upward:
             case "usage_update" if update.get("cost", 0) is None:
                 return [without(update, "cost")]
             case _ if kind in ONLY_V2:
-                place.lose("v1 does not define this update, and in v2 it would mean something", update)
+                place.lose("v1 does not define this update, and v2 gives it a meaning", update)
                 return []
             case _:
                 return [update]
@@ -96,7 +96,7 @@ class Upward:
             key: value for key, value in update.items() if value is not None or key not in (*CLEARABLE, *LISTS, "_meta")
         }
         if "capabilities" in made:
-            place.at("capabilities").lose("v1 does not define this field, and in v2 it would mean something")
+            place.at("capabilities").lose("v1 does not define this field, and v2 gives it a meaning")
             del made["capabilities"]
         if "content" in made:
             at = place.at("content")

@@ -25,7 +25,7 @@ def background_not_announced(event: Event, connection: Connection) -> Iterator[F
     for place, listed in enumerate(items(event.body, "update", "background")):
         mark = background_mark(listed)
         if mark is not None and session.known_work.get(mark) is None:
-            sentence = f"{_name(listed)} is listed as work in the background, and no update named it before"
+            sentence = f"{_name(listed)} is listed as background work, and no earlier update named it"
             yield Found(event.below("update", "background", place), sentence)
 
 
@@ -40,7 +40,7 @@ def background_end_not_reported(event: Event, connection: Connection) -> Iterato
     listed = {background_mark(one) for one in items(event.body, "update", "background")}
     for mark, name in session.background.items():
         if mark not in listed and session.known_work.get(mark) is not True:
-            sentence = f"{name} is listed no more, and its end was not reported"
+            sentence = f"{name} is no longer listed, and its end was not reported"
             yield Found(event.below("update", "background"), sentence, session.told)
 
 
@@ -53,7 +53,7 @@ def background_left_out(event: Event, connection: Connection) -> Iterator[Found]
     if session is None or not _is_state(event) or session.background is None:
         return
     if reach(event.body, "update", "background") is None:
-        sentence = "earlier states of this session told of work in the background, so each later one does"
+        sentence = "earlier states of this session listed background work, so each later state must list it too"
         yield Found(event.below("update"), sentence, session.told)
 
 

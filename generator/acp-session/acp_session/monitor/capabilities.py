@@ -31,12 +31,12 @@ _CONDITIONAL: Final = frozenset(
         *("tool_call/cancel", "terminal/cancel"),
     }
 )
-"""Methods that a peer has only if it offered something for them: a way to log in, modes, options, work that can be stopped."""
+"""Methods that a peer has only if it offered something for them: an authentication method, modes, options, work that can be stopped."""
 
 _NOTE: Final[Level] = "note"
 
 _LOGIN: Final = frozenset({"auth/login", "auth/logout"})
-"""Methods that an agent of version 2 has once it offers a way to log in."""
+"""Methods that an agent of version 2 has once it offers an authentication method."""
 
 
 @rule("request", "notification", requirements=(70, 71, 72, 73, 74, 88, 104), sees="gate")
@@ -70,7 +70,7 @@ def variant_used_without_capability(event: Event, connection: Connection) -> Ite
 @rule("request", "notification", "result", requirements=(7, 8), sees="uses", level="should")
 def required_once_advertised(event: Event, connection: Connection) -> Iterator[Found]:
     """A side that advertised a capability leaves out a field that comes with it, such as the roots of a listed session. The proposal
-    for roots demands it; the page on lists, which is newer, reads what is left out as no further roots.
+    for roots demands it; the page on lists, which is newer, reads what is left out as no additional roots.
     """
     for use in event.uses:
         side, _, path = use.capability.partition(":")
@@ -100,7 +100,7 @@ def advertised_method_missing(event: Event, connection: Connection) -> Iterator[
         return
     numbers: tuple[int, ...] = ()
     if gate is None:
-        reason = "a way to log in was offered" if route.name in _LOGIN else "every peer has it"
+        reason = "an authentication method was offered" if route.name in _LOGIN else "every peer has it"
     else:
         path = gate.partition(":")[2]
         reason = f"`{path}` was advertised"
@@ -111,7 +111,7 @@ def advertised_method_missing(event: Event, connection: Connection) -> Iterator[
     earlier = connection.advertised_at.get(route.side) if gate is not None else request.index
     sentence, level = f"{route.name!r} is missing, although {reason}", None
     if connection.version == 2 and route.name == "session/load":
-        sentence, level = f"{sentence}; upstream's newest version 2 has it no more", _NOTE
+        sentence, level = f"{sentence}; the newest version 2 of upstream no longer has it", _NOTE
     yield Found(event.below("code"), sentence, earlier, numbers, level=level)
 
 

@@ -34,10 +34,10 @@ def config_option_inconsistent(event: Event, connection: Connection) -> Iterator
         places = list(_values(option))
         values = [text(value, "value") for _, value in places]
         for place, value in _repeated(zip((place for place, _ in places), values, strict=True)):
-            yield Found((*path, *place, "value"), f"the value {shown(value)} stands twice", word="unique")
+            yield Found((*path, *place, "value"), f"the value {shown(value)} occurs twice", word="unique")
         current = text(option, "currentValue")
         if values and current is not None and current not in values:
-            sentence = f"{shown(current)} is none of the {len(values)} values"
+            sentence = f"{shown(current)} is not one of the {len(values)} values"
             yield Found((*path, "currentValue"), sentence, word="currentValue")
 
 
@@ -56,14 +56,14 @@ def command_name_invalid(event: Event, connection: Connection) -> Iterator[Found
     for path, command in commands:
         name = text(command, "name")
         if name is not None and any(character.isspace() for character in name):
-            yield Found((*path, "name"), f"the name {shown(name)} has white space in it", word="whitespace")
+            yield Found((*path, "name"), f"the name {shown(name)} contains white space", word="whitespace")
     for path, name in _repeated((path, text(command, "name")) for path, command in commands):
-        yield Found((*path, "name"), f"the command {shown(name)} stands twice", word="unique")
+        yield Found((*path, "name"), f"the command {shown(name)} occurs twice", word="unique")
 
 
 @rule("result", methods=("initialize",), protocols=("acp/v2",))
 def login_variable_repeated(event: Event, _connection: Connection) -> Iterator[Found]:
-    """A way to log in at a terminal sets one environment variable twice."""
+    """An authentication method at a terminal sets one environment variable twice."""
     if reach(event.body, "protocolVersion") != 2:
         return
     for index, method in enumerate(items(event.body, "authMethods")):
@@ -130,7 +130,7 @@ def icon_not_fetchable(event: Event, connection: Connection) -> Iterator[Found]:
         for index, icon in enumerate(items(value, "icons") if text(value, "type") == "resource_link" else ()):
             source = text(icon, "src")
             if source is not None and not source.lower().startswith(("https:", "data:")):
-                yield Found(event.below(*path, "icons", index, "src"), f"{shown(source)} is no URI of https: or data:")
+                yield Found(event.below(*path, "icons", index, "src"), f"{shown(source)} is not an https: or data: URI")
 
 
 @rule("batch", protocols=("acp/v2",))
@@ -174,7 +174,7 @@ def _values(option: Any) -> Iterator[Place]:
 def _variables(holder: Any, path: tuple[str | int, ...]) -> Iterator[Found]:
     names = ((("env", index, "name"), text(variable, "name")) for index, variable in enumerate(items(holder, "env")))
     for place, name in _repeated(names):
-        yield Found((*path, *place), f"the variable {shown(name)} stands twice")
+        yield Found((*path, *place), f"the variable {shown(name)} occurs twice")
 
 
 def _repeated(named: Iterable[tuple[tuple[str | int, ...], str | None]]) -> Iterator[tuple[tuple[str | int, ...], str]]:

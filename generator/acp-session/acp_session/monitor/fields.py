@@ -45,7 +45,7 @@ def value_unknown(event: Event, _connection: Connection) -> Iterator[Found]:
         if not is_value or (of, value) in told or len(told) == MOST:
             continue
         told.add((of, value))
-        sentence = f"{name} has no {shown(value)} for {of}; a value of an implementation's own begins with `_`"
+        sentence = f"{name} does not define {shown(value)} for {of}; a custom value must begin with `_`"
         yield Found(event.below(*path), sentence, word=of)
 
 
@@ -76,5 +76,5 @@ def _unknown(event: Event) -> Iterator[Found]:
             )
             continue
         numbers = (100,) if path == ("toolCall",) and event.method == "session/request_permission" else ()
-        sentence = f"{of} has no field {shown(name)}; what implementations add stands in `_meta`"
+        sentence = f"{of} has no field {shown(name)}; custom data must go into `_meta`"
         yield Found(event.below(*path), sentence, requirements=numbers)

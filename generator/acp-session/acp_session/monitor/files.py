@@ -24,9 +24,7 @@ def file_access_outside_roots(event: Event, connection: Connection) -> Iterator[
     if request is None or request.path is None or session is None or session.roots is None or session.cwd is None:
         return
     if not is_inside(request.path, (session.cwd, *session.roots, *session.inherited)):
-        sentence = (
-            f"{shown(request.path)} lies in none of the {1 + len(session.roots)} roots, and the client let it pass"
-        )
+        sentence = f"{shown(request.path)} is outside the {1 + len(session.roots)} roots, and the client accepted it"
         yield Found((*event.at, "result"), sentence, request.index)
 
 
@@ -75,4 +73,4 @@ def file_error_of_other_code(event: Event, _connection: Connection) -> Iterator[
     """A client reports a failure with a code of its own. A missing file is -32002, any other failure -32603."""
     code = error_code(event.body)
     if isinstance(code, int) and code not in _USUAL:
-        yield Found(event.below("code"), f"{code} says nothing here; a missing file is -32002, another failure -32603")
+        yield Found(event.below("code"), f"{code} is not used here; a missing file is -32002, any other failure -32603")

@@ -45,11 +45,11 @@ def _objection(field: Any, value: Any) -> str | None:
     if choices is not None:
         for one in value if kind == "array" else [value]:
             if one not in choices:
-                return f"{shown(one)} is none of the {len(choices)} choices"
+                return f"{shown(one)} is not one of the {len(choices)} choices"
     if _is_number(least) and size < least:
-        return f"{shown(value)} is below the least, {least}"
+        return f"{shown(value)} is below the minimum, {least}"
     if _is_number(most) and size > most:
-        return f"{shown(value)} is above the most, {most}"
+        return f"{shown(value)} is above the maximum, {most}"
     return None
 
 

@@ -126,7 +126,7 @@ def params_malformed(event: Event, _connection: Connection) -> Iterator[Found]:
 
 @rule("result", requirements=_behind("result"), sees="problems")
 def result_malformed(event: Event, _connection: Connection) -> Iterator[Found]:
-    """A result does not have the type of its request's method. A note where a way to log in is of a type that the version does not
+    """A result does not have the type of its request's method. A note where an authentication method is of a type that the version does not
     have: receivers keep it as one that they do not know.
     """
     for found in _malformed(event, "result") if not _is_null_result(event) else ():
@@ -134,7 +134,7 @@ def result_malformed(event: Event, _connection: Connection) -> Iterator[Found]:
         if login is None:
             yield found
         else:
-            sentence = f"no way to log in is of the type {shown(login)} in this version; receivers keep it as one that they do not know"
+            sentence = f"this version defines no authentication method of the type {shown(login)}; receivers keep it as an unknown one"
             yield found._replace(sentence=sentence, level="note")
 
 
@@ -260,7 +260,7 @@ def _is_null_result(event: Event) -> bool:
 
 
 def _unknown_login(event: Event, found: Found) -> str | None:
-    """The type of a way to log in, where what is found is that the version does not have it."""
+    """The type of an authentication method, where what is found is that the version does not have it."""
     match found.path[len(event.at) :]:
         case ("result", "authMethods", str(place), "type") if event.method == "initialize" and place.isdigit():
             return text(event.body, "authMethods", int(place), "type")

@@ -52,7 +52,10 @@ def version_unknown(event: Event, connection: Connection) -> Iterator[Found]:
     """The peers agreed on a version of the protocol that this monitor does not know. Shapes are not judged from here on."""
     version = reach(event.body, "protocolVersion")
     if connection.is_unknown(version) and not connection.is_fixed:
-        yield Found(event.below("protocolVersion"), f"version {shown(version)} is not known; shapes are not judged")
+        yield Found(
+            event.below("protocolVersion"),
+            f"version {shown(version)} is unknown; its messages are not judged by a schema",
+        )
 
 
 @rule("result", methods=("initialize",), level="should")
@@ -61,7 +64,9 @@ def version_differs(event: Event, connection: Connection) -> Iterator[Found]:
     version = reach(event.body, "protocolVersion")
     if connection.is_unknown(version) and connection.is_fixed:
         known = " and ".join(shown(one) for one in connection.protocols)
-        yield Found(event.below("protocolVersion"), f"version {shown(version)} was agreed on; judged is by {known}")
+        yield Found(
+            event.below("protocolVersion"), f"version {shown(version)} was negotiated; messages are judged by {known}"
+        )
 
 
 @rule("result", methods=("initialize",), requirements=(66, 67), level="note", protocols=("acp/v2",))
@@ -72,7 +77,7 @@ def marker_without_meaning(event: Event, _connection: Connection) -> Iterator[Fo
     for name in ("load", "list", "resume", "close"):
         if reach(event.body, "capabilities", "session", name) is not None:
             yield Found(
-                event.below("capabilities", "session", name), f"version 2 has no marker {name!r}; nothing depends on it"
+                event.below("capabilities", "session", name), f"version 2 does not define {name!r}; it has no effect"
             )
 
 
@@ -82,16 +87,18 @@ def version_above_requested(event: Event, _connection: Connection) -> Iterator[F
     request = event.request
     asked = None if request is None else request.version
     if request is not None and asked is not None and asked < 2 == reach(event.body, "protocolVersion"):
-        sentence = f"the client asked for version {asked}, and the answer is the highest that is not above it"
+        sentence = f"the client asked for version {asked}, so the answer must be at most that version"
         yield Found(event.below("protocolVersion"), sentence, request.index)
 
 
 @rule("request", methods=("logout", "auth/logout"), protocols=("acp/v2",))
 def logout_not_offered(event: Event, connection: Connection) -> Iterator[Found]:
-    """A client of version 2 logs out though the agent offered no way to log in."""
+    """A client of version 2 logs out though the agent offered no authentication method."""
     if connection.version == 2 and connection.auth_methods == {}:
         yield Found(
-            (*event.at, "method"), "the agent offered no way to log in, and so has none out", connection.initialized
+            (*event.at, "method"),
+            "the agent offers no authentication method, so the client must not log out",
+            connection.initialized,
         )
 
 

@@ -26,7 +26,7 @@ def history_not_requested(event: Event, connection: Connection) -> Iterator[Foun
     if connection.open_requests(event.receiver, "session/prompt", event.session) or session.state not in (None, "idle"):
         return
     is_news = session.known or not connection.whole or connection.sessions.forgot
-    sentence = f"{shown(kind)} came before the session was resumed, and no history was asked for"
+    sentence = f"{shown(kind)} was sent before the answer to session/resume, which must not replay the history"
     level: Level | None = "note" if is_news else None
     yield Found(
         event.below("update", "sessionUpdate"), sentence + (CROSSED if is_news else ""), session.opening, level=level
@@ -71,6 +71,6 @@ def history_after_answer(event: Event, connection: Connection) -> Iterator[Found
     if (session.prompted or -1) > session.opened or session.state not in (None, "idle"):
         return
     is_history = kind in USER_MESSAGES or (kind in TOOL_CALLS and connection.version == 1)
-    sentence = f"{shown(kind)} came after the history was complete, and before any prompt"
+    sentence = f"{shown(kind)} was sent after the history was complete and before any prompt"
     level: Level | None = None if is_history else "note"
     yield Found(event.below("update", "sessionUpdate"), sentence, session.settled, level=level)

@@ -17,4 +17,4 @@ def cursor_not_given(event: Event, connection: Connection) -> Iterator[Found]:
     if cursor is None or not connection.whole or connection.cursors.forgot or connection.strict is None:
         return
     if connection.cursors.get(key(cursor) or "") is None:
-        yield Found(event.below("cursor"), f"no list of this connection brought the cursor {shown(cursor)}")
+        yield Found(event.below("cursor"), f"no list on this connection returned the cursor {shown(cursor)}")

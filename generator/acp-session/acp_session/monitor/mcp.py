@@ -24,9 +24,9 @@ def root_with_traversal(event: Event, _connection: Connection) -> Iterator[Found
     for index, uri, _ in _uris(event):
         path = uri.partition("?")[0].partition("#")[0]
         if ".." in unquote(path).replace("\\", "/").split("/"):
-            yield Found(event.below("roots", index, "uri"), f"the path of {shown(uri)} climbs with '..'")
+            yield Found(event.below("roots", index, "uri"), f"the path of {shown(uri)} contains '..'")
         elif any(sign in unquote(segment) for segment in path.split("/") if "%" in segment for sign in _HIDDEN):
-            yield Found(event.below("roots", index, "uri"), f"the path of {shown(uri)} hides a separator or NUL")
+            yield Found(event.below("roots", index, "uri"), f"the path of {shown(uri)} encodes a separator or NUL")
 
 
 @rule("result", methods=("roots/list",), requirements=(77,))
@@ -34,9 +34,9 @@ def root_on_other_host(event: Event, _connection: Connection) -> Iterator[Found]
     """A client exposes a root by a file URI of another host, or with a query or fragment: it is no file of this machine."""
     for index, uri, parts in _uris(event):
         if parts is None:
-            yield Found(event.below("roots", index, "uri"), f"{shown(uri)} is no URI")
+            yield Found(event.below("roots", index, "uri"), f"{shown(uri)} is not a URI")
         elif parts.netloc.lower() not in _LOCAL or parts.query or parts.fragment:
-            yield Found(event.below("roots", index, "uri"), f"{shown(uri)} is no plain file URI of this machine")
+            yield Found(event.below("roots", index, "uri"), f"{shown(uri)} is not a plain file URI of this machine")
 
 
 @rule("result", methods=("roots/list",), requirements=(77,))
@@ -52,7 +52,7 @@ def initialized_not_sent(_event: Event, connection: Connection) -> Iterator[Foun
     """A client of MCP goes on after `initialize` was answered, and never sends `notifications/initialized`."""
     if connection.worked is None or connection.ready is not None or not _has_ready(connection):
         return
-    sentence = "the client went on after the handshake, and never sent `notifications/initialized`"
+    sentence = "the client sent other messages after `initialize`, but never `notifications/initialized`"
     about = Pending(connection.sides[0], "initialize", connection.worked)
     yield Found((), sentence, connection.initialized, about=about)
 
@@ -84,7 +84,10 @@ def root_change_unannounced(_event: Event, connection: Connection) -> Iterator[F
     index, before = connection.changed
     about = Pending(connection.sides[0], "roots/list", index)
     yield Found(
-        ("result", "roots"), "the roots are others than before, and no news of that was sent", before, about=about
+        ("result", "roots"),
+        "the roots have changed, and no `notifications/roots/list_changed` was sent",
+        before,
+        about=about,
     )
 
 
@@ -94,9 +97,9 @@ def roots_refused_otherwise(event: Event, connection: Connection) -> Iterator[Fo
     code = error_code(event.body)
     has_roots = connection.advertises("client:capabilities.roots")
     if has_roots is False and code != -32601:
-        yield Found(event.below("code"), f"a client without roots answers -32601, not {shown(code)}")
+        yield Found(event.below("code"), f"a client without roots must answer -32601, not {shown(code)}")
     elif has_roots and code not in (-32603, -32800):
-        yield Found(event.below("code"), f"an internal failure is -32603, not {shown(code)}")
+        yield Found(event.below("code"), f"an internal error must be -32603, not {shown(code)}")
 
 
 def _uris(event: Event) -> Iterator[tuple[int, str, SplitResult | None]]:

@@ -169,7 +169,7 @@ class Monitor:
         for count, breach in enumerate(found, 1):
             levels: tuple[Level, ...] = (breach.level, breach.level if last is None else last.level)
             level: Level = next(each for each in LEVELS if each in levels)
-            sentence = f"what else is wrong with this line is not told: it has more than {self._limit} findings"
+            sentence = f"further findings of this line are omitted: it has more than {self._limit} findings"
             last = Breach("more", level, (), breach.index, breach.sender, "", "", None, sentence, count)
         return first if last is None else (*first, last)
 
@@ -179,7 +179,7 @@ class Monitor:
         self._count(reason, index, sender)
         return (Breach("messages-missed", "note", (), index, sender, "", "", None, f"{reason}, and was not read"),)
 
-    def lose(self, sentence: str = "messages went by unseen") -> tuple[Breach, ...]:
+    def lose(self, sentence: str = "some messages were missed") -> tuple[Breach, ...]:
         """Say that messages were missed: what is known of open requests and sessions is given up. Returns a note of it."""
         self._connection.lose()
         self._alike.forget()
@@ -399,7 +399,7 @@ def _shapes_of(strict: Strict) -> Shapes:
     return Shapes(strict.schema, words=WORDS)
 
 
-PARTLY: Final = "a message holds more than is looked at for fields and values that its types do not have"
+PARTLY: Final = "the message is too large to be searched for undeclared fields and values"
 ORPHAN: Final = "the result was not judged: its request was not seen"
 
 
@@ -414,7 +414,7 @@ class _Unjudged:
 
 def _not_judged(reason: str, found: _Unjudged) -> Breach:
     messages = "1 message was" if found.count == 1 else f"{found.count} messages were"
-    sentence = f"{messages} not judged, or not wholly, from this one on: {reason}"
+    sentence = f"{messages} not judged, or only in part, from this one on: {reason}"
     return Breach("not-judged", "note", (), found.index, found.sender, "", "", None, sentence)
 
 

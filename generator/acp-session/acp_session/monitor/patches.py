@@ -20,7 +20,7 @@ def objections(patch: str) -> Iterator[tuple[str, str]]:
         yield "envelope", "the patch does not begin with 'diff --git'"
     for path in _paths(lines):
         if path.rstrip() != "/dev/null" and _ABSOLUTE.match(path) is None:
-            yield "path", f"the patch names {path[:80]!r}, which is no absolute path"
+            yield "path", f"the patch names {path[:80]!r}, which is not an absolute path"
             return
 
 

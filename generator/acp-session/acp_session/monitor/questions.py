@@ -24,7 +24,7 @@ def elicitation_id_in_use(event: Event, connection: Connection) -> Iterator[Foun
     name = key(text(event.body, "elicitationId")) if text(event.body, "mode") == "url" else None
     for question in connection.questions.values() if name not in (None, "null") else ():
         if question.visit == name:
-            sentence = f"the id {shown(text(event.body, 'elicitationId'))} belongs to a question that is open"
+            sentence = f"the id {shown(text(event.body, 'elicitationId'))} is already used by an open elicitation"
             yield Found(event.below("elicitationId"), sentence, question.index)
             return
 
@@ -34,7 +34,7 @@ def elicitation_url_with_credentials(event: Event, _connection: Connection) -> I
     """The URL of a question holds a user name and a password before its host. Of other secrets no judge can tell."""
     url = text(event.body, "url") if text(event.body, "mode") == "url" else None
     if url is not None and _CREDENTIALS.match(url):
-        yield Found(event.below("url"), "the URL holds a password, which stands before its host")
+        yield Found(event.below("url"), "the URL contains a password before its host")
 
 
 @rule("request", methods=(_CREATE,), protocols=ACP)
@@ -60,7 +60,7 @@ def elicitation_not_asked(event: Event, connection: Connection) -> Iterator[Foun
     if name is None or not connection.whole or connection.visits.forgot or connection.strict is None:
         return
     if connection.visits.get(key(name) or "") is None:
-        yield Found(event.below("elicitationId"), f"there was no question with the id {shown(name)}")
+        yield Found(event.below("elicitationId"), f"no elicitation has the id {shown(name)}")
 
 
 @rule("error", methods=(_CREATE,), level="should", protocols=ACP)
@@ -74,7 +74,7 @@ def elicitation_refused_otherwise(event: Event, connection: Connection) -> Itera
     if any(has) and connection.advertises(_MODE.format(at, question.mode)) is False:
         code = error_code(event.body)
         if code != -32602:
-            sentence = f"a mode that is not there is refused with -32602, not {shown(code)}"
+            sentence = f"an unsupported mode must be refused with -32602, not {shown(code)}"
             yield Found(event.below("code"), sentence, question.index)
 
 

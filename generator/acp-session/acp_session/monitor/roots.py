@@ -62,7 +62,7 @@ def roots_malformed(event: Event, _connection: Connection) -> Iterator[Found]:
         scopes = [(("sessions", index), info) for index, info in enumerate(items(event.body, "sessions"))]
     for place, scope in scopes:
         for index in strangers(scope):
-            sentence = "the paths of one session are those of one platform, and this is of another"
+            sentence = "all paths of a session must be of one platform; this path is of another"
             yield Found(event.below(*place, _FIELD, index), sentence, requirements=_SENT["other platform"])
 
 
@@ -72,7 +72,7 @@ def malformed_roots_accepted(event: Event, _connection: Connection) -> Iterator[
     kinds = event.request.malformed_roots if event.request is not None else frozenset[Misfit]()
     if event.request is not None and kinds:
         sentence = (
-            f"{event.method!r} was answered with a result, although its roots are malformed: {', '.join(sorted(kinds))}"
+            f"{event.method!r} was answered with a result, although its roots are invalid: {', '.join(sorted(kinds))}"
         )
         numbers = tuple(sorted({number for kind in kinds for number in _ACCEPTED[kind]}))
         yield Found((*event.at, "result"), sentence, event.request.index, numbers)
@@ -84,7 +84,7 @@ def malformed_roots_refused_otherwise(event: Event, _connection: Connection) -> 
     code = error_code(event.body)
     if event.request is not None and event.request.malformed_roots and code not in _REFUSING:
         yield Found(
-            event.below("code"), f"malformed roots are refused with -32602, not {shown(code)}", event.request.index
+            event.below("code"), f"invalid roots must be refused with -32602, not {shown(code)}", event.request.index
         )
 
 
@@ -96,7 +96,7 @@ def roots_repeated(event: Event, _connection: Connection) -> Iterator[Found]:
     seen: set[str] = set()
     for index, root in enumerate(listed_roots(event.body) or ()):
         if root in seen:
-            yield Found(event.below(_FIELD, index), f"the root {shown(root)} stands twice")
+            yield Found(event.below(_FIELD, index), f"the root {shown(root)} occurs twice")
         seen.add(root)
 
 

@@ -70,7 +70,7 @@ def permission_options_repeated(event: Event, _connection: Connection) -> Iterat
     for index, option in enumerate(items(event.body, "options")):
         name = text(option, "optionId")
         if name is not None and name in seen:
-            yield Found(event.below("options", index, "optionId"), f"the option {shown(name)} stands twice")
+            yield Found(event.below("options", index, "optionId"), f"the option {shown(name)} occurs twice")
         seen.add(name or "")
 
 
@@ -79,7 +79,7 @@ def permission_title_blank(event: Event, _connection: Connection) -> Iterator[Fo
     """The title of a permission request has no visible character, though it is the least that a user is shown."""
     title = text(event.body, "title")
     if title is not None and not title.strip():
-        yield Found(event.below("title"), "the title is blank, and it is the least that a user is shown")
+        yield Found(event.below("title"), "the title is blank; the user must at least see a title")
 
 
 @rule("error", methods=("session/request_permission",), protocols=("acp/v2",), requirements=(96,), level="should")
@@ -91,7 +91,7 @@ def unknown_subject_refused(event: Event, _connection: Connection) -> Iterator[F
     if request is None or not request.is_strange or not request.well_formed or code in (-32601, -32800):
         return
     if request.cancelled is None:
-        sentence = f"a permission with a subject of an unknown kind is answered with an outcome, not with {shown(code)}"
+        sentence = f"a permission request whose subject has an unknown type must be answered with an outcome, not with {shown(code)}"
         yield Found(event.below("code"), sentence, request.index)
 
 
@@ -179,7 +179,7 @@ def repeated_delete_refused(event: Event, connection: Connection) -> Iterator[Fo
     """An agent answers `session/delete` with an error because the session is deleted already. It succeeds silently."""
     since = None if event.request is None else connection.deleted.get(key(event.request.session) or "")
     if since is not None and error_code(event.body) not in (-32000, -32800):
-        sentence = f"the session {shown(event.session)} was deleted already, which is no failure"
+        sentence = f"the session {shown(event.session)} was already deleted; deleting it again must succeed"
         yield Found((*event.at, "error"), sentence, since)
 
 
@@ -192,4 +192,4 @@ def cancel_not_offered(event: Event, connection: Connection) -> Iterator[Found]:
     if session is None or name is None or session.stoppable.forgot or not connection.whole:
         return
     if not session.stoppable.get(f"{field} {key(name)}"):
-        yield Found(event.below(field), f"{shown(name)} never offered to be cancelled")
+        yield Found(event.below(field), f"{shown(name)} was never announced as cancellable")

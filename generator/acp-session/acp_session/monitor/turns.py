@@ -93,7 +93,7 @@ def withdrawn_request_failed_otherwise(event: Event, connection: Connection) -> 
     if request is None or request.withdrawn is None or code in _OWN_CODES:
         return
     if connection.has_read(event.sender, request.withdrawn):
-        sentence = f"a withdrawn request is answered with a result or with the error -32800, not {shown(code)}"
+        sentence = f"a cancelled request must be answered with a result or with the error -32800, not {shown(code)}"
         yield Found(event.below("code"), sentence, request.withdrawn)
 
 
@@ -110,11 +110,11 @@ def update_after_cancelled(event: Event, connection: Connection) -> Iterator[Fou
         return
     path = event.below("update", "sessionUpdate")
     if connection.version == 1:
-        yield Found(path, f"{shown(kind)} came after the turn ended as cancelled", session.over)
+        yield Found(path, f"{shown(kind)} was sent after the turn ended as cancelled", session.over)
     elif session.work.get(part(told) or "") and kind in MESSAGES:
-        yield Found(path, "more of a message came after its turn ended as cancelled", session.over)
+        yield Found(path, "a message continued after its turn ended as cancelled", session.over)
     elif session.work.get(part(told) or ""):
-        sentence = "more of a tool call came after its turn ended as cancelled; it may be work in the background"
+        sentence = "a tool call continued after its turn ended as cancelled; it may run in the background"
         yield Found(path, sentence, session.over, level="note")
 
 

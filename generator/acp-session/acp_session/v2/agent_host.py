@@ -102,7 +102,7 @@ class Turn:
         Raises what the connection raises, and `RuntimeError` where the host was given no `call`.
         """
         if self.requests is None:
-            raise RuntimeError("this host sends no requests: it was made without 'call'")
+            raise RuntimeError("this host cannot send requests: it was created without 'call'")
         async with self.blocked():
             return decide(request, await self.requests("session/request_permission", request))
 
@@ -159,7 +159,7 @@ class AgentHost(AgentSessions[Session]):
         session = self.known(request.session_id)
         start = request.replay_from
         if start is not None and not isinstance(start, v2.ReplayFromStart):
-            raise invalid_params("this agent plays back from the start alone", pointer="/replayFrom")
+            raise invalid_params("this agent replays only from the start", pointer="/replayFrom")
         self._rebound(session, self.workspace.resume(request))
         await self._retold(session, whole=start is not None)
         return v2.ResumeSessionResponse(**_offered(session))

@@ -94,7 +94,7 @@ class ClientHost(ClientSessions[Transcript]):
         )
         found: v2.InitializeResponse = await self._call("initialize", request)
         if found.protocol_version != 2:
-            raise invalid_params(f"the agent speaks version {found.protocol_version} of the protocol, not 2")
+            raise invalid_params(f"the agent supports version {found.protocol_version} of the protocol, not 2")
         self.agent = found
         return found
 
@@ -241,7 +241,7 @@ class ClientHost(ClientSessions[Transcript]):
         """Send `tool_call/cancel`. Raises `RequestError` -32602 for a tool call that does not offer it."""
         call = self._session(session_id).transcript.calls.get(tool_call_id)
         if call is None or not call.may_cancel:
-            raise invalid_params("this tool call cannot be stopped alone", pointer="/toolCallId")
+            raise invalid_params("this tool call cannot be cancelled on its own", pointer="/toolCallId")
         request = v2.CancelToolCallRequest(session_id=session_id, tool_call_id=tool_call_id)
         await self._call("tool_call/cancel", request)
 

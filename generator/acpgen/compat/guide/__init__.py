@@ -37,7 +37,7 @@ def _lines(old: Revised, new: Revised) -> Iterator[str]:
     yield from told_methods.overview(old, new, judged)
     yield from moves.lines(old, new)
     yield "\n## What the schemas say\n"
-    yield "All that differs between the schemas of the two versions, by method. It is computed, so nothing is left out.\n"
+    yield "All differences between the schemas of the two versions, by method. They are computed, so none is left out.\n"
     for area, names in told_methods.areas(old, new).items():
         yield f"\n## {plain(area)}: methods"
         for name in names:

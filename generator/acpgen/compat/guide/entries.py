@@ -13,7 +13,7 @@ from acpgen.compat.protocol.revision import Revised
 from acpgen.markup import code, plain, prose, quoting
 from acpgen.pointers import place_parts
 
-_UNTOLD: Final = "The schema does not say whether anything takes its place."
+_UNTOLD: Final = "The schema does not say whether there is a replacement."
 
 
 def demands(each: Judged, old: Revised, new: Revised) -> bool:
@@ -62,7 +62,7 @@ def _entry(each: Judged, old: Revised, new: Revised) -> str:
 def _gone(each: Judged) -> str:
     """That something is gone, where another sentence says what takes its place: a field may have gone to another place."""
     name = each.location.rpartition(".")[2]
-    return quoting(f"The field {name!r} is gone from here." if "field" in each.rule else each.message)
+    return quoting(f"The field {name!r} was removed from here." if "field" in each.rule else each.message)
 
 
 def _advertiser(each: Judged) -> str:

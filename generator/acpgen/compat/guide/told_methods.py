@@ -32,8 +32,8 @@ def overview(old: Revised, new: Revised, judged: Iterable[Judged]) -> Iterator[s
     rows = (
         ("New", [name for name in names if name in after - before]),
         ("Gone", [name for name in names if name in before - after]),
-        ("Changed so that you must act", [name for name in names if name in before & after & hard]),
-        ("As they were, or only with more", [name for name in names if name in (before & after) - hard]),
+        ("Changed in a way that needs your action", [name for name in names if name in before & after & hard]),
+        ("Unchanged or only extended", [name for name in names if name in (before & after) - hard]),
     )
     yield "| Methods | |\n| --- | --- |"
     for heading, found in rows:

@@ -136,5 +136,11 @@ def _gathered(asked: Asked, how: How) -> Gathered:
 def _require_git(asked: Asked) -> None:
     if asked.since is not None:
         raise Faults(
-            [BadSetting(at="--since", key="what has dates", expected="commits: name a revision, '--' and a path")]
+            [
+                BadSetting(
+                    at="--since",
+                    key="what is compared",
+                    expected="commits, which have dates: name a revision, '--' and a path",
+                )
+            ]
         )

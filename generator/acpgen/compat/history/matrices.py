@@ -1,4 +1,4 @@
-"""Who understands whom: peers of each revision with peers of each other one."""
+"""Which revisions understand each other: peers of each revision with peers of each other one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A history as data: its revisions, the steps between them, what was broken by which step, and who understands whom."""
+"""A history as data: its revisions, the steps between them, what was broken by which step, and which revisions understand each other."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Who understands whom. Revisions between which no message can tell a difference share a row.
+    """Which revisions understand each other. Revisions between which no message can tell a difference share a row.
 
     `rows` are the names of each group of such revisions, oldest first. `flows` say who sends to whom, such as `client-to-agent`, or
     `messages` where that cannot be told; `documents` is what no message of a method holds, where any of it is not understood.

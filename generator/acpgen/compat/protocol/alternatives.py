@@ -99,4 +99,4 @@ def _object(work: Comparison, old: Alternative, new: Alternative) -> None:
         case ir.TaggedUnion(), ir.TaggedUnion():
             tagged_unions.union(work, old, new)
         case _:
-            work.fact(Undetermined("two shapes of different make stand against one another", **work.at()))
+            work.fact(Undetermined("two different kinds of types are compared", **work.at()))

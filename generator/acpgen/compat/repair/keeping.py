@@ -35,7 +35,7 @@ def make_optional(case: Case) -> Iterator[Candidate]:
         (part for part in case.atoms if part.edit.op == "add" and part.edit.at == (*at.keys, "default")), None
     )
     if default is not None:
-        yield Candidate(f"Make {name!r} optional, with the default that it had.", keeps=keeps, parts=(demand, default))
+        yield Candidate(f"Make {name!r} optional, with its old default.", keeps=keeps, parts=(demand, default))
     for gate in gates(case):
         description = f"Make {name!r} optional. {gate.description}"
         yield replace(gate, description=description, parts=(demand, *gate.parts))
@@ -162,7 +162,7 @@ def gates(case: Case) -> Iterator[Candidate]:
     properties = case.value(holder.below("properties"))
     key = _free(name, properties if is_object(properties) else {})
     gate = f"{case.receiver}:{path}.{key}"
-    capability = {"description": f"Whether the peer takes {name!r}.", "type": "boolean"}
+    capability = {"description": f"Whether the peer supports {name!r}.", "type": "boolean"}
     parts: list[FileEdit] = []
     if is_object(properties):
         parts.append(added(holder.below("properties", key), capability))

@@ -29,10 +29,10 @@ class Plan:
     why: str = ""
 
 
-_SENT: Final = "New peers may send it, and old peers refuse it, whatever the new schema says."
+_SENT: Final = "New peers may send it, and old peers reject it, whatever the new schema says."
 _REFUSED: Final = "Old peers may send it, so the new schema must accept it."
-_UNHEARD: Final = "Old peers may send it, and it must go on to mean what it meant."
-_UNGATED: Final = "Old peers refuse it, and no capability that could hold it back can be declared here."
+_UNHEARD: Final = "Old peers may send it, and its meaning must not change."
+_UNGATED: Final = "Old peers reject it, and no capability can be declared here that would gate it."
 _NEEDED: Final = "Old peers rely on it."
 _READ: Final = "Old and new peers would read the same message differently."
 
@@ -54,13 +54,13 @@ PLANS: Final[Mapping[str, Plan]] = {
     "extension-declared": Plan((free_extension, take_back), _REFUSED),
     "extension-undeclared": Plan((keep_deprecated, take_back), _NEEDED),
     "field-became-required": Plan(
-        (make_optional, take_back), "Old peers may leave it out, so the new schema must accept that."
+        (make_optional, take_back), "Old peers may omit it, so the new schema must accept that."
     ),
-    "field-became-optional": Plan(_TAKEN_BACK, "Old peers refuse a message without it, whatever the new schema says."),
+    "field-became-optional": Plan(_TAKEN_BACK, "Old peers reject a message without it, whatever the new schema says."),
     "default-changed": Plan(_TAKEN_BACK, _READ),
     "null-meaning-changed": Plan(_TAKEN_BACK, _READ),
     "leniency-withdrawn": Plan(_TAKEN_BACK, _REFUSED),
-    "gate-added": Plan(_TAKEN_BACK, "Old peers do not advertise the capability, and would be sent it no more."),
+    "gate-added": Plan(_TAKEN_BACK, "Old peers do not advertise the capability, and would no longer receive it."),
     "gate-removed": Plan(_TAKEN_BACK, "Old peers that do not advertise the capability do not expect it."),
     "gate-moved": Plan(_TAKEN_BACK, "Old peers advertise the old capability and not the new one."),
     "demand-changed": Plan(_TAKEN_BACK, "Old peers may advertise the capability and do not send the field."),
@@ -72,7 +72,7 @@ PLANS: Final[Mapping[str, Plan]] = {
     "type-changed": Plan(_TAKEN_BACK, _REFUSED),
     "type-narrowed": Plan(_TAKEN_BACK, _REFUSED),
     "type-widened": Plan(_TAKEN_BACK, _SENT),
-    "limit-changed": Plan(_TAKEN_BACK, "Each revision refuses what the other may send."),
+    "limit-changed": Plan(_TAKEN_BACK, "Each revision rejects messages that the other may send."),
     "limit-tightened": Plan(_TAKEN_BACK, _REFUSED),
     "limit-loosened": Plan(_TAKEN_BACK, _SENT),
     "value-removed": Plan((keep_deprecated, take_back), _NEEDED),
@@ -84,13 +84,13 @@ PLANS: Final[Mapping[str, Plan]] = {
     "variant-renamed": Plan((keep_deprecated, take_back), _NEEDED),
     "variant-removed": Plan((keep_deprecated, take_back), _NEEDED),
     "closed-variant-removed": Plan((keep_deprecated, take_back), _NEEDED),
-    "untagged-variant-added": Plan(_TAKEN_BACK, "No capability can gate a branch without a tag."),
+    "untagged-variant-added": Plan(_TAKEN_BACK, "No capability can gate a branch without a discriminator value."),
     "untagged-variant-removed": Plan((keep_deprecated, take_back), _NEEDED),
     "unknown-refused": Plan(_TAKEN_BACK, _REFUSED),
     "unknown-accepted": Plan(_TAKEN_BACK, _SENT),
     "tolerance-withdrawn": Plan(_TAKEN_BACK, _REFUSED),
-    "tag-renamed": Plan(_TAKEN_BACK, "Old peers tell the variants apart by the old member alone."),
-    "alternative-added": Plan(_TAKEN_BACK, "No capability can gate an alternative without a tag."),
+    "tag-renamed": Plan(_TAKEN_BACK, "Old peers distinguish the variants only by the old member."),
+    "alternative-added": Plan(_TAKEN_BACK, "No capability can gate an alternative without a discriminator value."),
     "alternative-removed": Plan((keep_deprecated, take_back), _NEEDED),
     "language-narrowed": Plan(_TAKEN_BACK, "What was valid must stay valid."),
 }

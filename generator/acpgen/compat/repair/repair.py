@@ -119,15 +119,15 @@ def _with_repair(finding: Finding, attempt: Attempt, new: Input, values: Mapping
 
 def _reason(attempt: Attempt, search: Search, why: str) -> str:
     if attempt.settled and search.outcome is not None:
-        return "It needs none of its own: the repairs of other findings end it."
+        return "It needs no separate repair: the repairs of other findings resolve it."
     if not attempt.over:
         return f"The budget of {search.budget} comparisons was spent before a repair was found."
     if not attempt.tried:
-        return f"{why} The new schema has no place where an edit could say it again.".strip()
+        return f"{why} The new schema has no place where an edit could restore it.".strip()
     kept = any(each.keeps for each in attempt.tried)
-    means = "edits that keep the change and edits that take it back" if kept else "edits that take the change back"
+    means = "edits that keep the change and edits that revert it" if kept else "edits that revert the change"
     count = "1 edit was" if len(attempt.tried) == 1 else f"{len(attempt.tried)} edits were"
-    return f"{why} {count} tried ({means}), and none holds: {attempt.failed or STAYS}.".strip()
+    return f"{why} {count} tried ({means}), and none works: {attempt.failed or STAYS}.".strip()
 
 
 def _patches(edits: Edits, side: Input) -> tuple[FilePatch, ...]:

@@ -110,9 +110,9 @@ def described(parts: tuple[FileEdit, ...]) -> str:
     if len(parts) > _FEW:
         files = len({part.path for part in parts})
         where = f" in {files} files" if files > 1 else ""
-        return f"Take the change back: {len(parts)} places say again what they said{where}."
+        return f"Revert the change: {len(parts)} places get their old text{where}."
     told = [_told(part) for part in parts]
-    return f"Take the change back: {', '.join(told)}."
+    return f"Revert the change: {', '.join(told)}."
 
 
 def _told(part: FileEdit) -> str:
@@ -124,5 +124,5 @@ def _told(part: FileEdit) -> str:
         return f"remove {name}{where}"
     text = json.dumps(edit.value, ensure_ascii=False)
     if is_object(edit.value) or len(text) > 60:
-        return f"put back {name}{where}"
+        return f"restore {name}{where}"
     return f"{'put back' if edit.op == 'add' else 'set'} {name}{where}: {text}"

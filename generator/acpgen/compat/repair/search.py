@@ -28,7 +28,7 @@ Recheck: TypeAlias = Callable[[Edits], Report]
 
 BAD: Final = ("breaking", "undecided", "risky")
 
-UNREADABLE: Final = "what is put back does not fit into the new schema"
+UNREADABLE: Final = "the restored part does not fit into the new schema"
 """Why an edit does not hold that leaves a schema which cannot be read."""
 
 STAYS: Final = "the finding stays"
@@ -393,4 +393,4 @@ def harms(before: Report, after: Report) -> list[Finding]:
 def told(worse: Finding) -> str:
     """What an edit would bring, in words."""
     where = f" at {worse.location}" if worse.location else ""
-    return f"{worse.severity} {worse.rule}{where} would take its place"
+    return f"{worse.severity} {worse.rule}{where} would replace it"

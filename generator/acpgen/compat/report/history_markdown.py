@@ -27,7 +27,7 @@ def history_markdown(timeline: Timeline, fail_on: str = "risky") -> str:
     lines += [f"{plain(note)}\n" for note in timeline.notes]
     lines += steps_table(timeline)
     if len(timeline.matrix.rows) > 1:
-        lines += ["\n#### Who understands whom\n", *matrix_table(timeline.matrix)]
+        lines += ["\n#### Which revisions understand each other\n", *matrix_table(timeline.matrix)]
     grave = [each for each in timeline.origins if each.severity in GRAVE]
     if grave:
         lines += [f"\n#### {plain(span_words(timeline))}", *origins_list(grave, timeline)]
@@ -39,7 +39,7 @@ def history_section(name: str, timeline: Timeline, rules: str) -> Markdown:
     lines = ["## Steps\n", steps_picture(name, timeline), "", *steps_table(timeline)]
     if len(timeline.matrix.rows) > 1:
         lines += [
-            "\n## Who understands whom\n",
+            "\n## Which revisions understand each other\n",
             matrix_picture(name, timeline.matrix),
             "",
             *matrix_table(timeline.matrix),
@@ -75,7 +75,7 @@ def steps_table(timeline: Timeline) -> Iterator[str]:
 
 
 def matrix_table(matrix: Matrix) -> Iterator[str]:
-    """Who understands whom, in signs."""
+    """Which revisions understand each other, in signs."""
     legend = ", ".join(f"{SIGNS[outcome]} {LEGEND[outcome]}" for outcome in OUTCOME_ORDER)
     yield f"{plain(' '.join(matrix_words(matrix)))} {plain(legend)}.\n"
     numbers = range(len(matrix.rows))

@@ -42,7 +42,7 @@ def _lines(timeline: Timeline, fail_on: str) -> Iterator[str]:
     yield from _steps(timeline)
     yield "</section>"
     if len(timeline.matrix.rows) > 1:
-        yield "<section><h2>Who understands whom</h2>"
+        yield "<section><h2>Which revisions understand each other</h2>"
         yield matrix_picture("matrix", timeline.matrix)
         yield from _matrix(timeline)
         yield "</section>"

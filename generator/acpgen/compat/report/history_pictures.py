@@ -1,4 +1,4 @@
-"""A history as SVG: its steps from top to bottom, and who understands whom as a grid.
+"""A history as SVG: its steps from top to bottom, and which revisions understand each other as a grid.
 
 The pictures stand inside a page and take the colour of the text around them, in light and dark. Colours are never alone: each outcome has
 a sign too, and `title` and `desc` say in words what a picture shows.
@@ -93,7 +93,7 @@ def matrix_picture(name: str, matrix: Matrix) -> Markdown:
     description = (
         f"{words} Lower left in a cell is the first, upper right the second. The table below says the same in signs."
     )
-    return _svg(f"{name} matrix", f"Who understands whom in {name}", description, bottom + 30, parts)
+    return _svg(f"{name} matrix", f"Which revisions understand each other in {name}", description, bottom + 30, parts)
 
 
 def _cell(found: Sequence[Outcome], x: float, y: float, size: float) -> str:

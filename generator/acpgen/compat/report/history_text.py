@@ -110,7 +110,7 @@ def _origins(origins: Iterable[Origin], labels: Mapping[str, str]) -> Iterator[s
 
 
 def _matrix(matrix: Matrix) -> Iterator[str]:
-    yield paint("Who understands whom", "heading")
+    yield paint("Which revisions understand each other", "heading")
     yield from wrapped(" ".join(matrix_words(matrix)))
     names = [" = ".join(row) for row in matrix.rows]
     width = min(_NAME, max(map(columns, names)))

@@ -70,21 +70,21 @@ def declaration_words(origin: Origin) -> str:
 def span_words(timeline: Timeline) -> str:
     """What the findings of the whole span are about."""
     first, last = timeline.strides[0].old.label, timeline.strides[-1].new.label
-    return f"What {last} does to peers of {first}, and since when"
+    return f"What {last} breaks for peers of {first}, and since when"
 
 
 def matrix_words(matrix: Matrix) -> Iterator[str]:
     """What a row, a column and a cell of the matrix are."""
     first, _, handler = matrix.flows[0].partition("-to-")
-    apart = "definitions that no message of a method holds"
+    apart = "definitions that no method uses"
     if not handler:
-        what = "messages of peers" if matrix.flows[0] == "messages" else "what is written by the schema"
-        yield f"A cell holds what becomes of {what} of the row, with the column."
+        what = "messages of peers" if matrix.flows[0] == "messages" else "documents written by the schema"
+        yield f"A cell says what happens to {what} of the row under the revision of the column."
         if len(matrix.flows) > 1:
             yield f"The second sign is for {apart}."
         return
     yield f"The {first} is of the row, the {handler} of the column."
-    yield f"A cell holds what becomes of what the {first} sends, then of what the {handler} sends."
+    yield f"A cell says what happens to the messages of the {first}, then to those of the {handler}."
     if len(matrix.flows) > 2:
         yield f"The third sign is for {apart}."
 

@@ -18,11 +18,11 @@ LONGEST_WITH_REPAIRS: Final = 40_000
 """Characters of a report that suggests edits; a comment on GitHub holds 65,536."""
 
 VERDICTS: Final = {
-    "breaking": "Breaking: some exchange that worked fails or means something else.",
+    "breaking": "Breaking: some exchange that worked now fails or changes its meaning.",
     "undecided": "Undecided: the check could not prove that nothing breaks.",
-    "risky": "Risky: tolerant peers get along, strict old peers refuse.",
+    "risky": "Risky: tolerant peers still work, strict old peers reject the message.",
     "additive": "Additive: old and new peers understand each other.",
-    "editorial": "Editorial: no message can notice.",
+    "editorial": "Editorial: no message shows the change.",
     "identical": "Identical.",
 }
 
@@ -90,11 +90,11 @@ def _parts(report: Report, fail_on: str, told: list[tuple[wording.Block, _Form]]
         yield ""
     if any(form is not _proven for _, form in told):
         there = f"[the whole report]({report.whole})" if report.whole else "`acpgen diff --format json`, or `html`"
-        yield f"_Each with its places and its proof: {there}._\n"
+        yield f"_All places and proofs: {there}._\n"
     light = wording.blocks(report.findings, ("additive", "editorial"))
     if light:
         count = sum(len(block.findings) for block in light)
-        yield f"<details><summary>{count} more, none of which breaks anybody</summary>\n"
+        yield f"<details><summary>{count} more, none of which breaks a peer</summary>\n"
         for block in light:
             listed = "" if block.severity == "editorial" else f": {_names(block.findings)}"
             yield f"- {block.severity} `{block.rule}`{block.size}{listed}"

@@ -20,11 +20,11 @@ LONGEST_EXCERPT: Final = 24
 """Lines of a source that a finding shows."""
 
 _SENTENCES: Final = {
-    "breaking": "Some exchange that worked fails, or silently means something else.",
+    "breaking": "Some exchange that worked now fails, or silently changes its meaning.",
     "undecided": "The check could not prove that nothing breaks.",
-    "risky": "Tolerant peers get along; strict old peers refuse.",
-    "additive": "Old and new peers understand each other. Something is new.",
-    "editorial": "No message can notice what has changed.",
+    "risky": "Tolerant peers still work; strict old peers reject the message.",
+    "additive": "Old and new peers understand each other; something was added.",
+    "editorial": "No message shows the change.",
     "identical": "Nothing differs.",
 }
 
@@ -52,7 +52,7 @@ def _lines(report: Report, *, full: bool) -> Iterator[str]:
     yield from _filter(report)
     yield "<main>"
     if not full:
-        yield '<p class="facts">Of findings that say the same, one shows its message. All messages and places: --format json.'
+        yield '<p class="facts">Of equal findings, only one shows its message. All messages and places: --format json.'
     for block in wording.blocks(report.findings, wording.HEAVY):
         yield from _block(block, full=full)
     for block in wording.blocks(report.findings, ("additive", "editorial")):

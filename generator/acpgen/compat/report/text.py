@@ -35,7 +35,7 @@ def _lines(report: Report) -> Iterator[str]:
             yield from lines
             if form is not _whole:
                 yield ""
-                yield paint("Each with its places and its proof: --format json, or html.", "faint")
+                yield paint("All places and proofs: --format json or html.", "faint")
             return
 
 

@@ -257,7 +257,7 @@ def _earlier(releases: tuple[str, ...]) -> str:
         case (only,):
             return f"{only} compared too"
         case _:
-            return "none is kept of this protocol"
+            return "no release of this protocol is kept"
 
 
 def _inclusion(found: Inclusion) -> str:
@@ -267,7 +267,7 @@ def _inclusion(found: Inclusion) -> str:
 def _unsent(report: Report) -> str:
     """Why plain schemas say no where peers understand each other, if they do."""
     ways = (report.wire.backward, report.language.backward), (report.wire.forward, report.language.forward)
-    return " (it counts what no peer sends, such as undeclared members)" if ("yes", "no") in ways else ""
+    return " (this includes values that no peer sends, such as undeclared members)" if ("yes", "no") in ways else ""
 
 
 def _coverage(coverage: Coverage) -> str:

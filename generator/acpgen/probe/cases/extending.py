@@ -21,7 +21,7 @@ def unknown_notification(trial: Trial) -> None:
     index = connection.notify("_acpgen.dev/happened", {"probe": True})
     sent = connection.sent
     if not trial.alive():
-        what = "ended" if connection.is_over else "answers no more"
+        what = "ended" if connection.is_over else "stops answering"
         trial.fail(f"the program {what} after a notification of an unknown extension", index, sent=sent)
     elif len(connection.bare) > before:
         trial.fail(

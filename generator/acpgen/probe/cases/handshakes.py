@@ -18,7 +18,7 @@ def answer(trial: Trial) -> None:
     if first.answer is not None:
         trial.fail(f"`initialize` was refused: {first.answer.reason}", first.index, first.answer.index)
     elif first.connection.rows and any(row.sender == first.connection.other for row in first.connection.rows):
-        trial.fail("`initialize` was not answered, though the program says something", first.index, first.index + 5)
+        trial.fail("`initialize` was not answered, though the program sends output", first.index, first.index + 5)
     else:
         raise trial.skip(silence(first))
 
@@ -29,10 +29,10 @@ def supported_version(trial: Trial) -> None:
     greetings = {version: trial.greet(version) for version in KNOWN}
     spoken = {one.version for one in greetings.values()}
     if not spoken & {*KNOWN}:
-        raise trial.skip("no version was agreed on")
+        raise trial.skip("no version was negotiated")
     for wanted, found in greetings.items():
         if wanted in spoken and isinstance(found.version, int) and found.version != wanted:
-            tell(trial, found, f"version {wanted} was asked for and is spoken, but the answer is {found.version}")
+            tell(trial, found, f"version {wanted} was requested and is supported, but the answer is {found.version}")
 
 
 def silence(found: Greeting) -> str:
@@ -41,7 +41,7 @@ def silence(found: Greeting) -> str:
         return f"the program said nothing within {found.connection.clock.start:g} s of `initialize`"
     code = found.connection.child.wait(1)
     ended = "closed its output" if code is None else f"ended (exit code {code})"
-    return f"the program {ended} and said nothing to `initialize`"
+    return f"the program {ended} and did not answer `initialize`"
 
 
 def tell(trial: Trial, found: Greeting, message: str, level: Strength | None = None) -> None:

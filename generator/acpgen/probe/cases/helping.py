@@ -39,7 +39,7 @@ def version_unknown(trial: Trial) -> None:
     later = [call for call in connection.calls if call.value["method"] not in ("initialize", "$/cancel_request")]
     if later:
         trial.fail(
-            f"the client goes on with {later[0].value['method']!r} though it cannot know version 65535",
+            f"the client continues with {later[0].value['method']!r} though it cannot support version 65535",
             0,
             later[0].index,
         )
@@ -53,8 +53,8 @@ def unknown_update(trial: Trial) -> None:
     index = connection.notify("session/update", {"sessionId": trial.theirs(), "update": update})
     sent = connection.sent
     if not trial.alive():
-        how = trial.ended if connection.is_over else "answers no more"
-        trial.fail(f"the client {how} after an update of a kind that it does not know", index, sent=sent)
+        how = trial.ended if connection.is_over else "stops answering"
+        trial.fail(f"the client {how} after an update of an unknown kind", index, sent=sent)
 
 
 @case("client/permission", OUTCOME, sides=CLIENT)
@@ -87,11 +87,11 @@ def unknown_mode(trial: Trial) -> None:
     sent = trial.connection.call("elicitation/create", params)
     found = trial.connection.answer(sent, trial.slow)
     if found is None and trial.connection.is_over:
-        trial.fail(f"the client {trial.ended} at a question in a mode that it does not know", index)
+        trial.fail(f"the client {trial.ended} at an elicitation in an unknown mode", index)
     elif found is None:
-        raise trial.skip("a question was not answered; it may wait for a person")
+        raise trial.skip("an elicitation was not answered; it may wait for a person")
     elif is_object(found.result) and found.result.get("action") == "accept":
-        trial.fail("a question in a mode that nobody has is answered with 'accept'", index, found.index)
+        trial.fail("an elicitation in an unknown mode is answered with 'accept'", index, found.index)
 
 
 @case("elicitation/unknown-completion", UNKNOWN_VISIT, sides=CLIENT)
@@ -104,8 +104,8 @@ def unknown_completion(trial: Trial) -> None:
     index = connection.notify("elicitation/complete", params)
     sent = connection.sent
     if not trial.alive():
-        how = trial.ended if connection.is_over else "answers no more"
-        trial.fail(f"the client {how} after the completion of a question that never was", index, sent=sent)
+        how = trial.ended if connection.is_over else "stops answering"
+        trial.fail(f"the client {how} after the completion of an elicitation that never existed", index, sent=sent)
     elif len(connection.bare) > before:
         trial.fail("`elicitation/complete` was answered", index, connection.bare[before].index, sent=sent)
 

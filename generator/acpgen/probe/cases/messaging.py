@@ -236,7 +236,7 @@ def gone(trial: Trial, index: int, what: str, sent: bytes, clause: Clause = ROBU
     """Report that the program is not alive any more after something that was said."""
     connection = trial.connection
     trial.is_lost = True
-    how = trial.ended if connection.is_over else "answers no more"
+    how = trial.ended if connection.is_over else "stops answering"
     trial.fail(
         f"the program {how} after {what}",
         index,

@@ -19,7 +19,7 @@ def newer_version(trial: Trial) -> None:
     """`initialize` with a version that does not exist yet. Expected: the latest version that the agent speaks, not an error."""
     spoken = {one.version for one in map(trial.greet, KNOWN) if one.version in KNOWN}
     if not spoken:
-        raise trial.skip("no version was agreed on")
+        raise trial.skip("no version was negotiated")
     found = trial.greet(NEWEST)
     if found.answer is None:
         trial.greeting = found
@@ -27,9 +27,9 @@ def newer_version(trial: Trial) -> None:
     elif "error" in found.answer.value:
         tell(trial, found, f"version {NEWEST} is refused with the error {found.answer.reason}")
     elif found.version == NEWEST:
-        tell(trial, found, f"version {NEWEST} does not exist, and is agreed on")
+        tell(trial, found, f"version {NEWEST} does not exist, but was accepted")
     elif isinstance(found.version, int) and found.version < max(spoken):
-        sentence = f"version {NEWEST} is answered with {found.version}, though version {max(spoken)} is spoken"
+        sentence = f"version {NEWEST} is answered with {found.version}, though version {max(spoken)} is supported"
         tell(trial, found, sentence)
 
 
@@ -37,20 +37,20 @@ def newer_version(trial: Trial) -> None:
 def older_version(trial: Trial) -> None:
     """`initialize` with version 0. Expected: an answer. An agent that speaks nothing so old may also refuse."""
     if not any(one.version in KNOWN for one in map(trial.greet, KNOWN)):
-        raise trial.skip("no version was agreed on")
+        raise trial.skip("no version was negotiated")
     found = trial.greet(0)
     if found.answer is None:
         trial.greeting = found
         trial.due(found.id, found.index, "initialize", ANSWERED)
     elif found.version == 0:
-        tell(trial, found, "version 0 is agreed on; it was never published", "note")
+        tell(trial, found, "version 0 was accepted; it was never published", "note")
 
 
 @case("initialization/malformed-version", ANSWERED, "program", (1,))
 def malformed_version(trial: Trial) -> None:
     """`initialize` with a version that is an object. Expected: an answer, be it an error; the agent does not just end."""
     if not any(one.version in KNOWN for one in map(trial.greet, KNOWN)):
-        raise trial.skip("no version was agreed on")
+        raise trial.skip("no version was negotiated")
     if calm(trial):
         return
     found = trial.greet({"major": 1})
@@ -64,7 +64,7 @@ def unknown_capability(trial: Trial) -> None:
     """`initialize` with a capability that does not exist yet. Expected: the same answer as without it."""
     plain = trial.greet(1)
     if plain.version != 1:
-        raise trial.skip("the agent does not speak version 1")
+        raise trial.skip("the agent does not support version 1")
     if calm(trial):
         return
     found = trial.greet("capability")
@@ -72,14 +72,14 @@ def unknown_capability(trial: Trial) -> None:
         trial.greeting = found
         trial.due(found.id, found.index, "initialize")
     elif "error" in found.answer.value:
-        tell(trial, found, f"a capability that is not known is refused: {found.answer.reason}")
+        tell(trial, found, f"an unknown capability was refused: {found.answer.reason}")
 
 
 @case("extensibility/meta", META, "program", (1,))
 def meta(trial: Trial) -> None:
     """`initialize` with `_meta` in its params and capabilities. Expected: the same answer as without it."""
     if trial.greet(1).version != 1:
-        raise trial.skip("the agent does not speak version 1")
+        raise trial.skip("the agent does not support version 1")
     if calm(trial):
         return
     found = trial.greet("meta")
@@ -94,7 +94,7 @@ def meta(trial: Trial) -> None:
 def early_request(trial: Trial) -> None:
     """`session/new` before `initialize`. Expected: an answer, as a rule an error; `initialize` works after it."""
     if trial.greet(1).version != 1:
-        raise trial.skip("the agent does not speak version 1")
+        raise trial.skip("the agent does not support version 1")
     if calm(trial):
         return
     found = trial.greet("early")

@@ -18,7 +18,9 @@ def unknown_block(trial: Trial) -> None:
     """A prompt with a block of a kind that nobody has. Expected: the error -32602."""
     session = trial.session()
     blocks = [{"type": "text", "text": "Reply with the single word ok."}, {"type": "_acpgen_chart", "probe": True}]
-    _refused(trial, "session/prompt", {"sessionId": session, "prompt": blocks}, "a block of the kind '_acpgen_chart'")
+    _refused(
+        trial, "session/prompt", {"sessionId": session, "prompt": blocks}, "a content block of the type '_acpgen_chart'"
+    )
     trial.client.cancelled.add(session)
     trial.connection.notify("session/cancel", {"sessionId": session})
 
@@ -32,7 +34,7 @@ def unknown_transport(trial: Trial) -> None:
 
 @case("session-config-options/unknown", REFUSED_OPTION, "session", versions=(2,))
 def unknown_option(trial: Trial) -> None:
-    """`session/set_config_option` of an option that nobody has, and of an offered choice to a value and a shape of value that nobody
+    """`session/set_config_option` of an unknown option, and of an offered choice to a value and a shape of value that nobody
     has. Expected: the error -32602 each time.
     """
     session, result = offered(trial)
@@ -41,9 +43,9 @@ def unknown_option(trial: Trial) -> None:
         raise trial.skip("the session offers no configuration options")
     known, word = options[0].get("configId"), f"acpgen-{trial.random.getrandbits(32):08x}"
     for what, params in (
-        ("an option that nobody has", {"configId": word, "type": "id", "value": word}),
+        ("an unknown option", {"configId": word, "type": "id", "value": word}),
         ("a value that is not offered", {"configId": known, "type": "id", "value": word}),
-        ("a shape of value that nobody has", {"configId": known, "type": "_acpgen_shape", "value": [word]}),
+        ("an unknown form of value", {"configId": known, "type": "_acpgen_shape", "value": [word]}),
     ):
         _refused(trial, "session/set_config_option", {"sessionId": session, **params}, what)
 

@@ -63,7 +63,7 @@ def _elsewhere(trial: Trial, method: str) -> None:
             raise trial.skip(trial.refused(method, found))
         told = [one for one in trial.updates(name, 0) if one.index < found.index and _is_content(one)]
         if trial.version == 1 and method == "session/load" and not told:
-            sentence = "a session that was prompted is loaded, and none of its conversation is played back"
+            sentence = "a session that was prompted is loaded, and none of its conversation is replayed"
             trial.fail(sentence, found.index - 1, found.index, clause=REPLAYED)
         trial.alive()
     finally:

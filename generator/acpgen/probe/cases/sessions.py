@@ -78,7 +78,7 @@ def list_none(trial: Trial) -> None:
     wrong = [one for one in others if one.get("cwd") != str(folder)]
     if wrong:
         trial.fail(
-            f"a list for one folder holds {len(wrong)} sessions of others, such as {wrong[0].get('cwd')!r}",
+            f"a list for one folder contains {len(wrong)} sessions of other folders, such as {wrong[0].get('cwd')!r}",
             index,
             found.index,
         )
@@ -91,7 +91,7 @@ def list_cursor(trial: Trial) -> None:
     index = len(trial.connection.rows)
     found = ask(trial, "session/list", {"cursor": f"acpgen-{trial.random.getrandbits(32):08x}"})
     if "error" not in found.value:
-        trial.fail("a cursor that was never given is answered with a list", index, found.index)
+        trial.fail("a cursor that was never issued is answered with a list", index, found.index)
 
 
 @case("session-setup/load-unknown", ANSWERED)
@@ -127,7 +127,7 @@ def delete_unknown(trial: Trial) -> None:
     index = len(trial.connection.rows)
     found = ask(trial, "session/delete", {"sessionId": f"never-{trial.random.getrandbits(32):08x}"})
     if "error" in found.value and found.code != -32000:
-        trial.fail(f"deleting a session that never was failed: {found.reason}", index, found.index)
+        trial.fail(f"deleting a session that never existed failed: {found.reason}", index, found.index)
 
 
 @case("session-delete/twice", DELETED)
@@ -209,4 +209,4 @@ def _unknown(trial: Trial, method: str) -> None:
     index = len(trial.connection.rows)
     found = ask(trial, method, params)
     if "error" not in found.value:
-        trial.fail("a session that does not exist is opened", index, found.index, level="note")
+        trial.fail("a session that does not exist was opened", index, found.index, level="note")

@@ -77,7 +77,7 @@ def cancel_idle(trial: Trial) -> None:
     index = connection.notify("session/cancel", {"sessionId": trial.session()})
     sent = connection.sent
     if not trial.alive():
-        trial.fail("the program answers no more after a cancel without a turn", index, sent=sent)
+        trial.fail("the program stops answering after a cancel outside a turn", index, sent=sent)
     elif len(connection.bare) > before:
         trial.fail("`session/cancel` was answered", index, connection.bare[before].index, sent=sent)
 
@@ -150,7 +150,7 @@ def close_during_turn(trial: Trial) -> None:
     elif trial.version == 2:
         _accepted(trial, session, index, found)
         if "error" in found.value and found.code != WITHDRAWN and not _inserted(trial, session, index, found.index):
-            sentence = f"a prompt that `session/close` forestalled fails with {found.code}, not {WITHDRAWN}"
+            sentence = f"a prompt that `session/close` cancelled fails with {found.code}, not {WITHDRAWN}"
             trial.fail(sentence, index, asked, found.index, clause=FORESTALLED, place="forestalled", sent=closed)
     elif closing is not None and "result" in closing.value and found.index > closing.index:
         trial.fail("the turn ended after `session/close` was answered", index, closing.index, found.index)
@@ -170,7 +170,7 @@ def not_advertised(trial: Trial) -> None:
     trial.greeting, trial.memory = trial.bare(), {}
     try:
         if trial.greeting.version != trial.version:
-            raise trial.skip(f"version {trial.version} is not agreed on with a client that advertises nothing")
+            raise trial.skip(f"version {trial.version} is not negotiated with a client that advertises nothing")
         _turn(trial, [wish(trial)])
     finally:
         trial.end(trial.greeting)

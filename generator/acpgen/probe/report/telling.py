@@ -9,9 +9,9 @@ from acpgen.errors import visible
 from acpgen.probe.conformance import Conformance, Proven, TranscriptLine
 
 SENTENCES: Final = {
-    "breaks": "The program breaks demands of the specification.",
+    "breaks": "The program breaks requirements of the specification.",
     "passes": "No MUST is broken in what was reached.",
-    "not judged": "Nothing could be judged, so nothing is said about the program.",
+    "not judged": "Nothing could be judged, so there is no verdict on the program.",
 }
 
 

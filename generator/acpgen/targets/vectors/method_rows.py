@@ -156,7 +156,7 @@ class Messages:
             yield Row("null", "null /id", {**call, "id": None})
         else:
             yield self._broken_id("id null", {**call, "id": None})
-        yield _broken("method that is no string", ("method",), {**call, "method": 1})
+        yield _broken("method that is not a string", ("method",), {**call, "method": 1})
         yield _broken(
             "neither method nor answer",
             (),
@@ -198,7 +198,7 @@ class Messages:
         yield _broken("an empty batch", (), [])
         if all(method.batch is None for method in self.protocol.methods if method.name == call["method"]):
             yield Row("valid-full", "valid batch", [call, {**call, "id": "request-2"}])
-            yield _broken("a message in a batch that is none", (1,), [call, 7])
+            yield _broken("an invalid entry of a batch", (1,), [call, 7])
 
     def _errors(self) -> Iterator[Row]:
         head = self._answer_head()
@@ -208,7 +208,7 @@ class Messages:
                 refusal = None if found.refusal is None else replace(found.refusal, code=INVALID_REQUEST)
                 yield replace(found, refusal=refusal)
         else:
-            yield _broken("error that is no object", ("error",), {**head, "error": "text"})
+            yield _broken("error that is not an object", ("error",), {**head, "error": "text"})
         yield Row("null", "null /id", {**head, "id": None, "error": {"code": -32603, "message": "text"}})
 
     # --- peers ---

@@ -467,7 +467,12 @@ class Codec:
         if row is not None:
             sentence = f"{name!r} is handled by the {row.side}, so the {sender} does not receive or send it this way"
         elif other is not None:
-            sentence = f"{name!r} is a {other.kind}, not a {'request' if is_request else 'notification'}"
+            how = (
+                "not a request: remove 'id'"
+                if is_request
+                else "not a notification: add 'id'"
+            )
+            sentence = f"{name!r} is a {other.kind}, {how}"
         else:
             sentence = f"the method {shown(name)} is not known"
         problems = (Problem(json_pointer((*at, "method")), "", sentence),)

@@ -49,7 +49,7 @@ _CROWD: Final = 16
 peer that does not read.
 """
 _MOST_UNREAD: Final = 64 * 1024 * 1024
-"""Bytes of answers that wait for a peer that does not read; beyond that we read no more either."""
+"""Bytes of answers that wait for a peer that does not read; beyond that we stop reading, too."""
 
 
 class Connection(Calling):
@@ -248,7 +248,7 @@ class Connection(Calling):
             self._refuse(None, "", answer)
             if number is None:
                 raise ConnectionEnded(
-                    f"what may be an answer cannot be read: {sentence}"
+                    f"a message that may be a response cannot be read: {sentence}"
                 )
 
     async def _take(self, value: Any, batch: Batch | None, place: Reading) -> None:
@@ -310,7 +310,7 @@ class Connection(Calling):
             )
         if not self._pending.settle(message.id, outcome):
             self._tell(
-                f"an answer came to the request {message.id!r}, which does not wait for one"
+                f"a response has the id {message.id!r}, for which no request is pending"
             )
             return
         await asyncio.sleep(0)  # whoever waited goes on before what follows is taken in

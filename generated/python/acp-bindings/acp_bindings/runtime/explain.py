@@ -326,7 +326,7 @@ _ARTICLES = {
 _LIMITS = {
     "minItems": "the array must have {} items or more",
     "maxItems": "the array may have {} items at most",
-    "uniqueItems": "no item of the array may stand twice",
+    "uniqueItems": "the items of the array must be unique",
     "minLength": "the string must have {} characters or more",
     "maxLength": "the string may have {} characters at most",
     "minimum": "the number must be {} or more",

@@ -92,9 +92,9 @@ class Answer(NamedTuple):
 
 CANCELLED = Answer(REQUEST_CANCELLED, "the request was cancelled")
 INTERNAL = Answer(INTERNAL_ERROR, "internal error")
-BUSY = Answer(INTERNAL_ERROR, "too many requests wait for their answers")
-REPEATED = Answer(INVALID_REQUEST, "a request with this id still waits for its answer")
-ALONE = Answer(INVALID_REQUEST, "this method is not to stand in a batch")
+BUSY = Answer(INTERNAL_ERROR, "too many requests are pending")
+REPEATED = Answer(INVALID_REQUEST, "a request with this id is still pending")
+ALONE = Answer(INVALID_REQUEST, "this method is not allowed in a batch")
 EMPTY_BATCH = Answer(INVALID_REQUEST, "a batch must hold at least one message")
 
 

@@ -13,7 +13,7 @@ def former_names(module: str, names: Mapping[str, str]) -> Callable[[str], objec
     def find(name: str) -> object:
         if name not in names:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        message = f"{module}.{name} is now called {names[name]}. The former name goes with the next release."
+        message = f"{module}.{name} is now called {names[name]}. The former name will be removed in the next release."
         warnings.warn(message, DeprecationWarning, stacklevel=2)
         return getattr(sys.modules[module], names[name])
 

@@ -16,7 +16,7 @@ _LENGTH: Final = re.compile(rb"content-length:[ \t]*([0-9]{1,15})[ \t]*", re.IGN
 
 class Unreadable(ValueError):
     """What stands in the stream is no message. What follows it may be; after `is_last` no further message can be found. It is answered
-    with an error where `is_answered`, or else passed over. `ends` are those of a message that is too long.
+    with an error where `is_answered`, or else ignored. `ends` are those of a message that is too long.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ def framing(kind: Kind, limit: int = LIMIT) -> Framing:
 
 
 class Lines:
-    """One message a line. Lines of spaces are passed over; of one that is too long, its ends are kept."""
+    """One message a line. Lines of spaces are ignored; of one that is too long, its ends are kept."""
 
     def __init__(self, limit: int = LIMIT) -> None:
         self._limit = limit
@@ -163,7 +163,7 @@ class Headers:
             lengths = [match[1] for line in lines if (match := _LENGTH.fullmatch(line))]
             if len(lengths) != 1:
                 return self._lose(
-                    found, "a header must tell the length of its message once"
+                    found, "a header must state the length of its message exactly once"
                 )
             length = int(lengths[0])
             if length <= self._limit:
@@ -172,7 +172,7 @@ class Headers:
             self._skip, begun = length, bytes(self._buffer)
             self._buffer[:] = self._skipped(begun, found)
         if len(self._buffer) >= _LONGEST_HEADER:
-            return self._lose(found, "this is no header")
+            return self._lose(found, "this is not a header")
         return False
 
     def _skipped(self, data: bytes, found: list[Frame]) -> bytes:

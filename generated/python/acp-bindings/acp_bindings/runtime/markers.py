@@ -410,7 +410,7 @@ class UniqueItems:
 def _without_repeats(value: Any) -> Any:
     if is_sequence(value) and len(set(map(_frozen, value))) < len(value):
         raise PydanticCustomError(
-            "unique_items", "two items are equal, and all must differ"
+            "unique_items", "the items of the array must be unique"
         )
     return value
 

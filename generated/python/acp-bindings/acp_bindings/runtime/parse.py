@@ -146,7 +146,7 @@ def _duplicates(text: bytes | bytearray) -> Iterator[Problem]:
     while waiting:
         value, path = waiting.pop()
         for key in found[id(value)][1] if id(value) in found else ():
-            sentence = f"the key {shown(key)} stands twice or more in one object, and readers differ in which value counts"
+            sentence = f"the key {shown(key)} occurs more than once in one object, and readers differ in which value they take"
             yield Problem(json_pointer((*path, key)), "", sentence)
         if is_object(value):
             waiting.extend(

@@ -97,7 +97,7 @@ class Pieces:
             yield Said(
                 path,
                 schema_pointer(place),
-                "the value is not what the schema says here",
+                "the value does not match the schema here",
                 "schema",
             )
         else:

@@ -71,8 +71,7 @@ class AgentCapabilities(Model):
     """Everything optional that an agent offers. Clients use only what is advertised here."""
 
     load_session: Annotated[bool, Field(alias="loadSession")] = False
-    """True if the client may call `session/load`. This marker stands outside `sessionCapabilities` for historical
-    reasons.
+    """True if the client may call `session/load`. This marker is outside `sessionCapabilities` for historical reasons.
 
     Omitted means false.
     """
@@ -115,14 +114,14 @@ class Annotations(Model):
     """Hints on how to use a piece of content. Receivers may ignore them."""
 
     audience: list[Role] | None = None
-    """Whom the content is for. Null and omission both mean that nothing is said."""
+    """Whom the content is for. Null and omission both mean that this is unspecified."""
 
     last_modified: Annotated[str | None, Field(alias="lastModified")] = None
     """When the underlying thing last changed, in ISO 8601. Null and omission both mean unknown."""
 
     priority: Number | None = None
     """How important the content is compared with other content; higher is more important. Null and omission both mean
-    that nothing is said.
+    that this is unspecified.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -459,7 +458,7 @@ class CompactionUpdate(Model):
     """The compaction that is created or changed."""
 
     status: CompactionStatus
-    """How far it has come."""
+    """The progress of the compaction."""
 
     summary: list[ContentBlock] | None | MISSING = MISSING
     """Whole text of the summary for the user, in place of what was there. Null and `[]` remove it; omission leaves it.
@@ -558,7 +557,7 @@ class Cost(Model):
     """Sum since the session began."""
 
     currency: str
-    """What the amount counts: three letters of ISO 4217 for money, or a word such as `credits`."""
+    """The unit of the amount: three letters of ISO 4217 for money, or a word such as `credits`."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -691,7 +690,7 @@ class ElicitationCapabilities(Model):
 
 
 class ElicitationDeclineAction(Model):
-    """The user said no."""
+    """The user refused to answer."""
 
     action: Literal["decline"] = "decline"
 
@@ -952,7 +951,7 @@ class InitializeRequest(Model):
     """
 
     client_info: Annotated[Implementation | None, Field(alias="clientInfo")] = None
-    """Name and version of the client software. Null and omission both mean that it is not told; clients should tell
+    """Name and version of the client software. Null and omission both mean that it is not given; clients SHOULD give
     it.
     """
 
@@ -986,7 +985,7 @@ class InitializeResponse(Model):
     """
 
     agent_info: Annotated[Implementation | None, Field(alias="agentInfo")] = None
-    """Name and version of the agent software. Null and omission both mean that it is not told; agents should tell it."""
+    """Name and version of the agent software. Null and omission both mean that it is not given; agents SHOULD give it."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -1047,8 +1046,8 @@ class ListSessionsRequest(Model):
     additional_directories: Annotated[
         list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
     ] = MISSING
-    """Only sessions whose further roots equal this list, order included. `[]` selects those that have none; omission
-    means no filter. A malformed list of roots is refused with -32602.
+    """Only sessions whose additional roots equal this list, order included. `[]` selects those that have none;
+    omission means no filter. A malformed list of roots is refused with -32602.
 
     Only with the capability `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
     """
@@ -1067,7 +1066,7 @@ class ListSessionsResponse(Model):
     """The sessions of this page, possibly none."""
 
     next_cursor: Annotated[str | None, Field(alias="nextCursor")] = None
-    """Opaque mark to send back for the next page. Null and omission both mean that this page is the last."""
+    """Opaque cursor to send for the next page. Null and omission both mean that this page is the last."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -1379,7 +1378,7 @@ class PlanEntry(Model):
     """How much the step matters for the whole task."""
 
     status: PlanEntryStatus
-    """How far the step has come."""
+    """The progress of the step."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -1530,7 +1529,7 @@ class RequestElicitationUrlMode(ElicitationRequestScope):
 
 
 class RequestPermissionRequest(Model):
-    """Parameters of `session/request_permission`: the agent wants the user's consent before it goes on with a tool
+    """Parameters of `session/request_permission`: the agent wants the user's consent before it continues with a tool
     call. The client shows the options and answers with the choice, or with `cancelled` once it has cancelled the
     turn.
     """
@@ -1554,7 +1553,7 @@ class RequestPermissionResponse(Model):
     """Result of `session/request_permission`."""
 
     outcome: RequestPermissionOutcome
-    """What the user decided, or that nobody did."""
+    """What the user decided, or that the request was cancelled."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -1718,8 +1717,8 @@ class SessionConfigBoolean(Model):
     """Explanation for the user. Null and omission both mean that there is none."""
 
     category: SessionConfigOptionCategory | None = None
-    """What the setting is about, for icons, shortcuts and placement alone. Null and omission both mean that nothing is
-    said.
+    """What the setting is about, for icons, shortcuts and placement alone. Null and omission both mean that this is
+    unspecified.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -1759,8 +1758,8 @@ class SessionConfigSelect(Model):
     """Explanation for the user. Null and omission both mean that there is none."""
 
     category: SessionConfigOptionCategory | None = None
-    """What the setting is about, for icons, shortcuts and placement alone. Null and omission both mean that nothing is
-    said.
+    """What the setting is about, for icons, shortcuts and placement alone. Null and omission both mean that this is
+    unspecified.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -2017,7 +2016,7 @@ class StringPropertySchema(Model):
     """Fewest characters allowed. Null and omission both mean no lower limit."""
 
     max_length: Annotated[int | None, Field(alias="maxLength", ge=0)] = None
-    """Most characters allowed. Null and omission both mean no upper limit."""
+    """The maximum number of characters. Null and omission both mean no upper limit."""
 
     pattern: str | None = None
     """Regular expression that the text must match. Null and omission both mean that any text will do."""
@@ -2155,7 +2154,7 @@ class ToolCall(Model):
     """What sort of tool it is, for icons and grouping. Omission means `other`."""
 
     status: ToolCallStatus | MISSING = MISSING
-    """How far the call has come. Omission means `pending`."""
+    """The progress of the call. Omission means `pending`."""
 
     content: list[ToolCallContent] | MISSING = MISSING
     """What to show for the call. Omission means nothing yet."""
@@ -2466,8 +2465,8 @@ class UnknownSessionConfigOption(Unknown):
     """Explanation for the user. Null and omission both mean that there is none."""
 
     category: SessionConfigOptionCategory | None = None
-    """What the setting is about, for icons, shortcuts and placement alone. Null and omission both mean that nothing is
-    said.
+    """What the setting is about, for icons, shortcuts and placement alone. Null and omission both mean that this is
+    unspecified.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -2626,7 +2625,7 @@ class UserMessageChunk(ContentChunk):
 
 class ValueIdSetSessionConfigOptionRequest(Excluding):
     """Chooses a value of a selection. This is the default and needs no `type`. A message with a type that is not known
-    is valid with a text value, and still not taken for this one.
+    is valid with a text value, but is not treated as this one.
     """
 
     excluded_constants: ClassVar[Mapping[str, tuple[Any, ...]]] = {"type": ("boolean",)}

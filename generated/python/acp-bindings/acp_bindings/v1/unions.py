@@ -104,7 +104,7 @@ CompactionStatus = TypeAliasType(
         Defined(__name__, "CompactionStatus"),
     ],
 )
-"""How far a compaction has come.
+"""The progress of a compaction.
 
 - `in_progress`: Begun and not over.
 - `completed`: Over, with success.
@@ -558,7 +558,7 @@ PlanEntryStatus = TypeAliasType(
         Defined(__name__, "PlanEntryStatus"),
     ],
 )
-"""How far a step has come. Unknown values are kept.
+"""The progress of a step. Unknown values are kept.
 
 - `pending`: Not begun.
 - `in_progress`: Being worked on.
@@ -641,7 +641,7 @@ ToolCallStatus = TypeAliasType(
         Defined(__name__, "ToolCallStatus"),
     ],
 )
-"""How far a tool call has come. Unknown states are kept.
+"""The progress of a tool call. Unknown states are kept.
 
 - `pending`: Not running yet: its arguments are still streaming, or permission is awaited.
 - `in_progress`: Running.

@@ -82,7 +82,7 @@ class AgentCapabilities(Model):
     """What an agent offers. An entry that is null or omitted is not offered."""
 
     session: SessionCapabilities | None = None
-    """Present, if only as `{}`, when the agent has sessions. It then has all eight of `session/new`, `session/list`,
+    """Present (`{}` is enough) if the agent has sessions. It then has all eight of `session/new`, `session/list`,
     `session/load`, `session/resume`, `session/prompt`, `session/cancel`, `session/close` and `session/update`.
     Upstream's newest schema has removed `session/load`: an agent that follows it has `session/resume` instead. Null
     and omission both mean that no `session/` method can be relied on.
@@ -164,7 +164,7 @@ class Annotations(Model):
 
     priority: Annotated[Number, Field(ge=0, le=1)] | None = None
     """How much the content matters when not everything can be shown: 1 is most, 0 is least. Null and omission both
-    mean that nothing is said.
+    mean that this is unspecified.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -183,7 +183,7 @@ class AudioContent(Model):
     """The media type of the bytes, such as `audio/wav`."""
 
     annotations: Annotations | None = None
-    """How the content is meant to be used and shown. Null and omission both mean that nothing is said about it."""
+    """How the content is meant to be used and shown. Null and omission both mean that this is unspecified."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -195,13 +195,13 @@ class AuthMethodAgent(Model):
     type: Literal["agent"] = "agent"
 
     method_id: Annotated[AuthMethodId, Field(alias="methodId")]
-    """What identifies this way to log in among the agent's."""
+    """The id of this authentication method, unique among those of the agent."""
 
     name: str
-    """What this way to log in is called, shown to the user."""
+    """The name of this authentication method, shown to the user."""
 
     description: str | None = None
-    """More about this way to log in, shown to the user. Null and omission both mean that there is no more to say."""
+    """More about this authentication method, shown to the user. Null and omission both mean that there is none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -216,13 +216,13 @@ class AuthMethodTerminal(Model):
     type: Literal["terminal"] = "terminal"
 
     method_id: Annotated[AuthMethodId, Field(alias="methodId")]
-    """What identifies this way to log in among the agent's."""
+    """The id of this authentication method, unique among those of the agent."""
 
     name: str
-    """What this way to log in is called, shown to the user."""
+    """The name of this authentication method, shown to the user."""
 
     description: str | None = None
-    """More about this way to log in, shown to the user. Null and omission both mean that there is no more to say."""
+    """More about this authentication method, shown to the user. Null and omission both mean that there is none."""
 
     args: list[str] | MISSING = MISSING
     """Arguments to append to the configured ones. Omission means none."""
@@ -265,7 +265,7 @@ class BackgroundTerminal(Model):
 
 
 class BackgroundToolCall(Model):
-    """A tool call that goes on in the background."""
+    """A tool call that runs in the background."""
 
     type: Literal["tool_call"] = "tool_call"
 
@@ -301,7 +301,7 @@ class BooleanPropertySchema(Model):
     """What the field is called, shown to the user. Null and omission both mean that the property's name is shown."""
 
     description: str | None = None
-    """What is to be filled in, shown to the user. Null and omission both mean that there is no more to say."""
+    """What to enter, shown to the user. Null and omission both mean that there is none."""
 
     default: bool | None = None
     """What the field holds before the user touches it. Null and omission both mean nothing."""
@@ -345,9 +345,9 @@ class CancelRequestNotification(Model):
 
 class CancelSessionNotification(Model):
     """Parameters of `session/cancel`: the client stops the work in the foreground and the prompts not yet inserted;
-    background work goes on. The agent stops model and tools as soon as it can, withdraws its open permission
-    requests, sends what is left to say, and then reports an idle state with `cancelled`, not `error`. Late answers
-    to withdrawn requests change nothing.
+    background work continues. The agent stops model and tools as soon as it can, withdraws its open permission
+    requests, sends its remaining updates, and then reports an idle state with `cancelled`, not `error`. Late
+    answers to withdrawn requests change nothing.
     """
 
     session_id: Annotated[SessionId, Field(alias="sessionId")]
@@ -434,8 +434,8 @@ class CancelledStopReason(Model, IdleStateUpdate):
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
+    """The complete list of background work. `[]` means that there is none; null and omission leave it unspecified. An
+    agent that reports it at all does so in every state update.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -447,11 +447,11 @@ class CancelledStopReason(Model, IdleStateUpdate):
 
 
 class ClientAuthCapabilities(Model):
-    """Special ways to log in that a client can handle."""
+    """Special authentication methods that a client can handle."""
 
     terminal: TerminalAuthCapabilities | None = None
-    """Present, if only as `{}`, when the client can start the agent's program a second time in a terminal, where the
-    user logs in. Null and omission both mean that it cannot.
+    """Present (`{}` is enough) if the client can start the agent's program a second time in a terminal, where the user
+    logs in. Null and omission both mean that it cannot.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -462,8 +462,8 @@ class ClientCapabilities(Model):
     """What a client offers. An entry that is null or omitted is not offered."""
 
     auth: ClientAuthCapabilities | None = None
-    """Which special ways to log in the client can handle, and so which the agent may list in `authMethods`. Null and
-    omission both mean none.
+    """Which special authentication methods the client can handle, and so which the agent may list in `authMethods`.
+    Null and omission both mean none.
     """
 
     elicitation: ElicitationCapabilities | None = None
@@ -557,7 +557,7 @@ class CompactionSummaryChunk(Model):
 class CompactionUpdate(Model):
     """Reports that the agent shortens its context, or changes an earlier report, by `compactionId`. The first one
     fixes its place in the conversation. Of the optional fields, an omitted one stays as it is, null removes it, and
-    a value takes the place of the old one.
+    a value replaces the old one.
     """
 
     session_update: Annotated[
@@ -568,7 +568,7 @@ class CompactionUpdate(Model):
     """Which compaction this is about."""
 
     status: CompactionStatus
-    """How far the compaction has come."""
+    """The progress of the compaction."""
 
     summary: list[ContentBlock] | None | MISSING = MISSING
     """What remains of the shortened part, to show to the user, complete. Null and `[]` both empty it.
@@ -688,7 +688,7 @@ class DeleteSessionResponse(Model):
 
 
 class Diff(Model):
-    """Changes that a tool call made to files. `changes` says which files and how, and is what counts; `patch` adds
+    """Changes that a tool call made to files. `changes` says which files and how, and is authoritative; `patch` adds
     text to show and must not contradict it. Clients cope without a patch.
     """
 
@@ -710,7 +710,7 @@ class DiffPatch(Model):
     """Changes as text that a client can show, with the name of its format."""
 
     format: DiffPatchFormat
-    """How the text is to be read."""
+    """The format of the text."""
 
     text: str
     """The patch itself."""
@@ -858,10 +858,10 @@ class ElicitationCapabilities(Model):
     """In which ways a client can ask the user for input."""
 
     form: ElicitationFormCapabilities | None = None
-    """Present, if only as `{}`, when the client can show a form. Null and omission both mean that it cannot."""
+    """Present (`{}` is enough) if the client can show a form. Null and omission both mean that it cannot."""
 
     url: ElicitationUrlCapabilities | None = None
-    """Present, if only as `{}`, when the client can send the user to a web page. Null and omission both mean that it
+    """Present (`{}` is enough) if the client can send the user to a web page. Null and omission both mean that it
     cannot.
     """
 
@@ -870,7 +870,7 @@ class ElicitationCapabilities(Model):
 
 
 class ElicitationDeclineAction(Model):
-    """The user said no."""
+    """The user refused to answer."""
 
     action: Literal["decline"] = "decline"
 
@@ -879,7 +879,7 @@ class ElicitationDeclineAction(Model):
 
 
 class ElicitationFormCapabilities(Model):
-    """That a client can show forms to the user. It has no settings, so `{}` says all."""
+    """Declares that a client can show forms to the user. It has no options; send `{}`."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -908,7 +908,7 @@ class ElicitationSchema(Model):
     """The fields that must be filled in. Null and omission both mean none."""
 
     description: str | None = None
-    """What the form is for, shown to the user. Null and omission both mean that there is no more to say."""
+    """What the form is for, shown to the user. Null and omission both mean that there is none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -927,7 +927,7 @@ class ElicitationSessionScope(Model):
 
 
 class ElicitationUrlCapabilities(Model):
-    """That a client can send the user to a web page. It has no settings, so `{}` says all."""
+    """Declares that a client can send the user to a web page. It has no options; send `{}`."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -942,7 +942,7 @@ class EmbeddedResource(Model):
     """The contents, as text or as bytes."""
 
     annotations: Annotations | None = None
-    """How the content is meant to be used and shown. Null and omission both mean that nothing is said about it."""
+    """How the content is meant to be used and shown. Null and omission both mean that this is unspecified."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -961,8 +961,8 @@ class EndTurnStopReason(Model, IdleStateUpdate):
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
+    """The complete list of background work. `[]` means that there is none; null and omission leave it unspecified. An
+    agent that reports it at all does so in every state update.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -983,7 +983,7 @@ class EnumOption(Model):
     """What the value is called, shown to the user."""
 
     description: str | None = None
-    """What the value means, shown to the user. Null and omission both mean that there is no more to say."""
+    """What the value means, shown to the user. Null and omission both mean that there is none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -1013,7 +1013,7 @@ class Error(Model):
 
     data: ErrorData | None = None
     """More about the failure. For -32022 and for -32002 about a session it has a fixed form, otherwise any. Null and
-    omission both mean that there is no more.
+    omission both mean that there is none.
     """
 
 
@@ -1030,13 +1030,13 @@ class ErrorStopReason(Model, IdleStateUpdate):
     """Why the work ended. Some reasons bring fields of their own."""
 
     error: Error | None = None
-    """The failure, in the form of a JSON-RPC error. Null and omission both mean that it is not told; agents tell it if
-    they can.
+    """The failure, in the form of a JSON-RPC error. Null and omission both mean that it is not given; agents give it
+    if they can.
     """
 
     background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
+    """The complete list of background work. `[]` means that there is none; null and omission leave it unspecified. An
+    agent that reports it at all does so in every state update.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -1062,8 +1062,8 @@ class ForkSessionRequest(Model):
     additional_directories: Annotated[
         list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
     ] = MISSING
-    """Further roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses the
-    request if one is malformed, then with -32602, or cannot be granted, and never goes on with fewer. The
+    """Additional roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses
+    the request if one is malformed, then with -32602, or cannot be granted, and never continues with fewer. The
     original's roots are not inherited: omission and `[]` both mean that the new session has none.
 
     Only with the capability `capabilities.session.additionalDirectories` of the agent.
@@ -1173,7 +1173,7 @@ class ImageContent(Model):
     """Where the image comes from. Null and omission both mean that it has no address."""
 
     annotations: Annotations | None = None
-    """How the content is meant to be used and shown. Null and omission both mean that nothing is said about it."""
+    """How the content is meant to be used and shown. Null and omission both mean that this is unspecified."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -1238,8 +1238,8 @@ class InitializeResponse(Model):
     auth_methods: Annotated[list[AuthMethod] | MISSING, Field(alias="authMethods")] = (
         MISSING
     )
-    """The ways to log in. If there is at least one, the agent has `auth/login` and `auth/logout`; if the list is empty
-    or omitted, it has neither.
+    """The authentication methods. If there is at least one, the agent has `auth/login` and `auth/logout`; if the list
+    is empty or omitted, it has neither.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -1255,7 +1255,7 @@ class IntegerPropertySchema(Model):
     """What the field is called, shown to the user. Null and omission both mean that the property's name is shown."""
 
     description: str | None = None
-    """What is to be filled in, shown to the user. Null and omission both mean that there is no more to say."""
+    """What to enter, shown to the user. Null and omission both mean that there is none."""
 
     minimum: int | None = None
     """The least value allowed. Null and omission both mean no limit."""
@@ -1312,7 +1312,7 @@ class ListSessionsResponse(Model):
 
 
 class LoadSessionRequest(Model):
-    """Parameters of `session/load`: the client opens a stored session and has its conversation played back. The agent
+    """Parameters of `session/load`: the client opens a stored session and has its conversation replayed. The agent
     sends the retained history as `session/update` notifications from the start, then the current state, then its
     answer, just as for `session/resume` with `replayFrom` at the start. The request fails with -32000 if the user
     has to log in first. Upstream's newest schema has removed this method: `session/resume` with `replayFrom` takes
@@ -1329,9 +1329,9 @@ class LoadSessionRequest(Model):
     additional_directories: Annotated[
         list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
     ] = MISSING
-    """Further roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses the
-    request if one is malformed, then with -32602, or cannot be granted, and never goes on with fewer. This is the
-    whole list from now on, whatever the session had before; omission and `[]` both mean that there are none.
+    """Additional roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses
+    the request if one is malformed, then with -32602, or cannot be granted, and never continues with fewer. This is
+    the whole list from now on, whatever the session had before; omission and `[]` both mean that there are none.
 
     Only with the capability `capabilities.session.additionalDirectories` of the agent.
     """
@@ -1348,7 +1348,7 @@ class LoadSessionRequest(Model):
 
 
 class LoadSessionResponse(Model):
-    """The agent's answer to `session/load`, sent once the whole history has been played back. Upstream's newest schema
+    """The agent's answer to `session/load`, sent once the whole history has been replayed. Upstream's newest schema
     has neither; see `session/resume`.
     """
 
@@ -1365,11 +1365,11 @@ class LoadSessionResponse(Model):
 
 class LoginAuthRequest(Model):
     """Parameters of `auth/login`: the client asks the agent to log the user in. It is allowed when the agent listed at
-    least one way to log in, and never with one of type `terminal`.
+    least one authentication method, and never with one of type `terminal`.
     """
 
     method_id: Annotated[AuthMethodId, Field(alias="methodId")]
-    """The way to log in, one of those in `authMethods`."""
+    """The authentication method, one of those in `authMethods`."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -1384,7 +1384,7 @@ class LoginAuthResponse(Model):
 
 class LogoutAuthRequest(Model):
     """Parameters of `auth/logout`: the client asks the agent to forget the login. It is allowed when the agent listed
-    at least one way to log in.
+    at least one authentication method.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -1413,8 +1413,8 @@ class MaxTokensStopReason(Model, IdleStateUpdate):
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
+    """The complete list of background work. `[]` means that there is none; null and omission leave it unspecified. An
+    agent that reports it at all does so in every state update.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -1440,8 +1440,8 @@ class MaxTurnRequestsStopReason(Model, IdleStateUpdate):
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
+    """The complete list of background work. `[]` means that there is none; null and omission leave it unspecified. An
+    agent that reports it at all does so in every state update.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -1456,21 +1456,19 @@ class McpCapabilities(Model):
     """The transports through which an agent can reach MCP servers."""
 
     stdio: McpStdioCapabilities | None = None
-    """Present, if only as `{}`, when the agent can start servers as processes. Null and omission both mean that it
+    """Present (`{}` is enough) if the agent can start servers as processes. Null and omission both mean that it
     cannot.
     """
 
     http: McpHttpCapabilities | None = None
-    """Present, if only as `{}`, when the agent can reach servers over HTTP. Null and omission both mean that it
-    cannot.
-    """
+    """Present (`{}` is enough) if the agent can reach servers over HTTP. Null and omission both mean that it cannot."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class McpHttpCapabilities(Model):
-    """That an agent can reach MCP servers over HTTP. It has no settings, so `{}` says all."""
+    """Declares that an agent can reach MCP servers over HTTP. It has no options; send `{}`."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -1512,7 +1510,7 @@ class McpServerStdio(Model):
 
     env: list[EnvVariable] | MISSING = MISSING
     """Environment variables to set for the program. A name that occurs twice may be refused with -32602; otherwise its
-    last value counts. Omission means none.
+    last value is used. Omission means none.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -1520,7 +1518,7 @@ class McpServerStdio(Model):
 
 
 class McpStdioCapabilities(Model):
-    """That an agent can start MCP servers as processes. It has no settings, so `{}` says all."""
+    """Declares that an agent can start MCP servers as processes. It has no options; send `{}`."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -1535,7 +1533,7 @@ class MultiSelectPropertySchema(Model):
     """What the field is called, shown to the user. Null and omission both mean that the property's name is shown."""
 
     description: str | None = None
-    """What is to be filled in, shown to the user. Null and omission both mean that there is no more to say."""
+    """What to enter, shown to the user. Null and omission both mean that there is none."""
 
     min_items: Annotated[int | None, Field(alias="minItems", ge=0)] = None
     """How many values must be chosen at least. Null and omission both mean no limit."""
@@ -1565,9 +1563,9 @@ class NewSessionRequest(Model):
     additional_directories: Annotated[
         list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
     ] = MISSING
-    """Further roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses the
-    request if one is malformed, then with -32602, or cannot be granted, and never goes on with fewer. Omission and
-    `[]` both mean that there are none.
+    """Additional roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses
+    the request if one is malformed, then with -32602, or cannot be granted, and never continues with fewer.
+    Omission and `[]` both mean that there are none.
 
     Only with the capability `capabilities.session.additionalDirectories` of the agent.
     """
@@ -1617,8 +1615,8 @@ class NoStopReason(Model, IdleStateUpdate):
     state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
+    """The complete list of background work. `[]` means that there is none; null and omission leave it unspecified. An
+    agent that reports it at all does so in every state update.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -1633,8 +1631,8 @@ class NoStopReason(Model, IdleStateUpdate):
 
 
 class Notice(Model):
-    """A word from the agent to the user that is not part of the conversation and is not played back. The agent cannot
-    count on its being seen, and no capability is needed to send it.
+    """A word from the agent to the user that is not part of the conversation and is not replayed. The agent cannot
+    rely on its being seen, and no capability is needed to send it.
     """
 
     session_update: Annotated[Literal["notice"], Field(alias="sessionUpdate")] = (
@@ -1645,10 +1643,10 @@ class Notice(Model):
     """How serious it is, which guides how it looks."""
 
     title: Annotated[str, Field(min_length=1)]
-    """What there is to say, in plain text that stands by itself. It is never empty."""
+    """What there is to say, in plain text that is complete by itself. It is never empty."""
 
     description: str | None = None
-    """Details or advice, in plain text. Null and omission both mean that there is no more to say."""
+    """Details or advice, in plain text. Null and omission both mean that there is none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -1663,7 +1661,7 @@ class NumberPropertySchema(Model):
     """What the field is called, shown to the user. Null and omission both mean that the property's name is shown."""
 
     description: str | None = None
-    """What is to be filled in, shown to the user. Null and omission both mean that there is no more to say."""
+    """What to enter, shown to the user. Null and omission both mean that there is none."""
 
     minimum: Number | None = None
     """The least value allowed. Null and omission both mean no limit."""
@@ -1706,7 +1704,7 @@ class PlanEntry(Model):
     """How much the step matters."""
 
     status: PlanEntryStatus
-    """How far the step has come."""
+    """The progress of the step."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -1718,7 +1716,7 @@ class PlanItems(Model):
     type: Literal["items"] = "items"
 
     plan_id: Annotated[PlanId, Field(alias="planId")]
-    """Which plan this is."""
+    """The id of the plan."""
 
     entries: list[PlanEntry]
     """All steps with their present status, in order. What is missing is no longer part of the plan."""
@@ -1742,7 +1740,7 @@ class PlanUpdate(Model):
 
 
 class PromptAudioCapabilities(Model):
-    """That prompts may hold sound recordings. It has no settings, so `{}` says all."""
+    """Declares that prompts may hold sound recordings. It has no options; send `{}`."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -1754,15 +1752,15 @@ class PromptCapabilities(Model):
     """
 
     image: PromptImageCapabilities | None = None
-    """Present, if only as `{}`, when prompts may hold images. Null and omission both mean that they may not."""
+    """Present (`{}` is enough) if prompts may hold images. Null and omission both mean that they may not."""
 
     audio: PromptAudioCapabilities | None = None
-    """Present, if only as `{}`, when prompts may hold sound recordings. Null and omission both mean that they may not."""
+    """Present (`{}` is enough) if prompts may hold sound recordings. Null and omission both mean that they may not."""
 
     embedded_context: Annotated[
         PromptEmbeddedContextCapabilities | None, Field(alias="embeddedContext")
     ] = None
-    """Present, if only as `{}`, when prompts may hold resources with their contents. Null and omission both mean that
+    """Present (`{}` is enough) if prompts may hold resources with their contents. Null and omission both mean that
     they may not.
     """
 
@@ -1771,14 +1769,14 @@ class PromptCapabilities(Model):
 
 
 class PromptEmbeddedContextCapabilities(Model):
-    """That prompts may hold resources with their contents. It has no settings, so `{}` says all."""
+    """Declares that prompts may hold resources with their contents. It has no options; send `{}`."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class PromptImageCapabilities(Model):
-    """That prompts may hold images. It has no settings, so `{}` says all."""
+    """Declares that prompts may hold images. It has no options; send `{}`."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -1788,7 +1786,7 @@ class PromptRequest(Model):
     """Parameters of `session/prompt`: the client hands the user's message to the agent."""
 
     session_id: Annotated[SessionId, Field(alias="sessionId")]
-    """The session in which the message is said."""
+    """The session that receives the message."""
 
     prompt: Annotated[list[ContentBlock], Field(min_length=1)]
     """The message, block by block and at least one. Text and resource links always work, other kinds as the agent
@@ -1802,7 +1800,7 @@ class PromptRequest(Model):
 
 class PromptResponse(Model):
     """Says that the message has its place in the conversation. The agent does not answer before that, and the answer
-    does not say that the work is done. How the work goes and when it ends is told by `state_update`.
+    does not say that the work is done. How the work proceeds and when it ends is reported by `state_update`.
     """
 
     message_id: Annotated[MessageId, Field(alias="messageId")]
@@ -1827,8 +1825,8 @@ class RefusalStopReason(Model, IdleStateUpdate):
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
+    """The complete list of background work. `[]` means that there is none; null and omission leave it unspecified. An
+    agent that reports it at all does so in every state update.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -1898,12 +1896,12 @@ class RequestPermissionRequest(Model):
 
     description: str | None = None
     """Why the permission is needed, shown below the title. It belongs to this prompt alone and never changes the
-    content of a tool call. Null and omission both mean that there is no more to say.
+    content of a tool call. Null and omission both mean that there is none.
     """
 
     subject: RequestPermissionSubject | None = None
     """What the permission is about, in a form that the client can render. Null and omission both mean that the prompt
-    stands by itself.
+    has no particular subject.
     """
 
     options: Annotated[list[PermissionOption], Field(min_length=1)]
@@ -1927,7 +1925,7 @@ class RequestPermissionResponse(Model):
 
 class RequiresActionStateUpdate(Model):
     """All work in the foreground waits for the user, for instance for a permission. An open request alone is not
-    enough, if other work goes on or only background work waits; and its answer alone does not end the state: the
+    enough, if other work continues or only background work waits; and its answer alone does not end the state: the
     agent says `running` or `idle` next.
     """
 
@@ -1938,8 +1936,8 @@ class RequiresActionStateUpdate(Model):
     state: Literal["requires_action"] = "requires_action"
 
     background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
+    """The complete list of background work. `[]` means that there is none; null and omission leave it unspecified. An
+    agent that reports it at all does so in every state update.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -1961,7 +1959,7 @@ class ResourceLink(Model):
     """A name made for people. Null and omission both mean that `name` is shown."""
 
     description: str | None = None
-    """What the resource is, in words for people. Null and omission both mean that nothing is said."""
+    """What the resource is, in words for people. Null and omission both mean that this is unspecified."""
 
     icons: list[Icon] | None = None
     """Pictures that can stand for the resource, in several sizes or for several themes. Null and omission both mean
@@ -1975,7 +1973,7 @@ class ResourceLink(Model):
     """How large the resource is, in bytes. Null and omission both mean that it is not known."""
 
     annotations: Annotations | None = None
-    """How the content is meant to be used and shown. Null and omission both mean that nothing is said about it."""
+    """How the content is meant to be used and shown. Null and omission both mean that this is unspecified."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -1995,9 +1993,9 @@ class ResumeSessionRequest(Model):
     additional_directories: Annotated[
         list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
     ] = MISSING
-    """Further roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses the
-    request if one is malformed, then with -32602, or cannot be granted, and never goes on with fewer. This is the
-    whole list from now on, whatever the session had before; omission and `[]` both mean that there are none.
+    """Additional roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses
+    the request if one is malformed, then with -32602, or cannot be granted, and never continues with fewer. This is
+    the whole list from now on, whatever the session had before; omission and `[]` both mean that there are none.
 
     Only with the capability `capabilities.session.additionalDirectories` of the agent.
     """
@@ -2010,7 +2008,7 @@ class ResumeSessionRequest(Model):
     """
 
     replay_from: Annotated[ReplayFrom | None, Field(alias="replayFrom")] = None
-    """From where to play back the conversation, that place included. Null and omission both mean no playback. An agent
+    """From where to replay the conversation, that place included. Null and omission both mean no replay. An agent
     refuses a place that it does not support with -32602 rather than choose another.
     """
 
@@ -2053,8 +2051,8 @@ class RunningStateUpdate(Model):
     state: Literal["running"] = "running"
 
     background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
+    """The complete list of background work. `[]` means that there is none; null and omission leave it unspecified. An
+    agent that reports it at all does so in every state update.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -2074,7 +2072,7 @@ class SelectedPermissionOutcome(Model):
 
 
 class SessionAdditionalDirectoriesCapabilities(Model):
-    """That sessions can have roots besides `cwd`. It has no settings, so `{}` says all."""
+    """Declares that sessions can have roots besides `cwd`. It has no options; send `{}`."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -2094,19 +2092,19 @@ class SessionCapabilities(Model):
     """Through which transports the agent can reach MCP servers. Null and omission both mean through none."""
 
     delete: SessionDeleteCapabilities | None = None
-    """Present, if only as `{}`, when the agent has `session/delete`. Null and omission both mean that it has not."""
+    """Present (`{}` is enough) if the agent has `session/delete`. Null and omission both mean that it does not."""
 
     additional_directories: Annotated[
         SessionAdditionalDirectoriesCapabilities | None,
         Field(alias="additionalDirectories"),
     ] = None
-    """Present, if only as `{}`, when a session can have roots besides `cwd`. Clients then may send
+    """Present (`{}` is enough) if a session can have roots besides `cwd`. Clients then may send
     `additionalDirectories`, and every session that the agent lists states its own. Null and omission both mean that
     clients must not send the field.
     """
 
     fork: SessionForkCapabilities | None = None
-    """Present, if only as `{}`, when the agent has `session/fork`. Null and omission both mean that it has not.
+    """Present (`{}` is enough) if the agent has `session/fork`. Null and omission both mean that it does not.
 
     Unstable: may change in any version.
     """
@@ -2130,7 +2128,7 @@ class SessionConfigBoolean(Model):
     """What the option is called, shown to the user."""
 
     description: str | None = None
-    """What the option does, shown to the user. Null and omission both mean that there is no more to say."""
+    """What the option does, shown to the user. Null and omission both mean that there is none."""
 
     category: SessionConfigOptionCategory | None = None
     """What sort of setting it is, for its place and shortcut in the interface only. Null and omission both mean none
@@ -2159,7 +2157,7 @@ class SessionConfigSelect(Model):
     """What the option is called, shown to the user."""
 
     description: str | None = None
-    """What the option does, shown to the user. Null and omission both mean that there is no more to say."""
+    """What the option does, shown to the user. Null and omission both mean that there is none."""
 
     category: SessionConfigOptionCategory | None = None
     """What sort of setting it is, for its place and shortcut in the interface only. Null and omission both mean none
@@ -2196,14 +2194,14 @@ class SessionConfigSelectOption(Model):
     """What the value is called, shown to the user."""
 
     description: str | None = None
-    """What the value means, shown to the user. Null and omission both mean that there is no more to say."""
+    """What the value means, shown to the user. Null and omission both mean that there is none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionDeleteCapabilities(Model):
-    """That an agent has `session/delete`. It has no settings, so `{}` says all."""
+    """Declares that an agent has `session/delete`. It has no options; send `{}`."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -2243,7 +2241,7 @@ class SessionElicitationUrlMode(ElicitationSessionScope):
 
 
 class SessionForkCapabilities(Model):
-    """That an agent has `session/fork`. It has no settings, so `{}` says all."""
+    """Declares that an agent has `session/fork`. It has no options; send `{}`."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -2280,8 +2278,8 @@ class SessionInfo(Model):
 
 
 class SessionInfoUpdate(Model):
-    """Changes what is known about the session. An omitted field stays as it is, null removes it, and a value takes the
-    place of the old one.
+    """Changes what is known about the session. An omitted field stays as it is, null removes it, and a value replaces
+    the old one.
     """
 
     session_update: Annotated[
@@ -2341,7 +2339,7 @@ class StringMultiSelectItems(Model):
 
 
 class StringPropertySchema(Model):
-    """A field for text or, with `enum` or `oneOf`, a choice of one."""
+    """A field for text or, with `enum` or `oneOf`, a single choice."""
 
     type: Literal["string"] = "string"
 
@@ -2349,7 +2347,7 @@ class StringPropertySchema(Model):
     """What the field is called, shown to the user. Null and omission both mean that the property's name is shown."""
 
     description: str | None = None
-    """What is to be filled in, shown to the user. Null and omission both mean that there is no more to say."""
+    """What to enter, shown to the user. Null and omission both mean that there is none."""
 
     min_length: Annotated[int | None, Field(alias="minLength", ge=0)] = None
     """The least number of characters. Null and omission both mean no limit."""
@@ -2397,8 +2395,8 @@ class Terminal(Model):
 
 
 class TerminalAuthCapabilities(Model):
-    """That a client can run the agent's program in an interactive terminal to let the user log in. It has no settings,
-    so `{}` says all.
+    """Declares that a client can run the agent's program in an interactive terminal to let the user log in. It has no
+    options; send `{}`.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -2406,7 +2404,7 @@ class TerminalAuthCapabilities(Model):
 
 
 class TerminalCancelCapabilities(Model):
-    """That the process in a terminal can be stopped with `terminal/cancel`. It has no settings, so `{}` says all."""
+    """Declares that the process in a terminal can be stopped with `terminal/cancel`. It has no options; send `{}`."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -2418,7 +2416,7 @@ class TerminalCapabilities(Model):
     """
 
     cancel: TerminalCancelCapabilities | None = None
-    """Present, if only as `{}`, while the client may send `terminal/cancel` for the terminal. Null and omission both
+    """Present (`{}` is enough) while the client may send `terminal/cancel` for the terminal. Null and omission both
     mean that it may not; agents withdraw it once the process has ended.
     """
 
@@ -2485,8 +2483,8 @@ class TerminalSize(Model):
 
 class TerminalUpdate(Model):
     """Creates a terminal in the client's view or changes one, by `terminalId`. Of the other fields, an omitted one
-    stays as it is, null makes it unknown, and a value takes the place of the old one. The agent owns the terminal;
-    the client only shows it.
+    stays as it is, null makes it unknown, and a value replaces the old one. The agent owns the terminal; the client
+    only shows it.
     """
 
     session_update: Annotated[
@@ -2565,7 +2563,7 @@ class TextContent(Model):
     """The text, in Markdown or plain."""
 
     annotations: Annotations | None = None
-    """How the content is meant to be used and shown. Null and omission both mean that nothing is said about it."""
+    """How the content is meant to be used and shown. Null and omission both mean that this is unspecified."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -2598,7 +2596,7 @@ class TitledMultiSelectItems(Model):
 
 
 class ToolCallCancelCapabilities(Model):
-    """That a tool call can be stopped with `tool_call/cancel`. It has no settings, so `{}` says all."""
+    """Declares that a tool call can be stopped with `tool_call/cancel`. It has no options; send `{}`."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -2610,7 +2608,7 @@ class ToolCallCapabilities(Model):
     """
 
     cancel: ToolCallCancelCapabilities | None = None
-    """Present, if only as `{}`, while the client may send `tool_call/cancel` for the tool call. Null and omission both
+    """Present (`{}` is enough) while the client may send `tool_call/cancel` for the tool call. Null and omission both
     mean that it may not; agents withdraw it once the status is final.
     """
 
@@ -2668,9 +2666,9 @@ class ToolCallPermissionSubject(Model):
 
 class ToolCallUpdate(Model):
     """Creates a tool call or changes one, by `toolCallId`; it is both a session update and the subject of a permission
-    request. Of the other fields, an omitted one stays as it is, null sets it back to its start, and a value takes
-    the place of the old one, arrays as a whole. An unknown `toolCallId` starts a tool call whose omitted fields
-    have their defaults.
+    request. Of the other fields, an omitted one stays as it is, null resets it to its default, and a value replaces
+    the old one, arrays as a whole. An unknown `toolCallId` starts a tool call whose omitted fields have their
+    defaults.
     """
 
     _variant_tag: ClassVar[str] = "sessionUpdate"
@@ -2703,7 +2701,7 @@ class ToolCallUpdate(Model):
     """
 
     status: ToolCallStatus | None | MISSING = MISSING
-    """How far the tool call has come. Null sets it to `pending`, which is also where a new tool call begins.
+    """The progress of the tool call. Null sets it to `pending`, which is also where a new tool call begins.
 
     Null clears the value; omitted leaves it unchanged.
     """
@@ -2750,8 +2748,8 @@ class ToolCallUpdate(Model):
 
 
 class UnknownAuthMethod(Unknown):
-    """A way to log in that this version does not define. Clients keep it whole when they store or forward it, and
-    otherwise leave it out or show it by its name.
+    """An authentication method that this version does not define. Clients keep it whole when they store or forward it,
+    and otherwise leave it out or show it by its name.
     """
 
     unknown_tag_field: ClassVar[str] = "type"
@@ -2763,10 +2761,10 @@ class UnknownAuthMethod(Unknown):
     """
 
     method_id: Annotated[AuthMethodId, Field(alias="methodId")]
-    """What identifies this way to log in among the agent's."""
+    """The id of this authentication method, unique among those of the agent."""
 
     name: str
-    """What this way to log in is called, shown to the user."""
+    """The name of this authentication method, shown to the user."""
 
     if TYPE_CHECKING:
 
@@ -2838,7 +2836,7 @@ class UnknownAvailableCommandInput(Unknown):
 
 
 class UnknownBackgroundWork(Unknown):
-    """A kind of work that this version does not define. It counts as going on, even if the client cannot show what it
+    """A kind of work that this version does not define. It counts as running, even if the client cannot show what it
     is.
     """
 
@@ -3052,8 +3050,8 @@ class UnknownIdleStateUpdate(Unknown, IdleStateUpdate):
     state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
-    """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
-    say nothing about it. An agent that reports it at all does so in every state update.
+    """The complete list of background work. `[]` means that there is none; null and omission leave it unspecified. An
+    agent that reports it at all does so in every state update.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -3145,7 +3143,7 @@ class UnknownPlanUpdateContent(Unknown):
     """
 
     plan_id: Annotated[PlanId, Field(alias="planId")]
-    """Which plan this is."""
+    """The id of the plan."""
 
     if TYPE_CHECKING:
 
@@ -3233,7 +3231,7 @@ class UnknownRequestPermissionSubject(Unknown):
 
 class UnknownSessionConfigOption(Unknown):
     """A type of option that this version does not define. Clients keep it whole when they store or forward it and
-    otherwise leave it out; the agent goes on with its current value.
+    otherwise leave it out; the agent keeps its current value.
     """
 
     unknown_tag_field: ClassVar[str] = "type"
@@ -3246,7 +3244,7 @@ class UnknownSessionConfigOption(Unknown):
     """What the option is called, shown to the user."""
 
     description: str | None = None
-    """What the option does, shown to the user. Null and omission both mean that there is no more to say."""
+    """What the option does, shown to the user. Null and omission both mean that there is none."""
 
     category: SessionConfigOptionCategory | None = None
     """What sort of setting it is, for its place and shortcut in the interface only. Null and omission both mean none

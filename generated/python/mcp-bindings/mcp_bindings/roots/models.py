@@ -47,7 +47,7 @@ class Implementation(Model):
     """The name of the program as people know it. When it is omitted, `name` is shown."""
 
     version: str
-    """The version of the program, in whatever form it counts."""
+    """The version of the program, in any format."""
 
 
 class InitializeRequest(Model):
@@ -160,8 +160,8 @@ class Root(Model):
 
 
 class RootsCapability(Model):
-    """That the client has roots, and whether it announces changes to them. An empty object means roots without
-    announcements.
+    """Declares that the client has roots, and whether it announces changes to them. An empty object means roots
+    without announcements.
     """
 
     list_changed: Annotated[bool | MISSING, Field(alias="listChanged")] = MISSING

@@ -2,10 +2,10 @@
 
 pydantic keeps every error of a value, some hundred bytes each, and a wrong item takes three: `{},`. So the validators here are built from
 the schemas of its own with one change. The first ends at the first wrong item of an array, and says whether a value is taken. The
-second passes over what comes after so many errors, and says what is wrong with a value that the first has refused.
+second ignores what comes after so many errors, and says what is wrong with a value that the first has refused.
 
 Each error holds a copy of the keys on the way to it, and a key of a map is as long as a peer likes. So the first tells one error for
-each value of a map, and the second passes over values once those keys take too much.
+each value of a map, and the second ignores values once those keys take too much.
 """
 
 from __future__ import annotations

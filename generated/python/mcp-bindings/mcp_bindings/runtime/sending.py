@@ -156,7 +156,7 @@ def _look(value: Any, named: Named | None, at: Path) -> Iterator[Problem]:
             listed = ", ".join(map(repr, sorted(known)))
             yield _problem(
                 at,
-                f"{shown(value)} is none of the known values {listed}, and no extension, which begins with '_'",
+                f"{shown(value)} is not one of the known values {listed}, and not an extension, which would begin with '_'",
             )
     elif is_object(value):
         for key, item in value.items():
@@ -176,7 +176,7 @@ def _record(record: BaseModel, at: Path) -> Iterator[Problem]:
         if not record.is_extension:
             tag = record.unknown_tag_field
             listed = ", ".join(map(repr, sorted(record.known_tags)))
-            sentence = f"{shown(record.tag)} is none of the known values {listed}, and no extension, which begins with '_'"
+            sentence = f"{shown(record.tag)} is not one of the known values {listed}, and not an extension, which would begin with '_'"
             yield _problem((*at, tag), sentence)
         return
     fields, further = _fields(model)

@@ -388,7 +388,12 @@ class Strict:
         if route is not None:
             sentence = f"{name!r} is handled by the {route.side}, so the {sender} does not send it"
         elif other is not None:
-            sentence = f"{name!r} is a {other.kind}, not a {'request' if is_request else 'notification'}"
+            how = (
+                "not a request: remove 'id'"
+                if is_request
+                else "not a notification: add 'id'"
+            )
+            sentence = f"{name!r} is a {other.kind}, {how}"
         else:
             known = [method for method, form in self._routes if form == is_request] or [
                 m for m, _ in self._routes

@@ -206,7 +206,7 @@ async def connect(
         )
     except InvalidURI as error:
         raise ValueError(
-            f"{uri!r} is no URI of a WebSocket: it begins with ws:// or wss://"
+            f"{uri!r} is not the URI of a WebSocket, which must begin with ws:// or wss://"
         ) from error
     except InvalidHandshake as error:
         raise ConnectionRefusedError(

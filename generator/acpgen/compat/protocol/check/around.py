@@ -155,7 +155,7 @@ class Around:
             return
         inside = carried(old), carried(new)
         if all(inside) and not self.on.is_alike(*inside) and not self.on.is_alike(*self._identified(name, *inside)):
-            fact = NotCompared(name, "what frames messages says in place of what they carry", **at)
+            fact = NotCompared(name, "the constraints that the message envelope places on params and results", **at)
             yield replace(self.rulings.of_definition(fact, name), doubtful=("old", "new"))
         elif not is_told:
             yield self.rulings.on_paper(Restructured(name, but="carried", **at))
@@ -177,7 +177,7 @@ class Around:
             one, other = (schema, sent) if revision == "old" else (sent, schema)
             if self.on.doubts.between(one, other, opposite(revision)).verdict.value != "yes":
                 told = self.rulings.of_definition(
-                    NotCompared(name, "what frames messages is in one revision alone", **at), name
+                    NotCompared(name, "the message envelope is only in one revision", **at), name
                 )
                 return replace(told, doubtful=(revision,))
         return self.rulings.on_paper(Restructured(name, but="carried", **at))

@@ -101,7 +101,7 @@ class Evidence:
         told = replace(
             judgement,
             weight="lost" if sender == "old" else "otherwise",
-            message=f"{judgement.message} Another alternative accepts its values and does not declare all that they hold.",
+            message=f"{judgement.message} Another alternative accepts its values and does not declare all of their members.",
             accepted_by=None,
             carried_by=sender,
         )

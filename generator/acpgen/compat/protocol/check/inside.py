@@ -111,7 +111,7 @@ class Inside:
 
     def _unexplained(self, joined: Joined, pair: Pair, answered: Iterable[Revision]) -> Iterator[Judged]:
         """What the prover finds refused by a revision that no finding has answered for."""
-        doubt = self.on.doubt("no known rule explains the difference", joined)
+        doubt = self.on.doubt("no rule explains the difference", joined)
         yield from self._settled(PlacedFact(doubt, (), pair), joined, (), answered)
 
     def _unseen(self, joined: Joined, pair: Pair) -> Iterator[Judged]:

@@ -24,7 +24,7 @@ _UNHEARD: Final[Mapping[str, tuple[Revision, ...]]] = {
 }
 """Rules about methods that one revision or the other does not know, and so does not accept."""
 
-UNPROVEN: Final = "No message that proves it was found, so it is undecided."
+UNPROVEN: Final = "No message that proves it was found, so the finding is undecided."
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +140,11 @@ def breaks_of(judgement: Judgement, joined: Joined) -> str:
     if judgement.accepted_by == "new":
         return f"a new {sender} that talks to an old {receiver}"
     if judgement.carried_by == "new":
-        return f"an old {receiver} that hears a new {sender}"
+        return f"an old {receiver} that receives from a new {sender}"
     return f"an old {sender} that talks to a new {receiver}"
 
 
 def _spent(steps: int) -> str:
     """Why it is undecided where the steps of the run were not enough."""
     budget = "1 step" if steps == 1 else f"{steps} steps"
-    return f"Undecided: budget. The budget of {budget} is spent; '--budget' gives more."
+    return f"Undecided: budget. The budget of {budget} steps is spent; raise it with '--budget'."

@@ -29,10 +29,7 @@ from acpgen.compat.protocol.placed import Pair
 from acpgen.compat.protocol.revision import Revised
 from acpgen.schema.unions import lone_reference
 
-_KEPT: Final = (
-    "values with undeclared members, which a document may hold, are accepted otherwise than before; "
-    "--mode language compares these"
-)
+_KEPT: Final = "documents with undeclared members are accepted differently than before; --mode language compares these"
 
 
 class Unnamed:
@@ -110,7 +107,7 @@ class Unnamed:
             elif pair not in held or (closure(self.on.old, [name]) | closure(self.on.new, [other])) & elsewhere:
                 yield self.rulings.on_paper(Restructured(called, but="told", **at))
             else:
-                reason = "it is written differently, and nothing tells why"
+                reason = "it is written differently, and the effect is unknown"
                 yield self.rulings.of_definition(NotCompared(called, reason, **at), called)
 
     def unread(self) -> Iterator[Judged]:
@@ -126,7 +123,7 @@ class Unnamed:
             said = [each for key in sides[0].keys() & sides[1].keys() for each in sides[0][key] ^ sides[1][key]]
             if said:
                 keywords = " and ".join(sorted({f"'{keyword}'" for _, keyword, _ in said}))
-                reason = f"what it says by {keywords} has changed where no field or union is read"
+                reason = f"what it says by {keywords} has changed in a place where no field or union is read"
                 called = self.on.roots.get(other, other)
                 yield self.rulings.of_definition(NotCompared(called, reason, old_at=old_at, new_at=new_at), called)
 

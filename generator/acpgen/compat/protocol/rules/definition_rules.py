@@ -14,8 +14,8 @@ _MANY: Final = 6
 
 _BUT: Final = {
     "": "",
-    "told": " but for what other findings tell",
-    "framed": ", unless it is no message of this protocol",
+    "told": " except for what other findings report",
+    "framed": ", unless it is not a message of this protocol",
 }
 
 
@@ -75,21 +75,21 @@ def schema_restructured(fact: f.Restructured) -> Judgement:
     what is marked `x-unstable` and differs is named too: it is promised to nobody.
     """
     advice = NO_ACTION
-    message = "The files differ only in what no message can show."
+    message = "The files differ only in ways that no message can show."
     if fact.but == "unstable":
         more = len(fact.classes) - _MANY
         listed = ", ".join(map(repr, fact.classes[:_MANY])) + (f" and {more} more" if more > 0 else "")
-        message = f"What is marked 'x-unstable' was left out and differs: {listed}."
-        advice = "Compare with '--unstable' to have it judged."
+        message = f"Definitions and fields marked 'x-unstable' differ and were not compared: {listed}."
+        advice = "Add '--unstable' to compare them."
     elif fact.but == "copied":
-        message = f"One revision alone defines {fact.name!r}. No message refers to it, and a variant in messages says the same."
+        message = f"Only one revision defines {fact.name!r}. No message refers to it, and a variant in messages has the same meaning."
     elif fact.but == "carried":
-        written = "is written differently" if fact.old_at and fact.new_at else "is in one revision alone"
+        written = "is written differently" if fact.old_at and fact.new_at else "is only in one revision"
         message = f"{fact.name!r} frames messages and {written}; the messages themselves are compared method by method."
     elif fact.but == "content":
         message = (
-            f"{fact.name!r} says differently what its texts hold ('contentMediaType', 'contentSchema'). "
-            "It refuses nothing; a peer that reads the content reads it differently."
+            f"{fact.name!r} describes the content of its texts differently ('contentMediaType', 'contentSchema'). "
+            "No value is rejected; a peer that reads the content reads it differently."
         )
     elif fact.name:
         message = (

@@ -50,14 +50,14 @@ def extension_declared(fact: f.FieldAdded) -> Judgement | None:
             "taken",
             f"The field {name!r} was added with a form of its own to what was a map of any values; old peers may send anything under that "
             "name.",
-            "Accept any value there, or give the field an object of its own.",
+            "Accept any value there, or put the field into its own object.",
             within=name,
             accepted_by="old",
             leaf=extending(name),
         )
     return Judgement(
         "taken",
-        f"The extension field {name!r} was added with a form of its own; old peers may send {_freely(name)} under that name.",
+        f"The extension field {name!r} was added with its own type; old peers may send {_freely(name)} under that name.",
         "Accept any value there, or take a name without an underscore.",
         within=name,
         accepted_by="old",
@@ -267,7 +267,7 @@ def undeclared_narrowed(fact: f.UndeclaredChanged) -> Judgement | None:
     return Judgement(
         "claimed",
         _undeclared("rejected", fact),
-        "Declare the members that the new demand is about.",
+        "Declare the members that the new constraint applies to.",
     )
 
 

@@ -11,8 +11,8 @@ from acpgen.compat.protocol import facts as f
 from acpgen.compat.protocol.candidates import having, without
 from acpgen.compat.protocol.rules.judgement import UNASKED, UNASKED_OF_NEW, Judgement
 
-_UNSENT: Final = "an old {receiver} that hears a new {sender}"
-_UNSENT_TO_NEW: Final = "a new {receiver} that hears an old {sender}"
+_UNSENT: Final = "an old {receiver} that receives from a new {sender}"
+_UNSENT_TO_NEW: Final = "a new {receiver} that receives from an old {sender}"
 
 _NULL: Final = {"clears": "clears the value", "omitted": "means the same as an omitted field"}
 _NULL_BEFORE: Final = {"clears": "cleared the value", "omitted": "meant the same as an omitted field"}
@@ -159,7 +159,7 @@ def demand_changed(fact: f.DemandChanged) -> Judgement | None:
     send. The schema accepts messages without it all the same.
     """
     told = (
-        "is no longer required of any peer; old peers may count on it"
+        "is no longer required of any peer; old peers may rely on it"
         if fact.new is None
         else f"must now be sent by peers that advertise {fact.new}"
     )
@@ -182,7 +182,7 @@ def _leniency(fact: f.LeniencyChanged) -> str:
     if fact.keyword == "skip_invalid_items":
         instead = "skipped"
     else:
-        instead = f"read {fact.instead}" if fact.instead else "declared as lenient, with nothing to read instead"
+        instead = f"read {fact.instead}" if fact.instead else "declared as lenient, but without a value to fall back to"
     if not fact.added:
         return f"{fact.name!r} is now decoded strictly; previously {subject} {instead}."
     now = subject.replace(" was", " is").replace(" were", " are")

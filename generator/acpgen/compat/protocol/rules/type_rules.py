@@ -155,7 +155,7 @@ def format_changed(fact: f.FormatChanged) -> Judgement:
     if fact.keyword != "format":
         message = (
             f"The encoding of the content is now {fact.new or 'unspecified'} (previously {fact.old or 'unspecified'}). "
-            "It refuses nothing; a peer that decodes reads the texts differently."
+            "No value is rejected; a peer that decodes reads the texts differently."
         )
     told = Judgement("reworded", message, NO_ACTION, subject=f"{fact.old} {fact.new}")
     if fact.refused:
@@ -170,7 +170,7 @@ def format_changed(fact: f.FormatChanged) -> Judgement:
         return replace(told, weight="refused", advice=advice, accepted_by=sender, leaf=leaf, back=back)
     if fact.doubt:
         advice = "Review both places, and waive the finding if it is harmless."
-        message = f"{message} What it refuses could not be decided: {fact.doubt.rstrip('.')}."
+        message = f"{message} What it rejects could not be decided: {fact.doubt.rstrip('.')}."
         return replace(told, weight="undetermined", message=message, advice=advice)
     return told
 

@@ -92,8 +92,7 @@ class AgentCapabilities(Model):
     """Everything optional that an agent offers. Clients use only what is advertised here."""
 
     load_session: Annotated[bool, Field(alias="loadSession")] = False
-    """True if the client may call `session/load`. This marker stands outside `sessionCapabilities` for historical
-    reasons.
+    """True if the client may call `session/load`. This marker is outside `sessionCapabilities` for historical reasons.
 
     Omitted means false.
     """
@@ -142,14 +141,14 @@ class Annotations(Model):
     """Hints on how to use a piece of content. Receivers may ignore them."""
 
     audience: list[Role] | None = None
-    """Whom the content is for. Null and omission both mean that nothing is said."""
+    """Whom the content is for. Null and omission both mean that this is unspecified."""
 
     last_modified: Annotated[str | None, Field(alias="lastModified")] = None
     """When the underlying thing last changed, in ISO 8601. Null and omission both mean unknown."""
 
     priority: Number | None = None
     """How important the content is compared with other content; higher is more important. Null and omission both mean
-    that nothing is said.
+    that this is unspecified.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -329,7 +328,7 @@ class AuthMethodTerminal(Model):
 
 
 class AuthStatusCapabilities(Model):
-    """Present, if only as `{}`, when the agent has `auth/status`."""
+    """Present (`{}` is enough) if the agent has `auth/status`."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -665,7 +664,7 @@ class CompactionUpdate(Model):
     """The compaction that is created or changed."""
 
     status: CompactionStatus
-    """How far it has come."""
+    """The progress of the compaction."""
 
     summary: list[ContentBlock] | None | MISSING = MISSING
     """Whole text of the summary for the user, in place of what was there. Null and `[]` remove it; omission leaves it.
@@ -764,7 +763,7 @@ class Cost(Model):
     """Sum since the session began."""
 
     currency: str
-    """What the amount counts: three letters of ISO 4217 for money, or a word such as `credits`."""
+    """The unit of the amount: three letters of ISO 4217 for money, or a word such as `credits`."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -914,7 +913,7 @@ class ElicitationCapabilities(Model):
 
 
 class ElicitationDeclineAction(Model):
-    """The user said no."""
+    """The user refused to answer."""
 
     action: Literal["decline"] = "decline"
 
@@ -1233,7 +1232,7 @@ class InitializeRequest(Model):
     """
 
     client_info: Annotated[Implementation | None, Field(alias="clientInfo")] = None
-    """Name and version of the client software. Null and omission both mean that it is not told; clients should tell
+    """Name and version of the client software. Null and omission both mean that it is not given; clients SHOULD give
     it.
     """
 
@@ -1267,7 +1266,7 @@ class InitializeResponse(Model):
     """
 
     agent_info: Annotated[Implementation | None, Field(alias="agentInfo")] = None
-    """Name and version of the agent software. Null and omission both mean that it is not told; agents should tell it."""
+    """Name and version of the agent software. Null and omission both mean that it is not given; agents SHOULD give it."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -1345,8 +1344,8 @@ class ListSessionsRequest(Model):
     additional_directories: Annotated[
         list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
     ] = MISSING
-    """Only sessions whose further roots equal this list, order included. `[]` selects those that have none; omission
-    means no filter. A malformed list of roots is refused with -32602.
+    """Only sessions whose additional roots equal this list, order included. `[]` selects those that have none;
+    omission means no filter. A malformed list of roots is refused with -32602.
 
     Only with the capability `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
     """
@@ -1372,7 +1371,7 @@ class ListSessionsResponse(Model):
     """The sessions of this page, possibly none."""
 
     next_cursor: Annotated[str | None, Field(alias="nextCursor")] = None
-    """Opaque mark to send back for the next page. Null and omission both mean that this page is the last."""
+    """Opaque cursor to send for the next page. Null and omission both mean that this page is the last."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -1826,7 +1825,7 @@ class Plan(Model):
 
 
 class PlanCapabilities(Model):
-    """Present, if only as `{}`, when the client understands `plan_update` and `plan_removed`."""
+    """Present (`{}` is enough) if the client understands `plan_update` and `plan_removed`."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -1842,7 +1841,7 @@ class PlanEntry(Model):
     """How much the step matters for the whole task."""
 
     status: PlanEntryStatus
-    """How far the step has come."""
+    """The progress of the step."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -1854,7 +1853,7 @@ class PlanFile(Model):
     type: Literal["file"] = "file"
 
     plan_id: Annotated[PlanId, Field(alias="planId")]
-    """Which plan this is."""
+    """The id of the plan."""
 
     uri: str
     """Where the file is."""
@@ -1869,7 +1868,7 @@ class PlanItems(Model):
     type: Literal["items"] = "items"
 
     plan_id: Annotated[PlanId, Field(alias="planId")]
-    """Which plan this is."""
+    """The id of the plan."""
 
     entries: list[PlanEntry]
     """All steps with their present status, in order."""
@@ -1884,7 +1883,7 @@ class PlanMarkdown(Model):
     type: Literal["markdown"] = "markdown"
 
     plan_id: Annotated[PlanId, Field(alias="planId")]
-    """Which plan this is."""
+    """The id of the plan."""
 
     content: str
     """The text of the plan."""
@@ -2017,7 +2016,7 @@ class ProviderInfo(Model):
 
 
 class ProvidersCapabilities(Model):
-    """Present, if only as `{}`, when the agent has the methods below `providers/`."""
+    """Present (`{}` is enough) if the agent has the methods below `providers/`."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -2160,7 +2159,7 @@ class RequestElicitationUrlMode(ElicitationRequestScope):
 
 
 class RequestPermissionRequest(Model):
-    """Parameters of `session/request_permission`: the agent wants the user's consent before it goes on with a tool
+    """Parameters of `session/request_permission`: the agent wants the user's consent before it continues with a tool
     call. The client shows the options and answers with the choice, or with `cancelled` once it has cancelled the
     turn.
     """
@@ -2184,7 +2183,7 @@ class RequestPermissionResponse(Model):
     """Result of `session/request_permission`."""
 
     outcome: RequestPermissionOutcome
-    """What the user decided, or that nobody did."""
+    """What the user decided, or that the request was cancelled."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -2323,8 +2322,8 @@ class SessionAdditionalDirectoriesCapabilities(Model):
 
 
 class SessionArchiveCapabilities(Model):
-    """Present, if only as `{}`, when the client may call `session/archive` and `session/unarchive`, and may filter
-    lists by `archived`.
+    """Present (`{}` is enough) if the client may call `session/archive` and `session/unarchive`, and may filter lists
+    by `archived`.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -2332,7 +2331,7 @@ class SessionArchiveCapabilities(Model):
 
 
 class SessionCancelCapabilities(Model):
-    """Present, if only as `{}`, when the client may cancel the work of the session."""
+    """Present (`{}` is enough) if the client may cancel the work of the session."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -2426,8 +2425,8 @@ class SessionConfigBoolean(Model):
     """Explanation for the user. Null and omission both mean that there is none."""
 
     category: SessionConfigOptionCategory | None = None
-    """What the setting is about, for icons, shortcuts and placement alone. Null and omission both mean that nothing is
-    said.
+    """What the setting is about, for icons, shortcuts and placement alone. Null and omission both mean that this is
+    unspecified.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -2467,8 +2466,8 @@ class SessionConfigSelect(Model):
     """Explanation for the user. Null and omission both mean that there is none."""
 
     category: SessionConfigOptionCategory | None = None
-    """What the setting is about, for icons, shortcuts and placement alone. Null and omission both mean that nothing is
-    said.
+    """What the setting is about, for icons, shortcuts and placement alone. Null and omission both mean that this is
+    unspecified.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -2747,7 +2746,7 @@ class SessionResumeCapabilities(Model):
 
 
 class SessionStatusCapabilities(Model):
-    """Present, if only as `{}`, when the client may call `session/status`."""
+    """Present (`{}` is enough) if the client may call `session/status`."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -2776,7 +2775,7 @@ class SessionStatusResponse(Model):
 
 
 class SessionSystemPromptCapabilities(Model):
-    """Present, if only as `{}`, when the client may send a system prompt in mode `append`."""
+    """Present (`{}` is enough) if the client may send a system prompt in mode `append`."""
 
     mode: SessionSystemPromptModeCapabilities | None = None
     """The modes beside `append`. Null and omission both mean that there is no other."""
@@ -2796,14 +2795,14 @@ class SessionSystemPromptModeCapabilities(Model):
 
 
 class SessionSystemPromptOverrideCapabilities(Model):
-    """Present, if only as `{}`, when a system prompt may take the place of the agent's own instructions."""
+    """Present (`{}` is enough) if a system prompt may take the place of the agent's own instructions."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionTitleCapabilities(Model):
-    """Present, if only as `{}`, when the client may call `session/set_title`."""
+    """Present (`{}` is enough) if the client may call `session/set_title`."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -2943,7 +2942,7 @@ class StringPropertySchema(Model):
     """Fewest characters allowed. Null and omission both mean no lower limit."""
 
     max_length: Annotated[int | None, Field(alias="maxLength", ge=0)] = None
-    """Most characters allowed. Null and omission both mean no upper limit."""
+    """The maximum number of characters. Null and omission both mean no upper limit."""
 
     pattern: str | None = None
     """Regular expression that the text must match. Null and omission both mean that any text will do."""
@@ -2965,7 +2964,7 @@ class StringPropertySchema(Model):
 
 
 class SubagentCapabilities(Model):
-    """Present, if only as `{}`, when the client understands sessions of subagents, and messages between sessions."""
+    """Present (`{}` is enough) if the client understands sessions of subagents, and messages between sessions."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -3175,7 +3174,7 @@ class ToolCall(Model):
     """What sort of tool it is, for icons and grouping. Omission means `other`."""
 
     status: ToolCallStatus | MISSING = MISSING
-    """How far the call has come. Omission means `pending`."""
+    """The progress of the call. Omission means `pending`."""
 
     content: list[ToolCallContent] | MISSING = MISSING
     """What to show for the call. Omission means nothing yet."""
@@ -3544,8 +3543,8 @@ class UnknownSessionConfigOption(Unknown):
     """Explanation for the user. Null and omission both mean that there is none."""
 
     category: SessionConfigOptionCategory | None = None
-    """What the setting is about, for icons, shortcuts and placement alone. Null and omission both mean that nothing is
-    said.
+    """What the setting is about, for icons, shortcuts and placement alone. Null and omission both mean that this is
+    unspecified.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -3747,7 +3746,7 @@ class UserMessageChunk(ContentChunk):
 
 class ValueIdSetSessionConfigOptionRequest(Excluding):
     """Chooses a value of a selection. This is the default and needs no `type`. A message with a type that is not known
-    is valid with a text value, and still not taken for this one.
+    is valid with a text value, but is not treated as this one.
     """
 
     excluded_constants: ClassVar[Mapping[str, tuple[Any, ...]]] = {"type": ("boolean",)}

@@ -440,7 +440,7 @@ class RemoteClient(peers.Remote):
     async def session_request_permission(
         self, params: RequestPermissionRequest, /
     ) -> RequestPermissionResponse:
-        """The agent wants the user's consent before it goes on with a tool call. The client shows the options and
+        """The agent wants the user's consent before it continues with a tool call. The client shows the options and
         answers with the choice, or with `cancelled` once it has cancelled the turn.
         """
         result: RequestPermissionResponse = await self.connection.request(
@@ -867,7 +867,7 @@ class Client(peers.Side):
     async def session_request_permission(
         self, params: RequestPermissionRequest, /
     ) -> RequestPermissionResponse:
-        """The agent wants the user's consent before it goes on with a tool call. The client shows the options and
+        """The agent wants the user's consent before it continues with a tool call. The client shows the options and
         answers with the choice, or with `cancelled` once it has cancelled the turn.
         """
         raise peers.unserved("session/request_permission")

@@ -146,7 +146,7 @@ CompactionStatus = TypeAliasType(
         Defined(__name__, "CompactionStatus"),
     ],
 )
-"""How far a compaction has come.
+"""The progress of a compaction.
 
 - `in_progress`: Begun and not over.
 - `completed`: Over, with success.
@@ -630,7 +630,7 @@ PlanEntryStatus = TypeAliasType(
         Defined(__name__, "PlanEntryStatus"),
     ],
 )
-"""How far a step has come. Unknown values are kept.
+"""The progress of a step. Unknown values are kept.
 
 - `pending`: Not begun.
 - `in_progress`: Being worked on.
@@ -653,7 +653,7 @@ PlanUpdateContent = TypeAliasType(
         Defined(__name__, "PlanUpdateContent"),
     ],
 )
-"""The content of a plan, complete. It takes the place of what the plan with the same `planId` held.
+"""The content of a plan, complete. It replaces the content of the plan with the same `planId`.
 
 Discriminated by `type`; unknown values are refused.
 
@@ -905,7 +905,7 @@ ToolCallStatus = TypeAliasType(
         Defined(__name__, "ToolCallStatus"),
     ],
 )
-"""How far a tool call has come. Unknown states are kept.
+"""The progress of a tool call. Unknown states are kept.
 
 - `pending`: Not running yet: its arguments are still streaming, or permission is awaited.
 - `in_progress`: Running.

@@ -104,8 +104,8 @@ class RemoteAgent(peers.Remote):
     """The calls to the agent. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
 
     async def auth_login(self, params: LoginAuthRequest, /) -> LoginAuthResponse:
-        """The client asks the agent to log the user in. It is allowed when the agent listed at least one way to log
-        in, and never with one of type `terminal`.
+        """The client asks the agent to log the user in. It is allowed when the agent listed at least one
+        authentication method, and never with one of type `terminal`.
         """
         result: LoginAuthResponse = await self.connection.request("auth/login", params)
         return result
@@ -113,8 +113,8 @@ class RemoteAgent(peers.Remote):
     async def auth_logout(
         self, params: LogoutAuthRequest | None = None, /
     ) -> LogoutAuthResponse:
-        """The client asks the agent to forget the login. It is allowed when the agent listed at least one way to log
-        in.
+        """The client asks the agent to forget the login. It is allowed when the agent listed at least one
+        authentication method.
         """
         result: LogoutAuthResponse = await self.connection.request(
             "auth/logout", params
@@ -174,10 +174,10 @@ class RemoteAgent(peers.Remote):
         return result
 
     async def session_cancel(self, params: CancelSessionNotification, /) -> None:
-        """The client stops the work in the foreground and the prompts not yet inserted; background work goes on. The
-        agent stops model and tools as soon as it can, withdraws its open permission requests, sends what is left to
-        say, and then reports an idle state with `cancelled`, not `error`. Late answers to withdrawn requests change
-        nothing.
+        """The client stops the work in the foreground and the prompts not yet inserted; background work continues. The
+        agent stops model and tools as soon as it can, withdraws its open permission requests, sends its remaining
+        updates, and then reports an idle state with `cancelled`, not `error`. Late answers to withdrawn requests
+        change nothing.
 
         Needs the capability `capabilities.session` of the agent.
         """
@@ -229,8 +229,8 @@ class RemoteAgent(peers.Remote):
         return result
 
     async def session_load(self, params: LoadSessionRequest, /) -> LoadSessionResponse:
-        """The client opens a stored session and has its conversation played back. The agent sends the retained history
-        as `session/update` notifications from the start, then the current state, then its answer, just as for
+        """The client opens a stored session and has its conversation replayed. The agent sends the retained history as
+        `session/update` notifications from the start, then the current state, then its answer, just as for
         `session/resume` with `replayFrom` at the start. The request fails with -32000 if the user has to log in
         first. Upstream's newest schema has removed this method: `session/resume` with `replayFrom` takes its place
         there. It is kept here because the document on required session methods names it; where both peers have
@@ -532,14 +532,14 @@ class Agent(peers.Side):
         return RemoteClient(self.connection)
 
     async def auth_login(self, params: LoginAuthRequest, /) -> LoginAuthResponse:
-        """The client asks the agent to log the user in. It is allowed when the agent listed at least one way to log
-        in, and never with one of type `terminal`.
+        """The client asks the agent to log the user in. It is allowed when the agent listed at least one
+        authentication method, and never with one of type `terminal`.
         """
         raise peers.unserved("auth/login")
 
     async def auth_logout(self, params: LogoutAuthRequest, /) -> LogoutAuthResponse:
-        """The client asks the agent to forget the login. It is allowed when the agent listed at least one way to log
-        in.
+        """The client asks the agent to forget the login. It is allowed when the agent listed at least one
+        authentication method.
         """
         raise peers.unserved("auth/logout")
 
@@ -584,10 +584,10 @@ class Agent(peers.Side):
         raise peers.unserved("session/prompt")
 
     async def session_cancel(self, params: CancelSessionNotification, /) -> None:
-        """The client stops the work in the foreground and the prompts not yet inserted; background work goes on. The
-        agent stops model and tools as soon as it can, withdraws its open permission requests, sends what is left to
-        say, and then reports an idle state with `cancelled`, not `error`. Late answers to withdrawn requests change
-        nothing.
+        """The client stops the work in the foreground and the prompts not yet inserted; background work continues. The
+        agent stops model and tools as soon as it can, withdraws its open permission requests, sends its remaining
+        updates, and then reports an idle state with `cancelled`, not `error`. Late answers to withdrawn requests
+        change nothing.
 
         Needs the capability `capabilities.session` of the agent.
         """
@@ -626,8 +626,8 @@ class Agent(peers.Side):
         raise peers.unserved("session/new")
 
     async def session_load(self, params: LoadSessionRequest, /) -> LoadSessionResponse:
-        """The client opens a stored session and has its conversation played back. The agent sends the retained history
-        as `session/update` notifications from the start, then the current state, then its answer, just as for
+        """The client opens a stored session and has its conversation replayed. The agent sends the retained history as
+        `session/update` notifications from the start, then the current state, then its answer, just as for
         `session/resume` with `replayFrom` at the start. The request fails with -32000 if the user has to log in
         first. Upstream's newest schema has removed this method: `session/resume` with `replayFrom` takes its place
         there. It is kept here because the document on required session methods names it; where both peers have

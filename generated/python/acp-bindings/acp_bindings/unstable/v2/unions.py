@@ -101,7 +101,7 @@ AuthMethod = TypeAliasType(
         Defined(__name__, "AuthMethod"),
     ],
 )
-"""A way to log in that the agent offers.
+"""An authentication method that the agent offers.
 
 Unknown values of `type` are kept as `UnknownAuthMethod`.
 """
@@ -109,7 +109,7 @@ Unknown values of `type` are kept as `UnknownAuthMethod`.
 AuthMethodId = TypeAliasType(
     "AuthMethodId", Annotated["str", Defined(__name__, "AuthMethodId")]
 )
-"""Identifies a way to log in. The agent chooses it."""
+"""Identifies an authentication method. The agent chooses it."""
 
 AuthState = TypeAliasType(
     "AuthState",
@@ -165,7 +165,7 @@ CompactionStatus = TypeAliasType(
         Defined(__name__, "CompactionStatus"),
     ],
 )
-"""How far a compaction has come.
+"""The progress of a compaction.
 
 - `in_progress`: Under way.
 - `completed`: Ended with success.
@@ -291,7 +291,7 @@ EmbeddedResourceResource = TypeAliasType(
         Defined(__name__, "EmbeddedResourceResource"),
     ],
 )
-"""The contents of an embedded resource, discriminated by `text` or `blob`. Where both are present, the text counts."""
+"""The contents of an embedded resource, discriminated by `text` or `blob`. If both are present, `text` is used."""
 
 Role = TypeAliasType(
     "Role",
@@ -728,7 +728,7 @@ PlanUpdateContent = TypeAliasType(
         Defined(__name__, "PlanUpdateContent"),
     ],
 )
-"""The content of a plan, complete. It takes the place of what the plan with the same `planId` held.
+"""The content of a plan, complete. It replaces the content of the plan with the same `planId`.
 
 Unknown values of `type` are kept as `UnknownPlanUpdateContent`.
 """
@@ -758,7 +758,7 @@ PlanEntryStatus = TypeAliasType(
         Defined(__name__, "PlanEntryStatus"),
     ],
 )
-"""How far a step has come.
+"""The progress of a step.
 
 - `pending`: Not begun.
 - `in_progress`: Under way.
@@ -847,7 +847,7 @@ ReplayFrom = TypeAliasType(
         Defined(__name__, "ReplayFrom"),
     ],
 )
-"""From where the conversation is played back, that place included.
+"""From where the conversation is replayed, that place included.
 
 Unknown values of `type` are kept as `UnknownReplayFrom`.
 """
@@ -1037,7 +1037,7 @@ ToolCallStatus = TypeAliasType(
         Defined(__name__, "ToolCallStatus"),
     ],
 )
-"""How far a tool call has come. `completed`, `failed` and `cancelled` are final.
+"""The progress of a tool call. `completed`, `failed` and `cancelled` are final.
 
 - `pending`: Not started: its input is still arriving, it waits for permission, or its time has not come.
 - `in_progress`: Running at this moment.
