@@ -31,6 +31,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema.expressions": frozenset(),
     "schema.effort": frozenset({"errors", "schema.positions"}),
     "schema.walk": frozenset(),
+    "schema.paths": frozenset({"ir", "schema.walk"}),
     "schema.unread": frozenset({"schema.walk"}),
     "schema.ways": frozenset({"errors", "schema.walk"}),
     "schema.edits": frozenset({"ir", "schema.positions", "schema.walk"}),
@@ -42,7 +43,10 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema.overlay": frozenset({"errors", "schema.walk"}),
     "schema.siblings": frozenset(),
     "schema.load": frozenset(
-        {"errors", "ir", "schema.drafts", "schema.overlay", "schema.positions", "schema.siblings", "schema.walk"}
+        {
+            *("errors", "ir", "schema.drafts", "schema.overlay", "schema.paths", "schema.positions", "schema.siblings"),
+            "schema.walk",
+        }
     ),
     "schema.revisions": frozenset({"errors", "schema.load", "schema.overlay", "schema.siblings"}),
     "material": frozenset({"errors", "ir", "pointers", "schema.load"}),
@@ -62,7 +66,7 @@ ARROWS: dict[str, frozenset[str]] = {
         }
     ),
     "schema.dialect": frozenset({"errors", "schema.load", "schema.walk", "resources"}),
-    "schema.profile": frozenset({"errors", "ir", "schema.load", "schema.walk", "resources"}),
+    "schema.profile": frozenset({"errors", "ir", "schema.load", "schema.paths", "schema.walk", "resources"}),
     "schema.sites": frozenset({"schema.profile", "schema.unions", "schema.walk"}),
     "schema.unmatched": frozenset({"errors", "schema.profile"}),
     "schema.calls": frozenset(
@@ -238,6 +242,7 @@ ARROWS: dict[str, frozenset[str]] = {
                 "errors",
                 "ir",
                 "schema.load",
+                "schema.paths",
                 "material",
                 "meaning.lower",
                 "meaning.methods",

@@ -50,6 +50,11 @@ class Case:
 CASES: Final = (
     Case("schema-malformed", {"plan.json#/$defs/PlanEntry/type": 5}, "plan.json#/$defs/PlanEntry/type"),
     Case("schema-malformed", {"paths.json#/$defs/AbsolutePath/pattern": "("}, "paths.json#/$defs/AbsolutePath/pattern"),
+    Case(
+        "schema-malformed",
+        {"plan.json#/$defs/PlanEntry/properties/": {"type": 5, "description": "Nothing."}},
+        "plan.json#/$defs/PlanEntry/properties//type",
+    ),
     Case("schema-malformed", {"plan.json#/$schema": "https://example.org/other"}, "plan.json#/$schema"),
     Case("schema-malformed", {"plan.json#": []}, "plan.json#"),
     Case("keyword-unknown", {"plan.json#/$defs/Plan/x-nul": "omitted"}, "plan.json#/$defs/Plan/x-nul"),

@@ -333,6 +333,12 @@ def test_strict_reading_and_the_walk_agree_on_what_is_json(text: str) -> None:
         ({"pattern": "["}, "#/pattern"),
         ({"$ref": 7}, "#/$ref"),
         ({"$schema": "http://json-schema.org/draft-07/schema#", "items": 3}, "#/items"),
+        ({"$defs": {"": {"type": "strng"}}}, "#/$defs//type"),
+        ({"$defs": {"": {"type": "strng"}, "type": 5}}, "#/$defs//type"),
+        ({"$defs": {"": {"$defs": {"": {"": 1, "type": "strng"}}}}}, "#/$defs//$defs//type"),
+        ({"properties": {"7": {"type": "string"}, "007": {"type": "strng"}}}, "#/properties/007/type"),
+        ({"properties": {"7": {"type": "strng"}, "007": {"type": "string"}}}, "#/properties/7/type"),
+        ({"prefixItems": [{"properties": {"00": {"type": "strng"}}}]}, "#/prefixItems/0/properties/00/type"),
     ],
 )
 def test_the_meta_schema_of_the_dialect_judges(schema: dict[str, JSON], where: str) -> None:

@@ -13,6 +13,7 @@ from acpgen.pointers import pointer
 from acpgen.schema.dialect import declared_sides, keywords, meta_schema, wrong_values
 from acpgen.schema.drafts import MODERN, draft_of
 from acpgen.schema.load import check, refusal
+from acpgen.schema.paths import Paths
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -82,11 +83,12 @@ def _judge(subject: Subject) -> tuple[_Judged, ...]:
                 found[fault.at] = _Judged(
                     "malformed", Remark(fault.at, f"{(what := fault.what())[:1].upper()}{what[1:]}")
                 )
+        paths = Paths(document.value)
         for error in validator.iter_errors(document.value):
             kind, sentence = _sort(error)
             if kind == "malformed" and draft is not MODERN:
                 continue
-            at = document.path + pointer(*map(str, error.instance_path))
+            at = document.path + pointer(*paths.of(error))
             if at not in found or _GRAVEST.index(kind) < _GRAVEST.index(found[at].kind):
                 found[at] = _Judged(kind, Remark(at, sentence))
     return tuple(found.values())

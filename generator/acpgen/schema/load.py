@@ -40,6 +40,7 @@ from acpgen.pointers import follow, plain_pointer
 from acpgen.schema.drafts import BY_NAME, Draft, address, draft_of
 from acpgen.schema.equality import same
 from acpgen.schema.overlay import extended
+from acpgen.schema.paths import Paths
 from acpgen.schema.positions import DEEPEST, LONGEST_INTEGER, JsonProblem, line_and_column, problems
 from acpgen.schema.siblings import address_of, siblings
 from acpgen.schema.walk import is_definition, is_object
@@ -371,11 +372,13 @@ def check_schema(value: JSON, at: str, draft: Draft) -> Iterator[Fault]:
     A value among definitions that is no schema is none of its business: it matters only if something refers to it.
     """
     told: set[str] = set()
+    paths = Paths(value)
     is_silent = at.endswith("#") and is_object(value) and "$schema" not in value
     name = f"{draft.name} (no '$schema' names another draft)" if is_silent else draft.name
     for error in _judge(draft.name).iter_errors(value):
-        where = plain_pointer(*error.instance_path)
-        if where in told or _is_stray(value, tuple(map(str, error.instance_path))):
+        parts = paths.of(error)
+        where = plain_pointer(*parts)
+        if where in told or _is_stray(value, parts):
             continue
         told.add(where)
         yield NotASchema(at=f"{at}{where}", reason=refusal(error), dialect=name)

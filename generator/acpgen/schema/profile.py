@@ -19,11 +19,13 @@ from acpgen.errors import BadProfile, Fault, Faults, UnknownName, did_you_mean, 
 from acpgen.ir import Envelope, Stream
 from acpgen.pointers import plain_pointer
 from acpgen.schema.load import decode, read_bytes
+from acpgen.schema.paths import Paths
 from acpgen.schema.walk import DEFINITIONS, is_array, is_object
 
 if TYPE_CHECKING:
     import jsonschema_rs
 
+    from acpgen.ir import JSON
     from acpgen.schema.load import Documents
 
 Kind: TypeAlias = Literal["request", "notification"]
@@ -156,8 +158,9 @@ def built_in(name: str) -> Profile:
 def profile(value: object, at: str, name: str) -> Profile:
     """A profile from what its file holds. Raises `Faults` with the place of each thing that is wrong."""
     faults: list[Fault] = []
+    paths = Paths(cast("JSON", value))
     for error in _judge().iter_errors(value):
-        place = f"{at}#{plain_pointer(*map(str, error.instance_path))}"
+        place = f"{at}#{plain_pointer(*paths.of(error))}"
         faults.append(BadProfile(at=place, reason=_reason(error), remedy=_remedy(error)))
     if not faults:
         faults.extend(_contradictions(cast("Mapping[str, Any]", value), at))
