@@ -330,7 +330,7 @@ def test_further_roots_that_the_agent_did_not_advertise_are_refused_before_it_he
         agent, setting = Agent1(), Setting()
         async with client2_with_agent1(Client2(), agent, setting) as (calls, _):
             await calls.initialize(ME2)
-            with pytest.raises(Failed, match="no additional roots") as failed:
+            with pytest.raises(Failed, match="not support additional roots") as failed:
                 await calls.session_new(v2.NewSessionRequest(cwd="/w", additional_directories=["/x"]))
             assert (failed.value.code, failed.value.data) == (-32602, {"pointer": "/additionalDirectories"})
             await calls.session_new(v2.NewSessionRequest(cwd="/w", additional_directories=[]))
@@ -346,7 +346,7 @@ def test_an_agent_of_v2_does_not_hear_of_further_roots_that_it_did_not_advertise
         setting = Setting()
         async with client1_with_agent2(Client1(), Agent2(), setting) as (calls, _):
             await calls.initialize(ME1)
-            with pytest.raises(Failed, match="no additional roots"):
+            with pytest.raises(Failed, match="not support additional roots"):
                 await calls.session_new(v1.NewSessionRequest(cwd="/w", mcp_servers=[], additional_directories=["/x"]))
             assert (await calls.session_new(NEW1)).session_id
         assert not [one for one in setting.breaches if one.startswith("back")]

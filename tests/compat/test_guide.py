@@ -96,11 +96,11 @@ def test_two_runs_give_the_same_guide(text: str, sides: tuple[Revised, Revised])
 
 NAMED_ELSEWHERE = {
     # What a list of differences, made by hand, names between the versions: a line of the guide that tells each.
-    "capabilities of clients": "`params.clientCapabilities` (client → agent): The field `clientCapabilities` is gone",
-    "capabilities of agents": "`result.agentCapabilities` (agent → client): The field `agentCapabilities` is gone",
+    "capabilities of clients": "`params.clientCapabilities` (client → agent): The field `clientCapabilities` was removed",
+    "capabilities of agents": "`result.agentCapabilities` (agent → client): The field `agentCapabilities` was removed",
     "capabilities of both": "| client | `clientCapabilities` `{}` | `capabilities` `{}` |",
-    "the client's name": "`params.clientInfo` (client → agent): The field `clientInfo` is gone",
-    "the agent's name": "`result.agentInfo` (agent → client): The field `agentInfo` is gone",
+    "the client's name": "`params.clientInfo` (client → agent): The field `clientInfo` was removed",
+    "the agent's name": "`result.agentInfo` (agent → client): The field `agentInfo` was removed",
     "names are required": "`result.info` (agent → client): The required field `info` was added",
     "markers": "`agentCapabilities.promptCapabilities.image` `true` | `capabilities.session.prompt.image` `{}` |",
     "methodId": "`result.authMethods[](terminal).methodId` (agent → client): The required field `methodId` was added",
@@ -109,7 +109,7 @@ NAMED_ELSEWHERE = {
     "groupId": ".groupId` (agent → client): The required field `groupId` was added",
     "updates": "- `SessionNotification` is `UpdateSessionNotification`",
     "cancelling": "- `CancelNotification` is `CancelSessionNotification`",
-    "stop reasons": "`result.stopReason` (agent → client): The field `stopReason` is gone",
+    "stop reasons": "`result.stopReason` (agent → client): The field `stopReason` was removed",
     "states": "`params.update(state_update)` (agent → client): ",
     "idle": "- `IdleStateUpdate`: `stopReason: end_turn`",
     "plans": "`params.update(plan)` (agent → client): ",
