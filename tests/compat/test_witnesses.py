@@ -135,3 +135,67 @@ def test_what_python_cannot_read_as_ecma_262_does_leaves_a_finding_undecided(pat
 
     report = compared(schema("integer"), schema("string"))
     assert {(each.rule, each.severity) for each in report.findings} >= {("type-narrowed", "undecided")}
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"type": "object", "minProperties": 1},
+        {
+            "type": "object",
+            "patternProperties": {"^[a-z]+$": {"$ref": "#/$defs/Job"}},
+            "additionalProperties": False,
+            "minProperties": 2,
+        },
+        {"type": "array", "items": {"type": "integer"}, "contains": {"const": 7}},
+        {"type": "object", "properties": {"in": {"type": "object", "minProperties": 1}}, "required": ["in"]},
+        {"type": "object", "properties": {"a": {}}, "required": ["a"], "dependentRequired": {"a": ["b"]}},
+        {
+            "type": "object",
+            "properties": {"n": {"type": "integer"}},
+            "anyOf": [{"required": ["n"]}, {"required": ["m"]}],
+        },
+    ],
+    ids=["a member", "members by a pattern", "an item", "a member of a member", "a member that follows", "one of two"],
+)
+def test_what_stands_beside_a_change_is_valid_whatever_keyword_demands_it(beside: Schema) -> None:
+    """Types do not carry these keywords, so values that are made from types lack what they demand."""
+    job = {"type": "object", "properties": {"runs": {"type": "string"}}, "required": ["runs"]}
+
+    def schema(*values: str) -> Schema:
+        return protocol(
+            {"GoRequest": go({"on": {"type": "string", "enum": [*values]}, "jobs": beside}, ("on", "jobs")), "Job": job}
+        )
+
+    old, new = schema("push"), schema("push", "merge")
+    report = compared(old, new)
+    assert [each.rule for each in report.findings] == ["closed-value-added"]
+    assert report.findings[0].severity == "risky"
+    told = params(report.findings[0].witness)
+    assert told["on"] == "merge"
+    assert accepts(new, "GoRequest", told)
+    assert not accepts(old, "GoRequest", told)
+
+
+def test_members_that_a_pattern_permits_in_a_closed_object_are_told_by_the_pattern() -> None:
+    def schema(**keywords: Any) -> Schema:
+        fields = {"a": {"type": "string"}}
+        return protocol({"GoRequest": {**go(fields, ("a",)), "additionalProperties": False, **keywords}})
+
+    old, new = schema(), schema(patternProperties={"^x-": {"type": "integer"}})
+    for one, other, rule, severity in ((old, new, "object-opened", "risky"), (new, old, "object-closed", "breaking")):
+        (finding,) = compared(one, other).findings
+        assert (finding.rule, finding.severity) == (rule, severity)
+        assert finding.message.startswith("Members whose names match '^x-' are now ")
+        told = params(finding.witness)
+        assert accepts(new, "GoRequest", told)
+        assert not accepts(old, "GoRequest", told)
+
+
+def test_a_pattern_in_an_object_that_is_open_limits_no_names() -> None:
+    def schema(*, is_open: bool) -> Schema:
+        rest = {"patternProperties": {"^x-": {}}} if is_open else {"additionalProperties": False}
+        return protocol({"GoRequest": {**go({"a": {"type": "string"}}, ("a",)), **rest}})
+
+    (finding,) = found(compared(schema(is_open=True), schema(is_open=False)), "object-closed")
+    assert finding.message == "Undeclared members are now rejected, extensions included."

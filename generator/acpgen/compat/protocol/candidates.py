@@ -275,12 +275,15 @@ def having(name: str, *values: ir.JSON) -> Leaf:
     return leaf
 
 
-def also(name: str, value: ir.JSON) -> Leaf:
-    """An object with one more member, which no schema declares."""
+def also(patterns: Sequence[str]) -> Leaf:
+    """An object with one more member, which no schema declares: an extension, or one whose name matches one of the patterns."""
 
     def leaf(make: Examples, type_: ir.Type) -> Iterator[ir.JSON]:
+        found = [text_for(ir.String(pattern=pattern)) for pattern in patterns]
+        names = [name for name in found if name is not None] if patterns else [EXTENSION]
         for record in _objects(make, type_):
-            yield {**make.record(record), name: value}
+            whole = make.record(record)
+            yield from ({**whole, name: value} for name in names for value in (True, *of_many_kinds(make, type_)))
 
     return leaf
 

@@ -291,8 +291,19 @@ def _named(name: str, written: Mapping[str, Schema]) -> tuple[dict[str, None], d
     return names, patterns
 
 
-def _at_one_place(name: str, written: Mapping[str, Schema]) -> Iterator[Schema]:
-    """A definition and all schemas in it that judge the same value, through references too."""
+def permitted(name: str | None, written: Mapping[str, Schema]) -> tuple[str, ...]:
+    """The patterns that the names of undeclared members of a definition match, where others are refused; none where any name will do."""
+    schemas = [] if name is None else [*_at_one_place(name, written, ("allOf",))]
+    is_shut = any(
+        each.get(key) is False for each in schemas for key in ("additionalProperties", "unevaluatedProperties")
+    )
+    return tuple(pattern for each in schemas for pattern in each.get("patternProperties", ())) if is_shut else ()
+
+
+def _at_one_place(
+    name: str, written: Mapping[str, Schema], keywords: tuple[str, ...] = (*_IN_PLACE, "dependentSchemas")
+) -> Iterator[Schema]:
+    """A definition and all schemas in it that judge the same value by one of the keywords, through references too."""
     pending: list[Any] = [written.get(name)]
     seen = {name}
     while pending:
@@ -301,8 +312,9 @@ def _at_one_place(name: str, written: Mapping[str, Schema]) -> Iterator[Schema]:
             pending += schema if isinstance(schema, list) else ()
             continue
         yield schema
-        pending += [schema[key] for key in _IN_PLACE if key in schema]
-        pending += schema.get("dependentSchemas", {}).values()
+        for key in keywords:
+            inner: Any = schema.get(key)
+            pending += inner.values() if key == "dependentSchemas" and is_object(inner) else [inner]
         fresh = set(references({"$ref": schema["$ref"]})) - seen if isinstance(schema.get("$ref"), str) else set[str]()
         seen |= fresh
         pending += [written.get(each) for each in fresh]

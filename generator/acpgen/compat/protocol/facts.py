@@ -201,9 +201,12 @@ class DemandChanged(Placed):
 
 @dataclass(frozen=True, slots=True)
 class ObjectOpennessChanged(Placed):
-    """Whether members that are not declared are accepted."""
+    """Whether members that are not declared are accepted; of the revision that accepts them, those alone whose names match one of the
+    `patterns`, where there are any.
+    """
 
     is_open: bool
+    patterns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,10 +24,13 @@ from acpgen.schema.walk import Schema, copied, is_array, is_object
 MOST_ERRORS = 1_000
 """Errors that are told of what one reference leads to."""
 
+MOST_COMPLETED: Final = 6
+"""Places of one message that are made valid."""
+
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
-    from schema_inclusion import Allowance
+    from schema_inclusion import Allowance, Comparer
 
 Part: TypeAlias = Literal["params", "result", "error", "id", "document"]
 
@@ -82,6 +85,7 @@ class Court:
         self._asserts = formats
         self.sides: dict[Revision, Revised] = {"old": old, "new": new}
         self.make: dict[Revision, Examples] = {"old": Examples(old), "new": Examples(new)}
+        self._comparers: dict[Revision, Comparer] = {}
         self._validators: dict[tuple[Revision, Route, str | None, bool], Validator] = {}
 
     def refusal(
@@ -171,12 +175,58 @@ class Court:
     ) -> Iterator[ir.JSON]:
         """Messages of one revision with the leaf's values where the steps lead."""
         route, name = routes[side]
+        envelope = self.sides[side].protocol.envelope
+        where = _instance_path(envelope, route, steps, side)
         type_: ir.Type = ir.Anything() if name is None else ir.Ref(name)
         try:
             for value in self.make[side].build(type_, steps, side, leaf):
-                yield message(self.sides[side].protocol.envelope, route, value)
+                yield self._completed(routes, side, message(envelope, route, value), where)
         except NoExample:
             return
+
+    def _completed(
+        self,
+        routes: dict[Revision, tuple[Route, str | None]],
+        side: Revision,
+        value: ir.JSON,
+        where: tuple[str | int, ...],
+    ) -> ir.JSON:
+        """The message, with what stands beside the place in question made valid by the prover where its revision refuses it.
+
+        Values are made from types, and types do not carry each keyword: `minProperties`, `contains`, `dependentRequired`.
+        """
+        given, seen = value, set[tuple[tuple[str | int, ...], int]]()
+        for _ in range(MOST_COMPLETED):
+            if self.accepts(routes, side, value):
+                return value
+            beside = [
+                (path, error.schema)
+                for path, error in self._errors(routes, side, value)
+                if path[: len(where)] != where[: len(path)] and is_object(error.schema)
+            ]
+            fresh = [(path, schema) for path, schema in beside if (path, id(schema)) not in seen]
+            if not fresh:
+                return given
+            path, schema = fresh[0]
+            seen.add((path, id(schema)))
+            found = self._provers(side).include(schema, False).witness
+            if found is None:
+                continue
+            value = copied(value)
+            holder: Any = value
+            for key in path[:-1]:
+                holder = holder[key]
+            holder[path[-1]] = found.value
+        return value if self.accepts(routes, side, value) else given
+
+    def _provers(self, side: Revision) -> Comparer:
+        """What knows values of any schema of one revision."""
+        from schema_inclusion import Comparer
+
+        if side not in self._comparers:
+            document: Any = {"$schema": DIALECT, "$defs": self.sides[side].bundle.definitions}
+            self._comparers[side] = Comparer(document, False, allowance=self.allowance)
+        return self._comparers[side]
 
     def confirms(self, routes: dict[Revision, tuple[Route, str | None]], accepted_by: Revision, value: ir.JSON) -> bool:
         """Whether a message that was found otherwise is one that the first revision accepts and the other refuses."""

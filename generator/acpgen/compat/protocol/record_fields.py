@@ -7,7 +7,7 @@ from typing import Literal
 
 from acpgen import ir
 from acpgen.compat.protocol.comparison import UNTOLD, Comparison
-from acpgen.compat.protocol.declared import beside, declares_nothing, likely_type
+from acpgen.compat.protocol.declared import beside, declares_nothing, likely_type, permitted
 from acpgen.compat.protocol.facts import (
     DefaultChanged,
     DemandChanged,
@@ -58,17 +58,18 @@ def record(work: Comparison, old: Objects, new: Objects) -> None:
         if not isinstance(old.extra, ir.Anything | ir.Nothing):
             work.child(Step("field", other.name, old_at=old_at, new_at=other.at), old.extra, other.type)
     at: FactPlaces = {"old_at": old_at, "new_at": new_at}
-    _others(work, old.extra, new.extra, at)
+    _others(work, old, new, at)
     _unenforced(work, old, new, at)
 
 
-def _others(work: Comparison, old: ir.Type, new: ir.Type, at: FactPlaces) -> None:
+def _others(work: Comparison, old: Objects | ir.Record, new: Objects | ir.Record, at: FactPlaces) -> None:
     """The members that a record does not declare; `at` is where the record stands."""
-    shut = isinstance(old, ir.Nothing), isinstance(new, ir.Nothing)
+    shut = isinstance(old.extra, ir.Nothing), isinstance(new.extra, ir.Nothing)
     if shut[0] != shut[1]:
-        work.fact(ObjectOpennessChanged(not shut[1], **at))
-    elif not any(shut) and (old, new) != (ir.Anything(), ir.Anything()):
-        work.child(Step("value", **at), old, new)
+        open_, side = (old, work.both.old) if shut[1] else (new, work.both.new)
+        work.fact(ObjectOpennessChanged(not shut[1], permitted(open_.name, side.written), **at))
+    elif not any(shut) and (old.extra, new.extra) != (ir.Anything(), ir.Anything()):
+        work.child(Step("value", **at), old.extra, new.extra)
 
 
 def _unenforced(work: Comparison, old: Objects, new: Objects, at: FactPlaces) -> None:
@@ -116,7 +117,7 @@ def _closed(work: Comparison, base: str | None, rests: Collection[str], old: Obj
         return
     before, after = work.both.old.definitions[base], work.both.new.definitions[base]
     if isinstance(before, ir.Record) and isinstance(after, ir.Record):
-        _others(work, before.extra, after.extra, _places(work, base))
+        _others(work, before, after, _places(work, base))
 
 
 def _beside(work: Comparison, old: Objects, new: Objects, at: FactPlaces) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+from typing import Final
 
 from acpgen import ir
 from acpgen.compat.findings import NO_ACTION
 from acpgen.compat.protocol import facts as f
 from acpgen.compat.protocol.candidates import also, extending, having, naming, without
 from acpgen.compat.protocol.declared import META
-from acpgen.compat.protocol.placed import EXTENSION
 from acpgen.compat.protocol.rules.judgement import GATE, Judgement, seems
 
 
@@ -232,16 +232,20 @@ def field_became_optional(fact: f.RequirednessChanged) -> Judgement | None:
     )
 
 
+_KEEP_OPEN: Final = "Keep the object open: receivers must ignore extensions, whose names begin with an underscore."
+
+
 def object_closed(fact: f.ObjectOpennessChanged) -> Judgement | None:
     """Undeclared members are refused now, extensions among them."""
     if fact.is_open:
         return None
+    free = ("Undeclared members are now rejected, extensions included.", _KEEP_OPEN)
+    matching = (f"{_matching(fact.patterns)} are now rejected.", "Keep the pattern until the next major version.")
     return Judgement(
         "refused",
-        "Undeclared members are now rejected, extensions included.",
-        "Keep the object open: receivers must ignore extensions, whose names begin with an underscore.",
+        *(matching if fact.patterns else free),
         accepted_by="old",
-        leaf=also(EXTENSION, True),
+        leaf=also(fact.patterns),
     )
 
 
@@ -251,11 +255,15 @@ def object_opened(fact: f.ObjectOpennessChanged) -> Judgement | None:
         return None
     return Judgement(
         "unknown",
-        "Undeclared members are now accepted; old peers reject them.",
-        "Send extensions only to peers of the new version.",
+        f"{_matching(fact.patterns) if fact.patterns else 'Undeclared members'} are now accepted; old peers reject them.",
+        f"Send {'them' if fact.patterns else 'extensions'} only to peers of the new version.",
         accepted_by="new",
-        leaf=also(EXTENSION, True),
+        leaf=also(fact.patterns),
     )
+
+
+def _matching(patterns: tuple[str, ...]) -> str:
+    return f"Members whose names match {' or '.join(map(repr, patterns))}"
 
 
 def undeclared_narrowed(fact: f.UndeclaredChanged) -> Judgement | None:
