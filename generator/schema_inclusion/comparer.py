@@ -28,7 +28,7 @@ from schema_inclusion.formula import Formula
 from schema_inclusion.inclusion import Prover
 from schema_inclusion.normal import Normaliser
 from schema_inclusion.outcome import Empty, Outcome, Satisfied, Unknown
-from schema_inclusion.validation import is_schema, reference_validator
+from schema_inclusion.validation import is_schema, place_of_fault, reference_validator
 from schema_inclusion.values import Json, same
 from schema_inclusion.witness import FEWEST_CANDIDATES, MOST_CANDIDATES, Checker, searched, shown
 
@@ -114,7 +114,8 @@ class Comparer:
             self._fault = self._fault or f"The {side} schema is written in a dialect that is not understood: {fault}."
             return None
         if not is_schema(dialect, root):
-            self._fault = self._fault or f"The {side} schema is not what its meta-schema allows."
+            where = place_of_fault(dialect, root)
+            self._fault = self._fault or f"The {side} schema is not what its meta-schema allows{where}."
             return None
         document = opened(root, dialect, schemas)
         if not all(is_schema(dialect, each) for each in unplaced(document)):

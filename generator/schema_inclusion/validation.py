@@ -190,6 +190,16 @@ def is_schema(dialect: Dialect, schema: Json) -> bool:
         return False
 
 
+def place_of_fault(dialect: Dialect, schema: Json) -> str:
+    """Where a schema is first other than what the meta-schema of its dialect allows, as the end of a sentence."""
+    try:
+        error = next(_meta_validator(dialect).iter_errors(schema), None)
+    except ValueError:
+        return ""
+    steps = [] if error is None else [str(step).replace("~", "~0").replace("/", "~1") for step in error.instance_path]
+    return f", at {'/' + '/'.join(steps)!r}" if steps else ""
+
+
 @cache
 def _meta_validator(dialect: Dialect) -> jsonschema_rs.Validator:
-    return _META_VALIDATORS[dialect](_PUBLISHED[dialect].META_SCHEMA)
+    return _META_VALIDATORS[dialect](_PUBLISHED[dialect].META_SCHEMA, validate_formats=False)

@@ -194,7 +194,7 @@ def test_members_that_a_pattern_permits_in_a_closed_object_are_told_by_the_patte
 
 def test_a_pattern_in_an_object_that_is_open_limits_no_names() -> None:
     def schema(*, is_open: bool) -> Schema:
-        rest = {"patternProperties": {"^x-": {}}} if is_open else {"additionalProperties": False}
+        rest: Schema = {"patternProperties": {"^x-": {}}} if is_open else {"additionalProperties": False}
         return protocol({"GoRequest": {**go({"a": {"type": "string"}}, ("a",)), **rest}})
 
     (finding,) = found(compared(schema(is_open=True), schema(is_open=False)), "object-closed")

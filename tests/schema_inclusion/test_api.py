@@ -157,3 +157,27 @@ def test_a_question_of_large_documents_gets_more_steps_up_to_a_limit(monkeypatch
     allowance = schema_inclusion.Allowance(10_000_000)
     include({**old, "required": ["x"]}, old, allowance=allowance)
     assert 30_000 < 10_000_000 - allowance.left < 60_000
+
+
+@pytest.mark.parametrize(
+    "draft", ["http://json-schema.org/draft-04/schema#", "http://json-schema.org/draft-07/schema#"]
+)
+def test_formats_of_the_meta_schema_annotate_in_every_draft(draft: str) -> None:
+    """Generators write references such as `Record<string,string>`, and patterns of Python: no draft makes them another schema."""
+
+    def schema(kind: str) -> Any:
+        texts = {"type": kind, "pattern": "\\A[a-z]*\\Z"} if kind == "string" else {"type": kind}
+        held = {"type": "object", "additionalProperties": texts}
+        name = "Record<string,string>"
+        return {"$schema": draft, "definitions": {name: held}, "properties": {"a": {"$ref": f"#/definitions/{name}"}}}
+
+    assert compare(schema("string"), schema("string")).backward.verdict is Verdict.YES
+    compared = compare(schema("boolean"), {**schema("boolean"), "required": ["a"]})
+    assert (compared.backward.verdict, compared.forward.verdict) == (Verdict.NO, Verdict.YES)
+    widened = compare(schema("string"), {"$schema": draft, "properties": {"a": {"type": "object"}}})
+    assert widened.backward.verdict is Verdict.YES
+
+
+def test_a_schema_that_is_none_is_told_with_its_place() -> None:
+    relation = include({"properties": {"a/b": {"type": "strin"}}}, True)
+    assert relation.reason == "The old schema is not what its meta-schema allows, at '/properties/a~1b/type'."
