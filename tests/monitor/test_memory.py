@@ -90,6 +90,14 @@ def test_each_missing_field_of_a_wide_object_takes_no_copy_of_it() -> None:
     assert told > 2
 
 
+def test_what_stands_in_place_of_an_id_is_not_copied() -> None:
+    few = {"jsonrpc": "2.0", "id": {"a": 0}, "method": "session/list", "params": {}}
+    line = written({**few, "id": {f"{number}": 0 for number in range(4 * ITEMS)}})
+    _, beyond, told = taken("client", json.dumps(few), line)
+    assert beyond <= FACTOR * len(line) + BESIDE
+    assert told
+
+
 @pytest.mark.parametrize("name", ["servers", "prompt", "content", "output", "batch"])
 def test_judging_takes_at_most_ten_times_the_message_beside_its_values(name: str) -> None:
     sender, few = message(name, [{}] * 300)

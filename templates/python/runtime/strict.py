@@ -261,7 +261,8 @@ class Strict:
 
     def _id(self, value: Any, at: Path) -> Iterator[Violation]:
         if "RequestId" in self.schema["$defs"]:
-            for violation in self._against("RequestId", value, (*at, "id"), INVALID_REQUEST):
+            kind = {} if is_object(value) else [] if is_array(value) else value  # whatever it holds, it is no id
+            for violation in self._against("RequestId", kind, (*at, "id"), INVALID_REQUEST):
                 yield wrong(f"an id must be {self._ids()}, not {told(value)}", (*at, "id"), violation.schema)
                 return
         elif isinstance(value, bool) or not (
