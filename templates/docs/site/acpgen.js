@@ -1,20 +1,21 @@
-// A table that is wider than the page is scrolled; without a mouse, too. What fits today may not after the window is turned or resized.
+// A table or a block of code that is wider than the page is scrolled; without a mouse, too. What fits today may not after the window
+// is turned or resized, and what is folded has no width. All widths are read before anything is written, so that the page is laid out once.
 function reach() {
-  for (const table of document.querySelectorAll(".md-typeset table:not([class])")) {
-    const around = table.closest(".md-typeset__scrollwrap");
-    if (around && around.scrollWidth > around.clientWidth) {
-      around.tabIndex = 0;
-      around.setAttribute("role", "region");
-      around.setAttribute("aria-label", "Table");
-    } else if (around) {
-      around.removeAttribute("tabindex");
-      around.removeAttribute("role");
-      around.removeAttribute("aria-label");
-    }
-  }
+  const all = [...document.querySelectorAll(".md-typeset__scrollwrap, .md-typeset pre > code")];
+  const around = all.filter(each => !each.closest("details:not([open])"));
+  const scrolls = around.map(each => each.scrollWidth > each.clientWidth);
+  around.forEach((each, index) => {
+    const isTable = each.localName !== "code";
+    if (scrolls[index]) {
+      each.tabIndex = 0;
+      if (isTable) each.setAttribute("role", "region");
+      if (isTable) each.setAttribute("aria-label", "Table");
+    } else for (const name of isTable ? ["tabindex", "role", "aria-label"] : ["tabindex"]) each.removeAttribute(name);
+  });
 }
 addEventListener("load", reach);
 addEventListener("resize", reach);
+addEventListener("toggle", reach, true);
 
 // On a phone the cells of a row stand below one another, without the head of the table: each says itself what its column is called.
 function label() {
