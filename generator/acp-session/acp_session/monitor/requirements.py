@@ -1057,7 +1057,10 @@ SHAPED: Final[dict[str, dict[str, tuple[str, ...]]]] = {
         "CreateTerminalRequest/cwd": ("acp/v1/terminals/executing-commands/1",),
         "CreateTerminalRequest/outputByteLimit": ("acp/v1/terminals/executing-commands/2",),
         "CreateTerminalResponse without terminalId": ("acp/v1/terminals/executing-commands/4",),
-        "CurrentModeUpdate without currentModeId": ("acp/v1/session-modes/from-the-agent/1",),
+        "CurrentModeUpdate without currentModeId": (
+            "acp/v1/session-modes/from-the-agent/1",
+            "acp/v1/session-modes/from-the-agent/2",
+        ),
         "DeleteSessionRequest without sessionId": ("acp/v1/session-delete/deleting-a-session/1",),
         "Diff without newText": ("acp/v1/tool-calls/diffs/1",),
         "Diff without path": ("acp/v1/tool-calls/diffs/1",),
