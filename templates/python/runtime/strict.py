@@ -261,7 +261,7 @@ class Strict:
 
     def _id(self, value: Any, at: Path) -> Iterator[Violation]:
         if "RequestId" in self.schema["$defs"]:
-            kind = {} if is_object(value) else [] if is_array(value) else value  # whatever it holds, it is no id
+            kind: Any = {} if is_object(value) else [] if is_array(value) else value  # whatever it holds, it is no id
             for violation in self._against("RequestId", kind, (*at, "id"), INVALID_REQUEST):
                 yield wrong(f"an id must be {self._ids()}, not {told(value)}", (*at, "id"), violation.schema)
                 return

@@ -346,7 +346,7 @@ class Strict:
 
     def _id(self, value: Any, at: Path) -> Iterator[Violation]:
         if "RequestId" in self.schema["$defs"]:
-            kind = (
+            kind: Any = (
                 {} if is_object(value) else [] if is_array(value) else value
             )  # whatever it holds, it is no id
             for violation in self._against(
