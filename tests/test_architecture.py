@@ -133,7 +133,12 @@ ARROWS: dict[str, frozenset[str]] = {
     "meaning.narrow": frozenset(
         {"meaning.constants", "meaning.members", "meaning.nodes", "schema.unions", "schema.walk"}
     ),
-    "meaning.meet": frozenset({"meaning.constants", "meaning.narrow", "meaning.nodes", "schema.unions", "schema.walk"}),
+    "meaning.meet": frozenset(
+        {
+            *("meaning.constants", "meaning.narrow", "meaning.nodes"),
+            *("schema.positions", "schema.unions", "schema.walk"),
+        }
+    ),
     "meaning.keys": frozenset({"ir"}),
     "meaning.reading": frozenset(
         {

@@ -57,6 +57,7 @@ def settled(forms: Forms, parts: Iterable[Formula]) -> Constraints | None:
         for part in pending:
             _absorb(forms, constraints, part)
         pending.clear()
+        forms.budget.weigh(len(constraints.multiples) ** 2)
         _settle(forms, constraints)
         if not constraints.kinds:
             return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
@@ -20,8 +20,14 @@ def exact(value: int | float) -> Fraction | None:
 
 
 def spelled(number: Fraction) -> int | float | None:
-    """The Python number whose JSON text denotes `number`; `None` if no float does."""
-    return number.numerator if number.denominator == 1 else as_float(number)
+    """The Python number whose JSON text denotes `number`; `None` if no float does, and for integers that Python writes in no text."""
+    if number.denominator == 1:
+        return number.numerator if number.numerator.bit_length() <= _LONGEST else None
+    return as_float(number)
+
+
+_LONGEST: Final = 14_000
+"""Bits of an integer that Python writes as text: 4,300 digits have some more."""
 
 
 def as_float(number: Fraction) -> float | None:

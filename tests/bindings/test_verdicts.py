@@ -186,6 +186,10 @@ CASES_OF_NUMBERS: Final[Mapping[str, Case]] = {
     "items that are written in two ways": Case(
         {"U": {"type": "array", "uniqueItems": True}}, ([1e23, 10**23], [1, 1.0], [1, True], [10**30, 10**30 + 1])
     ),
+    "multiples whose common multiple is too long for a schema": Case(
+        {"U": {"allOf": [{"type": "integer", "multipleOf": 10**398 + odd} for odd in range(1, 25, 2)]}},
+        (0, 0.0, 1, 10**398 + 1, (10**398 + 1) * (10**398 + 3)),
+    ),
     "an exclusion that a check judges": Case(
         {"U": {"type": "number", "not": {"const": 10**23}}}, (1e23, 10**23, 10**23 + 1, 1.5)
     ),

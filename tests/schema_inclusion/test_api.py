@@ -11,6 +11,7 @@ import pytest
 import schema_inclusion
 from schema_inclusion import Dialect, Verdict, Witness, compare, comparer, include, is_satisfiable
 from schema_inclusion.engine import Covering
+from schema_inclusion.values import Json
 
 README = Path(schema_inclusion.__file__).with_name("README.md")
 
@@ -181,3 +182,18 @@ def test_formats_of_the_meta_schema_annotate_in_every_draft(draft: str) -> None:
 def test_a_schema_that_is_none_is_told_with_its_place() -> None:
     relation = include({"properties": {"a/b": {"type": "strin"}}}, True)
     assert relation.reason == "The old schema is not what its meta-schema allows, at '/properties/a~1b/type'."
+
+
+def test_a_number_that_no_text_holds_is_no_witness() -> None:
+    steps = [10**398 + odd for odd in range(1, 25, 2)]
+    new: Json = {"allOf": [{"type": "integer", "multipleOf": step, "minimum": 1} for step in steps]}
+    old: Json = {"allOf": [{"type": "integer", "multipleOf": step, "minimum": 1} for step in steps[1:]]}
+    assert compare(new, old).backward.verdict is Verdict.YES
+    relation = include(old, new)
+    assert (relation.verdict, relation.witness) == (Verdict.UNDECIDED, None)
+
+
+def test_many_multiples_of_one_number_use_up_the_steps() -> None:
+    multiples: Json = [{"multipleOf": 2 * odd + 1} for odd in range(1, 1000)]
+    relation = include({"type": "integer", "allOf": multiples}, {"type": "integer", "allOf": multiples, "minimum": 0})
+    assert (relation.verdict, "steps" in relation.reason) == (Verdict.UNDECIDED, True)

@@ -10,6 +10,7 @@ from acpgen.meaning.narrow import TIGHTENED, implies
 from acpgen.meaning.nodes import Node
 from acpgen.pointers import target
 from acpgen.schema.equality import kind_of, same
+from acpgen.schema.positions import LONGEST_INTEGER
 from acpgen.schema.unions import is_of_type, kinds
 from acpgen.schema.walk import BY_KIND, Schema, asserts, is_array
 
@@ -65,7 +66,8 @@ class _Meeting:
             case "enum":
                 self.leaf[keyword] = [one for one in mine if any(same(one, other) for other in value)]
             case "multipleOf" if isinstance(mine, int) and isinstance(value, int):
-                self.leaf[keyword] = lcm(mine, value)
+                self.leaf[keyword] = both = lcm(mine, value)
+                return both < _UNWRITTEN
             case "items" if implies(node.made(value, "items"), node.made(mine, "items")):
                 self.leaf[keyword] = value
             case "items":
@@ -96,6 +98,10 @@ class _Meeting:
         whole = [{"allOf": [branch, *beside]} if beside else branch for branch in branches]
         left = [one for one in whole if kinds(one, node.schemas.written)]
         return node.made({keyword: left} if left else False)
+
+
+_UNWRITTEN: Final[int] = 10**LONGEST_INTEGER
+"""A schema cannot hold this number and what lies above it."""
 
 
 def _types(one: Any, other: Any) -> list[str]:
