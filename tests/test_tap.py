@@ -60,6 +60,16 @@ def test_every_byte_passes_untouched_in_both_directions(tmp_path: Path) -> None:
     assert any("text" in row for row in rows)
 
 
+@pytest.mark.parametrize(("header", "code"), [("Content-Length: 2", 0), ("Content-Length: -2", 1)])
+def test_a_stream_that_cannot_be_read_on_has_an_exit_code(tmp_path: Path, header: str, code: int) -> None:
+    report = tmp_path / "report"
+    sent = f"{header}\r\n\r\n{{}}"
+    process = tap("--report", report, agent=python(f"import sys; sys.stdout.write({sent!r})"))
+    out, _ = process.communicate(timeout=60)
+    assert (out, process.returncode) == (sent.encode(), code)
+    assert ("nothing that follows" in report.read_text()) is (code == 1)
+
+
 def test_standard_error_is_the_agents_own(tmp_path: Path) -> None:
     process = tap(
         "--report",

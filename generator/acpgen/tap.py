@@ -231,6 +231,8 @@ class Watcher:
         self._splitter = Splitter(keeps_blank=True)
         self.line = 1
         """The next line, as a recording counts: from 1, blank lines and gaps too."""
+        self.lost = False
+        """Whether some of what was said was not judged."""
 
     def take(self, chunk: Chunk) -> None:
         """Judge what a chunk completes."""
@@ -260,6 +262,7 @@ class Watcher:
         self.line += 1
 
     def _lose(self, monitor: Monitor, sentence: str) -> None:
+        self.lost = True
         self._tell(monitor.lose(sentence))
         self.line += 1
 
@@ -327,7 +330,7 @@ def tap(
     redact: Callable[[str, bytes], bytes] = whole,
 ) -> int:
     """Run `command` as the agent of the client on standard input and output; return its exit code, 128 and more for a signal. Where
-    that is 0 and judging ended early, it is 1.
+    that is 0 and not all was judged, it is 1.
 
     `report` is handed each breach as it is found, `say` what people should know besides; `sides` are what a recording calls the client
     and the command. Some `grace` seconds after the client's input has ended, the command and what it started are told to end, and then
@@ -370,7 +373,7 @@ def tap(
         with contextlib.suppress(OSError):  # the report may be what failed
             report(ended(judging, watcher.line))
     code = agent.returncode if agent.returncode >= 0 else 128 - agent.returncode
-    return code or int(bool(judging))
+    return code or int(bool(judging) or watcher.lost)
 
 
 class _Copy:

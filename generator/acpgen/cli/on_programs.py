@@ -93,7 +93,7 @@ def tap(
     through unchanged.
 
     tap ends when the command ends, and the command never outlives tap. Exit codes: that of the command; 1 if that is 0 and judging
-    ended early; 2 the command cannot be started or a file cannot be written.
+    ended early or passed something over; 2 the command cannot be started or a file cannot be written.
     """
     from acpgen import judge, recording
     from acpgen import tap as work
