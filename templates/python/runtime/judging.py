@@ -129,7 +129,17 @@ def with_short_keys(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema of a map that is refused where a key is long, whatever stands there."""
     if _VALUES.get(schema["type"]) not in schema:
         return schema
-    return dict(core_schema.no_info_before_validator_function(_refuse_long_keys, cast("Any", schema)))
+    around = core_schema.no_info_before_validator_function(_refuse_long_keys, cast("Any", _without_name(schema)))
+    return _named(dict(around), schema)
+
+
+def _without_name(schema: dict[str, Any]) -> dict[str, Any]:
+    return {key: part for key, part in schema.items() if key != "ref"}
+
+
+def _named(around: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """What stands around a schema, under the name by which others refer to the schema."""
+    return {**around, "ref": schema["ref"]} if "ref" in schema else around
 
 
 _VALUES: Final = {"dict": "values_schema", "model-fields": "extras_schema"}
@@ -166,8 +176,8 @@ def _counted(schema: dict[str, Any]) -> dict[str, Any]:
             named = _VALUES[schema["type"]]
             if named not in schema:
                 return schema
-            made = cast("Any", {**schema, named: _with_count(schema[named])})
-            return dict(core_schema.with_info_wrap_validator_function(_keyed, made))
+            made = cast("Any", {**_without_name(schema), named: _with_count(schema[named])})
+            return _named(dict(core_schema.with_info_wrap_validator_function(_keyed, made)), schema)
         case "tuple":
             return {**schema, "items_schema": [_with_count(item) for item in schema["items_schema"]]}
         case _:
