@@ -974,9 +974,9 @@ def test_the_workflow_that_publishes_the_site_is_one_that_a_release_calls() -> N
     assert built.startswith("acpgen docs build --out site --url ")
 
 
-def test_the_area_of_a_file_that_names_the_whole_protocol_goes_by_the_name_of_the_file() -> None:
+def test_the_area_of_a_file_that_names_the_whole_protocol_is_the_base_protocol() -> None:
     """The file with the root says what the protocol is called; a page with one area of many is not about all of it."""
     found = understand(load(ROOT / "schema" / "acp" / "v1", name="acp/v1"))[1]
     assert found.schema["title"] == found.files["jsonrpc.json"][0] == "Agent Client Protocol"
-    assert docs.area_title(found, "jsonrpc") == "jsonrpc"
+    assert docs.area_title(found, "jsonrpc") == "Base protocol"
     assert docs.area_title(found, "session") == "Sessions"

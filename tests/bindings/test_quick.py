@@ -166,7 +166,7 @@ def test_a_key_given_twice_is_found_after_lines_that_begin_alike() -> None:
     twice = (
         head + b'{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"a"},"sessionUpdate":"tide"}}}'
     )
-    with pytest.raises(DecodeError, match="occurs twice"):
+    with pytest.raises(DecodeError, match="occurs more than once"):
         one.decode(twice, sender="agent")
 
 

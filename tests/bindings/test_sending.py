@@ -51,7 +51,7 @@ def test_values_that_the_schema_does_not_name_are_refused_and_extensions_are_not
 
     for subject in (own, open_):
         (said,) = refused(subject, update(subject, "oops"))
-        assert said.startswith("/status: 'oops' is none of the known values 'c")
+        assert said.startswith("/status: 'oops' is not one of the known values 'c")
         for status in ("completed", "_oops"):
             written = subject.module.encode(update(subject, status))
             assert subject.module.encode(update(subject, status), strict=True) == written
@@ -66,7 +66,7 @@ def test_a_value_of_a_set_that_is_open_is_built_checked(own: Subject, open_: Sub
         with pytest.raises(subject.runtime.DecodeError) as caught:
             subject.module.decode_as(status, "oops", strict=True)
         (problem,) = caught.value.problems
-        assert (problem.pointer, problem.sentence.partition(" of")[0]) == ("", "'oops' is none")
+        assert (problem.pointer, problem.sentence.partition(" of")[0]) == ("", "'oops' is not one")
 
 
 def test_a_record_is_built_checked_of_json_at_any_depth(own: Subject) -> None:
@@ -113,7 +113,7 @@ def test_variants_that_the_schema_does_not_name_are_refused(own: Subject) -> Non
         return runtime.Notification("session/update", module.SessionNotification(session_id="s", update=update))
 
     (said,) = refused(own, note("tide"))
-    assert said.startswith("/params/update/sessionUpdate: 'tide' is none of the known values 'agent_message_chunk', ")
+    assert said.startswith("/params/update/sessionUpdate: 'tide' is not one of the known values 'agent_message_chunk', ")
     assert module.encode(note("_tide"), strict=True) == module.encode(note("_tide"))
     assert [one.split("/params")[0] for one in refused(own, [note("_x"), note("tide")])] == ["/1"]
 

@@ -147,4 +147,4 @@ def breaks_of(judgement: Judgement, joined: Joined) -> str:
 def _spent(steps: int) -> str:
     """Why it is undecided where the steps of the run were not enough."""
     budget = "1 step" if steps == 1 else f"{steps} steps"
-    return f"Undecided: budget. The budget of {budget} steps is spent; raise it with '--budget'."
+    return f"Undecided: budget. The budget of {budget} is spent; raise it with '--budget'."
