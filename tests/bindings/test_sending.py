@@ -113,7 +113,9 @@ def test_variants_that_the_schema_does_not_name_are_refused(own: Subject) -> Non
         return runtime.Notification("session/update", module.SessionNotification(session_id="s", update=update))
 
     (said,) = refused(own, note("tide"))
-    assert said.startswith("/params/update/sessionUpdate: 'tide' is not one of the known values 'agent_message_chunk', ")
+    assert said.startswith(
+        "/params/update/sessionUpdate: 'tide' is not one of the known values 'agent_message_chunk', "
+    )
     assert module.encode(note("_tide"), strict=True) == module.encode(note("_tide"))
     assert [one.split("/params")[0] for one in refused(own, [note("_x"), note("tide")])] == ["/1"]
 

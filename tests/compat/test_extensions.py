@@ -101,7 +101,9 @@ def test_an_object_that_refuses_other_members_or_types_them_leaves_nothing_free(
 
 
 def test_a_no_of_schema_inclusion_beside_a_yes_for_peers_says_what_it_counts() -> None:
-    assert "(this includes values that no peer sends" in plain(compared(BASE, declaring("retries", {"type": "integer"})))
+    assert "(this includes values that no peer sends" in plain(
+        compared(BASE, declaring("retries", {"type": "integer"}))
+    )
     assert "this includes values" not in plain(compared(BASE, declaring("_retries", {"type": "integer"})))
 
 
