@@ -113,7 +113,7 @@ def block(view: View, definition: ir.Definition) -> Iterator[str]:
 
 
 def tagged(view: View, found: ir.TaggedUnion) -> str:
-    """A union told apart by its tag; that of the interface has a name, and is tried member by member as released."""
+    """A union discriminated by its tag; that of the interface has a name, and is tried member by member as released."""
     members = [*view.members(found)]
     if found.openness == "open" or found.name in PUBLIC:
         return f"{view.named(found.name)} = {union(dict.fromkeys(type_ for _, type_ in members))}\n"

@@ -34,7 +34,7 @@ class Said(NamedTuple):
 
 
 class _Tag(NamedTuple):
-    """How a union is told apart: the field, the branch of each known tag, and the branches without one."""
+    """How a union is discriminated: the field, the branch of each known tag, and the branches without one."""
 
     field: str
     known: dict[Any, int]

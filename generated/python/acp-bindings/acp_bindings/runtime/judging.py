@@ -161,18 +161,17 @@ def with_short_keys(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema of a map that is refused where a key is long, whatever stands there."""
     if _VALUES.get(schema["type"]) not in schema:
         return schema
-    around = core_schema.no_info_before_validator_function(
-        _refuse_long_keys, cast("Any", _without_name(schema))
+    return _wrapped(
+        schema,
+        lambda inner: core_schema.no_info_before_validator_function(
+            _refuse_long_keys, inner
+        ),
     )
-    return _named(dict(around), schema)
 
 
-def _without_name(schema: dict[str, Any]) -> dict[str, Any]:
-    return {key: part for key, part in schema.items() if key != "ref"}
-
-
-def _named(around: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    """What stands around a schema, under the name by which others refer to the schema."""
+def _wrapped(schema: dict[str, Any], wrap: Callable[[Any], Any]) -> dict[str, Any]:
+    """A schema with a function around it, which takes over the name by which others refer to the schema."""
+    around = dict(wrap({key: part for key, part in schema.items() if key != "ref"}))
     return {**around, "ref": schema["ref"]} if "ref" in schema else around
 
 
@@ -216,12 +215,12 @@ def _counted(schema: dict[str, Any]) -> dict[str, Any]:
             named = _VALUES[schema["type"]]
             if named not in schema:
                 return schema
-            made = cast(
-                "Any", {**_without_name(schema), named: _with_count(schema[named])}
-            )
-            return _named(
-                dict(core_schema.with_info_wrap_validator_function(_keyed, made)),
-                schema,
+            made = {**schema, named: _with_count(schema[named])}
+            return _wrapped(
+                made,
+                lambda inner: core_schema.with_info_wrap_validator_function(
+                    _keyed, inner
+                ),
             )
         case "tuple":
             return {

@@ -145,7 +145,7 @@ class _Walk:
             )
 
     def union(self) -> Discriminator | KeyDiscriminator | None:
-        """How the union at the place reached is told apart."""
+        """How the union at the place reached is discriminated."""
         core = self._settled(self.core)
         found = core.get("discriminator") if core is not None else None
         return found if isinstance(found, Discriminator | KeyDiscriminator) else None

@@ -1,4 +1,4 @@
-"""Annotations that tell pydantic how a union is told apart. They stand in `Annotated[A | B, …]`, in the order of the union."""
+"""Annotations that tell pydantic how a union is discriminated. They stand in `Annotated[A | B, …]`, in the order of the union."""
 
 from __future__ import annotations
 
