@@ -306,12 +306,16 @@ def test_every_word_about_the_version_before_is_about_something_of_it_and_names_
     ]
     assert sorted(written) == sorted(new.bundle.migration)
     assert not old.bundle.migration
-    still = {"InitializeResponse.authMethods", "Error.data", "RequestId", "session/load"}
-    assert (
-        not (set(new.bundle.migration) & things(new))
-        - still
-        - {"AvailableCommand", "AuthMethodAgent", "McpServerStdio"}
-    )
+    still = {"InitializeRequest.protocolVersion", "InitializeResponse.authMethods", "Error.data", "RequestId"}
+    still |= {"session/load", "session/cancel", "SessionUpdate", "SessionUpdate(agent_message_chunk)"}
+    still |= {
+        "ContentChunk.messageId",
+        "AvailableCommand",
+        "AuthMethodAgent",
+        "AuthMethodTerminal.env",
+        "McpServerStdio",
+    }
+    assert not (set(new.bundle.migration) & things(new)) - still
     words = {word for name in things(new) for word in re.split(r"[.()]", name)} | things(new)
     for key, said in new.bundle.migration.items():
         for named in re.findall(r"`([^`]*)`", said):
@@ -407,7 +411,61 @@ def test_a_message_that_its_version_refuses_is_a_fault_at_its_place(
         small_guide(tmp_path, **{"x-migration": {"told": move(**{part: [message]})}})
 
 
-@pytest.mark.parametrize("bad", [move(change="lost"), move(why=""), {"says": "Ask."}, move(who="me"), move(before=[])])
+BATCH: list[dict[str, Any]] = [{"jsonrpc": "2.0", "id": 1, "method": "ask", "params": {}}]
+
+
+def test_a_batch_and_an_error_are_checked_against_their_version(tmp_path: Path) -> None:
+    """`never` may not be in a batch, `id` says which request an error answers, and an error has a code."""
+    start = {"type": "object", "x-method": "start", "x-side": "agent", "x-batch": "never"}
+    failed = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "No."}}
+    error = {"type": "object", "properties": {"code": {"type": "integer"}}, "required": ["code"]}
+    envelope = {
+        "type": "object",
+        "properties": {"id": {"type": "integer"}, "error": {"$ref": "#/$defs/Error"}},
+        "required": ["id", "error"],
+        "x-docs-ignore": True,
+    }
+    root = {"anyOf": [{"$ref": "#/$defs/Failed"}, {"type": "array", "items": {"$ref": "#/$defs/Failed"}}]}
+    ask = {"type": "object", "x-method": "ask", "x-side": "agent"}
+    definitions = {"AskRequest": ask, "StartRequest": start, "Error": error, "Failed": envelope}
+    old = small("v1", tmp_path, {"AskRequest": ask, "ToldRequest": {**ask, "x-method": "told"}})
+
+    def faults(name: str, *after: Any, **more: Any) -> str:
+        new = small(name, tmp_path, definitions, **more, **{"x-migration": {"told": move(after=list(after))}})
+        try:
+            guide(old, new)
+        except Faults as caught:
+            return str(caught)
+        return ""
+
+    begun: list[dict[str, Any]] = [{"jsonrpc": "2.0", "id": 2, "method": "start", "params": {}}]
+    broken = {**failed, "error": {"message": "No."}}
+    assert "/after/0: the schema refuses this example: p/b: it has no batches" in faults("b", BATCH)
+    assert faults("c", BATCH, failed, **root) == ""
+    assert "/after/0: the schema refuses this example: p/d: /0: 'start' must not be part of a batch" in faults(
+        "d", begun, **root
+    )
+    assert "/after/1: the schema refuses this example: p/e: " in faults("e", BATCH[0], broken, **root)
+
+
+def test_sections_have_the_order_that_the_schema_gives_them(tmp_path: Path) -> None:
+    told = {
+        "told": move(title="Third"),
+        "lost": move(title="Second", order=9),
+        "AskRequest.x": move(title="First", order=-1),
+    }
+    text = small_guide(tmp_path, **{"x-migration": told})
+    part = text.partition("## What moved, and why\n")[2].partition("\n## What the schemas say")[0]
+    assert re.findall(r"^### (.*)$", part, re.MULTILINE) == ["First", "Second", "Third"]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        *(move(change="lost"), move(why=""), {"says": "Ask."}, move(who="me"), move(before=[]), move(order="1")),
+        *(move(before=[[]]), move(after=[[5]])),
+    ],
+)
 def test_a_move_of_another_form_is_a_fault(tmp_path: Path, bad: Any) -> None:
     with pytest.raises(Faults, match="'x-migration' must be an object of texts, or of objects"):
         small_guide(tmp_path, **{"x-migration": {"told": bad}})
@@ -421,3 +479,8 @@ def test_what_takes_the_place_of_something_is_there_and_every_reader_has_a_check
     assert {name for each in moves.values() for name in each.to} <= things(sides[1])
     assert {reader for each in moves.values() for reader in each.does} == {"agents", "clients", "SDKs"}
     assert all(each.before and each.after for each in moves.values())
+    titles = [each.title for each in moves.values()]
+    assert titles[:3] == ["Version negotiation", "Initialization and capabilities", "Login"]
+    assert {"Message ids", "Whole messages", "MCP servers", "Slash commands", "Logout"} <= set(titles)
+    orders = [each.order for each in moves.values()]
+    assert len(set(orders)) == len(orders)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from acpgen import ir
+from acpgen.compat.protocol.check.routes import envelope_parts
 from acpgen.compat.protocol.messages import Route, message_schema
 from acpgen.compat.protocol.revision import Revised
 from acpgen.errors import Fault, Faults, InvalidExample
@@ -68,8 +69,23 @@ def require_valid(old: Revised, new: Revised) -> None:
         raise Faults(faults)
 
 
-def _refusal(message: Mapping[str, Any], side: Revised, asked: dict[Any, ir.Method]) -> str | None:
-    """Why a version refuses a message; `None` if it does not. `asked` holds the requests so far, by id."""
+def _refusal(shown: Mapping[str, Any] | list[Any], side: Revised, asked: dict[Any, ir.Method]) -> str | None:
+    """Why a version refuses a message or a batch; `None` if it does not. `asked` holds the requests so far, by id."""
+    if not isinstance(shown, list):
+        return _refused(shown, side, asked)
+    if not side.protocol.batch:
+        return "it has no batches"
+    for index, message in enumerate(shown):
+        reason = _refused(message, side, asked)
+        if reason is not None:
+            return f"{plain_pointer(index)}: {reason}"
+        method = message.get("method")
+        if any(each.batch == "never" for each in side.methods if each.name == method):
+            return f"{plain_pointer(index)}: '{method}' must not be part of a batch"
+    return None
+
+
+def _refused(message: Mapping[str, Any], side: Revised, asked: dict[Any, ir.Method]) -> str | None:
     import jsonschema_rs  # the command starts without it
 
     name = message.get("method")
@@ -80,15 +96,19 @@ def _refusal(message: Mapping[str, Any], side: Revised, asked: dict[Any, ir.Meth
             return f"it has no {kind} '{name}'"
         if kind == "request":
             asked[message["id"]] = method
-        route, type_ = Route("params", method), method.params
+        routes = [(Route("params", method), method.params)]
     else:
         method = asked.get(message.get("id"))
         if method is None:
             return "no message before it has this id, so nothing says what it answers"
-        route, type_ = Route("result", method), method.result
-    schema = message_schema(side, route, type_)
+        if "error" in message:
+            routes = [(Route("error", method), of) for of in envelope_parts(side, "error") or (None,)]
+        else:
+            routes = [(Route("result", method), method.result)]
+    ways = [message_schema(side, *each)["anyOf"][0] for each in routes]
+    schema = {**(ways[0] if len(ways) == 1 else {"anyOf": ways}), "$defs": side.bundle.definitions}
     try:
-        jsonschema_rs.Draft202012Validator({**schema["anyOf"][0], "$defs": schema["$defs"]}).validate(message)
+        jsonschema_rs.Draft202012Validator(schema).validate(message)
     except jsonschema_rs.ValidationError as error:
         place = plain_pointer(*error.instance_path)
         return f"{place or 'the message'}: {error.message}"

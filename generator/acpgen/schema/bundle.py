@@ -7,6 +7,7 @@ variant of a union stands alone: what a union's object demands in common is dist
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -38,7 +39,8 @@ SPELLINGS: Final = {"$defs": "definitions", "definitions": "$defs"}
 class Moved:
     """How a thing of the previous version changed, as `x-migration` tells it at length, `at` its place.
 
-    `to` names what takes its place, `does` says by reader what to do, `before` and `after` are messages of the two versions.
+    `to` names what takes its place, `does` says by reader what to do, `before` and `after` are messages of the two versions. A guide
+    sorts the moves by `order`; those without one come last.
     """
 
     at: str = field(compare=False)
@@ -48,8 +50,9 @@ class Moved:
     why: str
     to: tuple[str, ...] = ()
     does: Mapping[str, str] = field(default_factory=dict[str, str])
-    before: tuple[Schema, ...] = ()
-    after: tuple[Schema, ...] = ()
+    before: tuple[Schema | list[Schema], ...] = ()
+    after: tuple[Schema | list[Schema], ...] = ()
+    order: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +186,7 @@ def _bundle(
         origins={name: relocated(spelled_as_written(at, files), foreign.places) for name, at in work.origins.items()},
         files={path: _about(value) for path, value in read.items()},
         migration={key: said if isinstance(said, str) else said["says"] for _, key, said in _migration(read)},
-        moves={key: _moved(path, key, said) for path, key, said in _migration(read) if is_object(said)},
+        moves=_moves(read),
         sources=sources,
         references={name: frozenset(references(source)) for name, source in work.sources.items()},
         framing=frames(schema["$defs"]),
@@ -226,6 +229,12 @@ def _migration(files: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
     for path, value in files.items():
         for key, said in value.get(MIGRATION, {}).items():
             yield path, key, said
+
+
+def _moves(files: Mapping[str, Any]) -> Mapping[str, Moved]:
+    """What is told at length, in the order of a guide."""
+    told = {key: _moved(path, key, said) for path, key, said in _migration(files) if is_object(said)}
+    return dict(sorted(told.items(), key=lambda each: each[1].order))
 
 
 def _moved(path: str, key: str, said: Any) -> Moved:

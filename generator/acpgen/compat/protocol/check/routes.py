@@ -73,7 +73,7 @@ def routes_of(old: Revised, new: Revised) -> Iterator[Joined]:
         yield from (document(each, each, _called(new, each, label)) for each in kinds_of_both(old, new, name))
         yield document(name, name, label)
     for part in ("error", "id"):
-        ours, theirs = (_envelope_parts(side, part) for side in (old, new))
+        ours, theirs = (envelope_parts(side, part) for side in (old, new))
         shared = [name for name in ours if name in theirs]
         pairs = [(name, name) for name in shared] or list(zip(ours, theirs, strict=False))[:1]
         for pair in pairs:
@@ -153,7 +153,7 @@ def sides_of(method: ir.Method, sides: Sequence[str]) -> tuple[str, str]:
     return method.side, others[0]
 
 
-def _envelope_parts(revised: Revised, part: str) -> tuple[str, ...]:
+def envelope_parts(revised: Revised, part: str) -> tuple[str, ...]:
     """The definitions of `error` or `id` in the envelopes of a schema, in alphabetical order."""
     found: set[str] = set()
     for schema in revised.bundle.definitions.values():
