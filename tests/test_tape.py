@@ -135,6 +135,29 @@ def test_a_file_that_takes_the_place_of_a_pipe_is_not_written(tmp_path: Path, mo
     assert path.read_bytes() == b"theirs"
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_link_that_takes_the_place_of_a_pipe_is_not_followed_even_to_the_same_pipe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, other = tmp_path / "talk", tmp_path / "other"
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    opened = os.open
+
+    def exchanged(name: Any, *rest: Any) -> int:
+        if name == path:
+            path.rename(other)
+            path.symlink_to(other)
+        return opened(name, *rest)
+
+    monkeypatch.setattr(os, "open", exchanged)
+    try:
+        with pytest.raises(Faults, match="cannot be written"):
+            Tape(path)
+    finally:
+        os.close(reader)
+
+
 def test_the_end_of_tap_names_the_files_of_a_recording_in_parts(tmp_path: Path) -> None:
     talk = b'{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}\n' * 40
     ran = tap("--record", tmp_path / "talk.jsonl", "--max-size", "1K", "--max-files", "2", talk=talk, folder=tmp_path)
@@ -150,6 +173,8 @@ def test_the_end_of_tap_names_the_files_of_a_recording_in_parts(tmp_path: Path) 
     [
         (["--redact"], "--record"),
         (["--max-size", "1M"], "--record"),
+        (["--max-files", "2"], "--max-size"),
+        (["--record", "talk", "--max-files", "10"], "--max-size"),
         (["--record", "talk", "--max-size", "many"], "not a size"),
         (["--record", "talk", "--max-size", "0"], "not a size"),
         (["--record", "talk", "--redact-pattern", "("], "regular expression"),

@@ -53,11 +53,13 @@ def tap(
         ),
     ] = None,
     max_files: Annotated[
-        int,
+        int | None,
         typer.Option(
-            metavar="N", min=1, help="With --max-size: how many of the newest files are kept. Older files are removed."
+            metavar="N",
+            min=1,
+            help="With --max-size: how many of the newest files are kept. Older files are removed. Default: 10.",
         ),
-    ] = 10,
+    ] = None,
     report: Annotated[
         Path | None,
         typer.Option(
@@ -97,13 +99,15 @@ def tap(
     """
     from acpgen import judge, recording
     from acpgen import tap as work
-    from acpgen.tape import Tape
+    from acpgen.tape import MOST_FILES, Tape
     from acpgen.validate import breach_as_json
 
     formats: dict[str, Callable[[Breach], str]] = {"text": str, "json": breach_as_json}
     as_line = chosen_format(format_, formats)
     if record is None and (redact or redact_pattern or max_size is not None):
         raise typer.BadParameter("--redact, --redact-pattern and --max-size need --record FILE")
+    if max_size is None and max_files is not None:
+        raise typer.BadParameter("--max-files needs --max-size BYTES: without it, a recording is one file")
     most = _bytes(max_size) if max_size is not None else None
     keeps = _redactor(redact_pattern or ()) if redact or redact_pattern else None
     code = 2
@@ -114,7 +118,7 @@ def tap(
                 name, references
             )  # a wrong name is told before the agent starts; the validators are made while it runs
         out = stack.enter_context(recording.created(report)) if report is not None else None
-        tape = stack.enter_context(Tape(record, most, max_files)) if record is not None else None
+        tape = stack.enter_context(Tape(record, most, max_files or MOST_FILES)) if record is not None else None
 
         def say(sentence: str) -> None:
             with contextlib.suppress(OSError):  # nobody listens, and the conversation goes on
