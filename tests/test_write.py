@@ -336,6 +336,26 @@ def test_killed_at_any_step_the_old_tree_or_the_new_one_stands(
             break
 
 
+def test_killed_at_any_step_among_files_of_others_each_file_is_whole_and_the_next_run_leaves_nothing_beside(
+    tmp_path: Path,
+) -> None:
+    old, new = {"a": "1", "b/c": "1", "gone": "1", "same": "1"}, {"a": "2", "b/c": "2", "more/d": "2", "same": "1"}
+    for number in count():
+        out = tmp_path / str(number)
+        write([Tree(out, old, shared=True)])
+        (out / "theirs").write_text("theirs")
+        killed = killed_at(number, [Tree(out, new, shared=True)])
+        held = {path: text for path, text in contents(out).items() if ".acpgen-" not in path}
+        assert held.pop("theirs") == b"theirs"
+        assert all(text in (b"1", b"2") for path, text in held.items() if path != MANIFEST)
+        write([Tree(out, new, shared=True)])
+        assert contents(out) == {**encoded(new), "theirs": b"theirs"}
+        assert not list(out.rglob("*.acpgen-*"))
+        if not killed:
+            assert number > 10
+            break
+
+
 def test_killed_between_two_renames_the_next_run_starts_from_the_old_tree(out: Path) -> None:
     write([Tree(out, OLD)])
     out.rename(out.with_name(".out.acpgen-old"))

@@ -14,7 +14,10 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Placing:
-    """What a folder is to gain and to lose. `first` and `last` are the manifest before anything else changes, and after."""
+    """What a folder is to gain and to lose. `first` and `last` are the manifest before anything else changes, and after.
+
+    `listed` are the files that `first` names: all that this run or an earlier one may have put something beside.
+    """
 
     folder: Path
     manifest: str
@@ -22,6 +25,7 @@ class Placing:
     last: str
     written: Mapping[str, str]
     removed: tuple[str, ...]
+    listed: tuple[str, ...]
 
 
 def is_behind_link(folder: Path, path: str) -> bool:
@@ -84,16 +88,23 @@ def _put_back(aside: Path, place: Path) -> None:
 
 
 def _finish(placing: Placing) -> None:
-    """Drop what was put aside and folders that are empty now, and say in the manifest what stands."""
-    beside = _beside(placing.folder / placing.manifest, "new")
-    _write(beside, placing.last)
-    os.replace(beside, placing.folder / placing.manifest)
-    for path in (placing.manifest, *placing.written, *placing.removed):
-        _beside(placing.folder / path, "old").unlink(missing_ok=True)
+    """Drop what was put aside, by this run or one that was killed, and folders that are empty now.
+
+    The manifest says what stands only when all of it is gone: until then the next run has something to finish.
+    """
+    for path in placing.listed:
+        if is_behind_link(placing.folder, path):
+            continue
+        for kind in ("old", "new"):
+            _beside(placing.folder / path, kind).unlink(missing_ok=True)
     for path in placing.removed:
         for parent in (placing.folder / path).relative_to(placing.folder).parents[:-1]:
             with contextlib.suppress(OSError):
                 (placing.folder / parent).rmdir()
+    manifest = placing.folder / placing.manifest
+    _beside(manifest, "old").unlink(missing_ok=True)
+    _write(_beside(manifest, "new"), placing.last)
+    os.replace(_beside(manifest, "new"), manifest)
 
 
 def _write(path: Path, text: str) -> None:

@@ -15,7 +15,8 @@ def save(folder: Path, written: Mapping[str, str], removed: Iterable[str] = ()) 
     """Write and remove files of a folder. Each is there whole or as it was; a failure puts back what was done. Raises `Faults`.
 
     A path that is absolute is taken as it is. Files whose names begin with a dot are written last: killed between two files, the base
-    of an adoption still is the old one, and adopting again does the rest.
+    of an adoption still is the old one, and adopting again does the rest. What a killed run left beside files is removed when the next
+    one in these folders has succeeded.
     """
     paths = sorted(written, key=lambda path: (path.startswith("."), path))
     places = [folder / path for path in (*removed, *paths)]
@@ -44,6 +45,16 @@ def save(folder: Path, written: Mapping[str, str], removed: Iterable[str] = ()) 
             for beside in (_beside(each, "new"), *([] if each in kept else [_beside(each, "old")])):
                 with contextlib.suppress(OSError):
                     beside.unlink(missing_ok=True)
+    for parent in {at.parent for at in places}:
+        _tidy(parent)
+
+
+def _tidy(folder: Path) -> None:
+    """Remove what runs that were killed left beside the files of a folder."""
+    with contextlib.suppress(OSError):
+        for left in [*folder.glob(".*.acpgen-old"), *folder.glob(".*.acpgen-new")]:
+            if left.is_file() and not left.is_symlink():
+                left.unlink()
 
 
 def _beside(path: Path, kind: str) -> Path:

@@ -381,7 +381,8 @@ def _placing(tree: Tree) -> Placing:
     change, files = compare(tree), _with_manifest(tree.files)
     before = _listed(tree.folder) - {MANIFEST}
     written = {path: files[path] for path in change.written if path != MANIFEST}
-    return Placing(tree.folder, MANIFEST, _manifest({*before, *tree.files}), files[MANIFEST], written, change.removed)
+    listed = tuple(sorted({*before, *tree.files}))
+    return Placing(tree.folder, MANIFEST, _manifest(listed), files[MANIFEST], written, change.removed, listed)
 
 
 # --- replacing -------------------------------------------------------------------------------------------------------
