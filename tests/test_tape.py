@@ -251,6 +251,18 @@ def redacted(message: object, sender: str = "client", redactor: Redactor | None 
         {"text": '["curl", "-u", "me:SECRET"] or [curl, -u, me:SECRET]'},
         {"text": 'redis-cli -a SECRET; 7z x -pSECRET a.7z; openssl enc -pass pass:SECRET; mysql -p"SECRET'},
         {"url": f"https://{'SECRET' * 6}@host/x.git"},
+        {"Env": {"KEY": "SECRET"}, "HEADERS": {"X": "SECRET"}, "httpHeaders": {"X": "SECRET"}},
+        {"http_headers": {"X": "SECRET"}, "requestHeaders": [{"name": "X", "value": "SECRET"}], "env": "KEY=SECRET"},
+        {"env": {"dev": {"KEY": "SECRET"}}, "headers": {"X": ["SECRET", {"y": "SECRET"}]}},
+        {"env": [["KEY", "SECRET"], {"name": "KEY", "value": ["SECRET"]}]},
+        {"password": {"value": "SECRET"}, "credentials": [{"login": "SECRET", "more": ["SECRET"]}]},
+        {"_meta": [{"key": "Authorization", "value": "SECRET"}, {"Name": "x-api-key", "Value": "SECRET"}]},
+        {"_meta": [{"name": "TOKEN", "value": ["SECRET"]}, {"id": "api_key", "value": {"text": "SECRET"}}]},
+        {"bearer": "SECRET", "jwt": "SECRET", "auth": {"user": "SECRET", "pass": "SECRET"}, "pwd": "SECRET"},
+        {"accessTokenValue": "SECRET", "privateKeyPem": "SECRET", "token_2": "SECRET"},
+        {"url": "https://host/?sig=SECRET&X-Amz-Signature=SECRET&code=SECRET"},
+        {"properties": {"env": {"KEY": "SECRET"}, "password": "SECRET"}},
+        {"command": "docker", "args": ["run", "-e", "KEY=SECRET", "--env=KEY=SECRET", "-eKEY=SECRET", "image"]},
     ],
 )
 def test_secrets_and_files_are_not_recorded_and_the_shape_stays(params: dict[str, Any]) -> None:
@@ -259,6 +271,26 @@ def test_secrets_and_files_are_not_recorded_and_the_shape_stays(params: dict[str
     assert "SECRET" not in json.dumps(found).replace("AWS_SECRET_ACCESS_KEY", "")
     assert shape(found) == shape(message)
     assert redacted(found) == found
+
+
+def test_a_form_that_asks_for_a_secret_stays_a_form() -> None:
+    fields = {"password": {"type": "string", "title": "Password"}, "headers": {"type": "array", "title": "Headers"}}
+    message = {"method": "elicitation/create", "params": {"requestedSchema": {"type": "object", "properties": fields}}}
+    assert redacted(message) == message
+
+
+def test_of_two_names_of_one_setting_either_may_be_that_of_a_secret() -> None:
+    for names in ('"name":"TOKEN","name":"x"', '"name":"x","name":"TOKEN"'):
+        line = f'{{"method":"x","params":[{{{names},"value":"SECRET"}}]}}'
+        assert b"SECRET" not in Redactor().line("client", line.encode())
+
+
+@pytest.mark.parametrize("content", [["SECRET"], {"a": {"b": "SECRET"}}])
+def test_the_content_of_a_file_is_not_recorded_in_a_wrong_form_either(content: object) -> None:
+    write = {"id": 8, "method": "fs/write_text_file", "params": {"path": "/a", "content": content}}
+    assert "SECRET" not in json.dumps(redacted(write))
+    assert "SECRET" not in json.dumps(redacted({**write, "params": ["/a", "SECRET"]}))
+    assert "SECRET" not in json.dumps(redacted({"id": 9, "result": {"content": content}}))
 
 
 def shape(value: Any) -> Any:
@@ -327,6 +359,7 @@ def test_no_play_with_ids_brings_a_file_into_a_recording(asked: tuple[object, ..
         '{"command":"mysql -p","args":["shop"]}',
         "curl -u me https://a -o out",
         "all tests pass: 12",
+        "docker exec -e web && see https://host/?encode=1&signed=no",
     ],
 )
 def test_what_only_looks_like_a_secret_option_stays(text: str) -> None:

@@ -19,12 +19,20 @@ _CALLED: Final = (
     r"(?:token|secret|passw(?:or)?d|passphrase|(?:api|access|private|account|shared|signing|encryption|master)[-_]?key"
     r"|authorization|cookie|credential|(?<=[_-])pass|(?<=[_-])pwd)s?"
 )
-SECRET_KEYS: Final = re.compile(rf"(?i){_CALLED}$")
-"""Names whose text is a secret, by their ends: of fields, of settings, of options of a command."""
+SECRET_KEYS: Final = re.compile(
+    rf"(?i)(?:{_CALLED}(?:[_-]?(?:value|pem|\d{{1,9}}))?|^_?(?:auth|bearer|jwt|passcode|pass_word|pass|pwd|otp))$"
+)
+"""Names whose text is a secret, mostly by their ends: of fields, of settings, of options of a command."""
 NOT_SECRET: Final = frozenset({"progressToken"})
 """Names that look like one and are not: MCP's progress tokens are ids."""
-SETTINGS: Final = frozenset({"env", "headers", "envVars", "environment"})
-"""Fields that hold pairs of names and values, as a list or as an object: every value goes."""
+SETTINGS: Final = re.compile(
+    r"(?:^|[_-]|(?<=[a-z])(?=[EH]))(?i:headers|env|environment|env(?:ironment)?[_-]?var(?:iable)?s)$"
+)
+"""Fields that hold pairs of names and values, as a list or as an object: every value goes, at any depth."""
+CALLED_BY: Final = frozenset({"name", "key", "header", "id", "field"})
+"""Members that say what the `value` beside them is, in lower case."""
+SCHEMAS: Final = frozenset({"properties", "patternProperties", "$defs", "definitions"})
+"""Fields whose members are schemas: what is below `password` there is not a password."""
 CONTENTS: Final = frozenset({"oldText", "newText"})
 """Fields that hold the text of files: diffs."""
 RAW: Final = frozenset({"rawInput", "rawOutput"})
@@ -69,7 +77,7 @@ _NAMED: Final = tuple(
         (rf"--(?i:[a-z-]{{0,40}}{_CALLED}\s{{1,8}}\")", r'[^"\n]+'),
         (rf"--(?i:[a-z-]{{0,40}}{_CALLED}\s{{1,8}}')", r"[^'\n]+"),
         (rf"--(?i:[a-z-]{{0,40}}{_CALLED}\s{{1,8}})", _BARE),
-        (r"(?i:[?&]key=)", r"[^&\s#]+"),
+        (r"(?i:[?&#](?:key|code|sig|(?:[a-z]{1,20}-){0,4}(?:signature|security-token|credential))=)", r"[^&\s#]+"),
         (r"(?i:\b[a-z][a-z0-9+.-]{0,30}://[^\s/:@]{0,200}:)", r"[^\s/@]{1,200}(?=@)"),
         (r"(?i:\b[a-z][a-z0-9+.-]{0,30}://)", r"[^\s/:@]{20,200}(?=@)"),
     )
@@ -152,59 +160,81 @@ class Redactor:
         fields: frozenset[str] = frozenset(),
         *,
         is_tool: bool = False,
-        all_goes: bool = False,
+        is_schema: bool = False,
         program: str = "",
     ) -> Any:
-        """A value below `key` without what is redacted. The text of `fields` goes, in a tool call that of content, or all.
+        """A value below `key` without what is redacted. All text of `fields` goes, and in a tool call that of content.
 
-        `program` is what a list of arguments is for.
+        `program` is what a list of arguments is for; `is_schema` where `key` names a value that this describes.
         """
-        all_goes = all_goes or key in RAW
+        if isinstance(value, str | bool | int | float | None):
+            return self._text(value, key) if _is_text(value) else value
+        if key in RAW or key in CONTENTS:
+            return _emptied(value, "")
+        if SETTINGS.search(key) and not is_schema:
+            return [_setting(each) for each in value] if is_array(value) else _emptied(value, "")
+        if _is_secret(key) and not is_schema:
+            return _emptied(value, key, kept=frozenset({"type"}))
         if isinstance(value, _Pairs):
             is_tool = is_tool or _is_tool_call(value, key)
             gone = fields | _contents(value, key, is_tool=is_tool)
             program = next((one for name, one in value.items if name == "command" and _is_text(one)), "")
-            settings = key in SETTINGS
             return _Pairs(
                 [
                     (
                         name,
-                        _without(name)
-                        if _is_text(one) and (settings or name in gone)
-                        else self._value(one, name, is_tool=is_tool, all_goes=all_goes, program=program),
+                        _emptied(one, name, kept=frozenset({"type"}))
+                        if name in gone
+                        else self._value(
+                            one, name, is_tool=is_tool, is_schema=key in SCHEMAS and _is_schema(one), program=program
+                        ),
                     )
                     for name, one in value.items
                 ]
             )
-        if is_array(value):
-            if key in SETTINGS:
-                return [self._setting(each) for each in value]
-            if value and all(map(_is_text, value)):
-                value = secret_options.in_words(value, program)
-            named = [False, *(_is_text(each) and _OPTION.fullmatch(each) is not None for each in value)]
-            return [
-                REDACTED if after and _is_text(each) else self._value(each, key, is_tool=is_tool, all_goes=all_goes)
-                for after, each in zip(named, value, strict=False)
-            ]
-        if not _is_text(value):
-            return value
-        if all_goes or key in CONTENTS or (SECRET_KEYS.search(key) and key not in NOT_SECRET):
+        if value and all(map(_is_text, value)):
+            value = secret_options.in_words(value, program)
+        named = [False, *(_is_text(each) and _OPTION.fullmatch(each) is not None for each in value)]
+        return [
+            REDACTED if (after or fields) and _is_text(each) else self._value(each, key, fields, is_tool=is_tool)
+            for after, each in zip(named, value, strict=False)
+        ]
+
+    def _text(self, value: str, key: str) -> str:
+        if key in RAW or key in CONTENTS or _is_secret(key) or SETTINGS.search(key):
             return REDACTED
         value = secret_options.in_text(value)
         for said in _NAMED:
             value = said.sub(rf"\g<1>{REDACTED}", value)
         return self._shapes.sub(REDACTED, value)
 
-    def _setting(self, value: Any) -> Any:
-        """An entry of a list of names and values."""
-        if not isinstance(value, _Pairs):
-            return REDACTED if _is_text(value) else value
+
+def _is_secret(name: str) -> bool:
+    """Whether what has this name is a secret."""
+    return SECRET_KEYS.search(name) is not None and name not in NOT_SECRET
+
+
+def _is_schema(value: Any) -> bool:
+    """Whether a value looks like a schema, which says what a secret is like and holds none."""
+    return isinstance(value, _Pairs) and any(
+        name in ("type", "$ref", "const", "enum", "oneOf", "anyOf") for name, _ in value.items
+    )
+
+
+def _emptied(value: Any, key: str, kept: frozenset[str] = frozenset()) -> Any:
+    """A value without any text, but for that of the members `kept`: their tags."""
+    if isinstance(value, _Pairs):
         return _Pairs(
-            [
-                (name, one if name in ("name", "type") else REDACTED if _is_text(one) else one)
-                for name, one in value.items
-            ]
+            [(name, one if name in kept and _is_text(one) else _emptied(one, name, kept)) for name, one in value.items]
         )
+    if is_array(value):
+        return [_emptied(each, key, kept) for each in value]
+    return _without(key) if _is_text(value) else value
+
+
+def _setting(value: Any) -> Any:
+    """An entry of a list of names and values, without its value."""
+    return _emptied(value, "", kept=frozenset({"name", "type"}))
 
 
 def _number(value: Any) -> str:
@@ -224,12 +254,13 @@ def _is_tool_call(value: _Pairs, key: str) -> bool:
 def _contents(value: _Pairs, key: str, *, is_tool: bool) -> frozenset[str]:
     """The fields of an object whose text is the content of a file, the output of a command, or the value of a secret."""
     named = {name: one for name, one in value.items if _is_text(one)}
-    called = named.get("name", "")
+    is_secret = any(name.lower() in CALLED_BY and _is_text(one) and _is_secret(one) for name, one in value.items)
     gone = {
         "blob": True,
         "text": "uri" in named or key == "patch" or is_tool,
         "data": named.get("type") in ("image", "audio") or key == "output" or "terminalId" in named,
-        "value": SECRET_KEYS.search(called) is not None and called not in NOT_SECRET,
+        "value": is_secret,
+        "Value": is_secret,
     }
     return frozenset(name for name, is_gone in gone.items() if is_gone)
 

@@ -51,6 +51,7 @@ OPTIONS: Final = (
     SecretOption("openssl", "-[kK]$"),
     SecretOption("keytool|jarsigner", "-(?:store|key|deststore|srcstore)pass$"),
     SecretOption("snmp(?:get|walk|set|bulkget|bulkwalk)", "-[cAX]"),
+    SecretOption("docker|podman|nerdctl", "-e|--env(?:=|$)", kept="[^=]*="),
     SecretOption("docker|podman|buildah|skopeo|helm|oras|nerdctl|crane|az", "-p", behind="login"),
 )
 """Options whose names are no words for secrets. Those that are, such as `--password`, are found in any command."""
