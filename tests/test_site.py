@@ -154,6 +154,21 @@ def test_every_link_and_anchor_of_the_site_leads_somewhere(built: Path) -> None:
     assert count > 20_000
 
 
+def test_an_element_stands_around_a_word_of_code_only_where_it_has_a_colour(installed: None) -> None:
+    configuration = (ROOT / "templates/docs/site/mkdocs.yml").read_text("utf-8")
+    name = re.search(r"^  - (\S+:Highlighting)\b", configuration, re.MULTILINE)
+    assert name, "the site generator is not told"
+    text = '{"a": [1, true, "<b>"],\n "c": {}}'
+    page = pytest.importorskip("markdown").markdown(
+        f"```json\n{text}\n```", extensions=[name[1], "pymdownx.superfences"]
+    )
+    assert re.findall(r'<span class="(\w+)">([^<]+)</span>', page) == [
+        *(("nt", '"a"'), ("mi", "1"), ("kc", "true"), ("s2", '"&lt;b&gt;"')),
+        ("nt", '"c"'),
+    ]
+    assert html.unescape(re.sub(r"<[^>]+>", "", page)).strip() == text
+
+
 def test_no_page_asks_another_host_for_anything(built: Path) -> None:
     for path, page in parsed(built).items():
         for resource_ in page.resources:
