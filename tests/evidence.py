@@ -1,9 +1,9 @@
-"""Schemas and test suites that others published, for the tests: what is pinned, where it is, and the command that brings it.
+"""Published schemas and test suites for the tests: which are pinned, where they are, and the command that downloads them.
 
     python tests/evidence.py
 
-brings what `evidence.toml` pins to `tests/.evidence/`. pip and npm fetch it, each from the registries that it is set up for, and every
-archive must have the pinned hash. An archive that is there already is not fetched again.
+downloads the packages that `evidence.toml` pins to `tests/.evidence/`. pip and npm fetch them from their configured registries, and
+every archive must have the pinned hash. An archive that is already present is not fetched again.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ COMMAND: Final = "python tests/evidence.py"
 
 @dataclass(frozen=True)
 class Package:
-    """A package of a registry, and what its files are called here. A name that ends in a slash is that of a folder."""
+    """A package of a registry, and the names of its files here. The name of a folder ends in a slash."""
 
     registry: Literal["npm", "pypi"]
     name: str
@@ -52,13 +52,13 @@ class Package:
 
 @dataclass(frozen=True)
 class Pins:
-    """What packages carry, and what none does, with the reason why."""
+    """The pinned packages, and the files that no package contains, with the reason."""
 
     packages: tuple[Package, ...]
     apart: Mapping[str, str]
 
     def brings(self, name: str) -> bool:
-        """Whether a package carries a file or folder of this name."""
+        """Whether a package contains a file or folder of this name."""
         return any(
             name == there or (there.endswith("/") and f"{name}/".startswith(there))
             for package in self.packages
@@ -68,7 +68,7 @@ class Pins:
 
 @cache
 def pins(file: Path = PINS) -> Pins:
-    """What `evidence.toml` says."""
+    """The contents of `evidence.toml`."""
     text = tomllib.loads(file.read_text("utf-8"))
     return Pins(
         tuple(Package(**package) for package in text["package"]), {row["path"]: row["reason"] for row in text["apart"]}
@@ -79,18 +79,18 @@ def pins(file: Path = PINS) -> Pins:
 
 
 def places() -> tuple[Path, ...]:
-    """Where evidence is looked for: what was brought stands before what is kept apart."""
+    """The folders of evidence, in the order of the search: downloaded files before those that no package contains."""
     return FOLDER / "files", SHARED / "data", SHARED
 
 
 def path(name: str) -> Path:
-    """The file or folder of a name, or where it would be."""
+    """The path of a file or folder, whether it exists or not."""
     found = [place / name for place in places()]
     return next((each for each in found if each.exists()), found[0])
 
 
 def known(*patterns: str) -> list[str]:
-    """The names of files that are pinned or at hand, in order. A test that goes through them needs each."""
+    """The names of files that are pinned or present, in order. A test that iterates over them needs each."""
     pinned = {there for package in pins().packages for there in package.files.values()}
     at_hand = {
         each.relative_to(place).as_posix()
@@ -102,7 +102,7 @@ def known(*patterns: str) -> list[str]:
 
 
 def need(*names: str) -> None:
-    """Skip the test where one of these is not at hand, or fail it in CI, where all that packages carry has been brought."""
+    """Skip the test if one of these is missing; in CI, where all packages have been downloaded, fail it."""
     for name in names:
         if not path(name).exists():
             _missing(name)
@@ -111,13 +111,13 @@ def need(*names: str) -> None:
 def _missing(name: str) -> NoReturn:
     reason = pins().apart.get(name)
     if reason is not None:
-        pytest.skip(f"no package carries {name}: {reason}")
+        pytest.skip(f"no package contains {name}: {reason}")
     assert pins().brings(name), f"{name} is not in {PINS.name}"
-    lack(f"{name} was not brought: {COMMAND}")
+    lack(f"{name} is missing; run: {COMMAND}")
 
 
 def lack(reason: str) -> NoReturn:
-    """Skip a test that lacks what others published, or fail it in CI."""
+    """Skip a test whose published files are missing, or fail it in CI."""
     if os.environ.get("CI"):
         pytest.fail(reason, pytrace=False)
     pytest.skip(reason)
@@ -127,7 +127,7 @@ def lack(reason: str) -> NoReturn:
 
 
 class Fault(Exception):
-    """Why a package could not be brought, in one line."""
+    """Why a package could not be downloaded, in one line."""
 
 
 Fetch = Callable[[Package, Path], None]
@@ -135,7 +135,7 @@ Fetch = Callable[[Package, Path], None]
 
 
 def main() -> int:
-    """Bring everything, and tell all that is wrong."""
+    """Download everything, and print every fault."""
     faults = list(bring(pins().packages, FOLDER))
     for fault in faults:
         print(f"evidence: {fault}", file=sys.stderr)
@@ -143,7 +143,7 @@ def main() -> int:
 
 
 def bring(packages: tuple[Package, ...], folder: Path, fetch: Fetch | None = None) -> Iterator[Fault]:
-    """Fetch the archives that are missing, then unpack what the tests read, as a whole or not at all."""
+    """Fetch the missing archives, then unpack the files that tests read, all or none."""
     archives, files, fresh = folder / "archives", folder / "files", folder / "files.new"
     archives.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(fresh, ignore_errors=True)
@@ -161,7 +161,7 @@ def bring(packages: tuple[Package, ...], folder: Path, fetch: Fetch | None = Non
 
 
 def held(package: Package, archives: Path, fetch: Fetch) -> Path:
-    """The archive of a package, which has the pinned hash."""
+    """The archive of a package, with the pinned hash."""
     archive = archives / f"{package.registry}-{package.name.replace('/', '-')}-{package.version}"
     if not archive.exists() or digest(archive, package.integrity) != package.integrity:
         with tempfile.TemporaryDirectory(dir=archives) as made:
@@ -169,13 +169,13 @@ def held(package: Package, archives: Path, fetch: Fetch) -> Path:
             (fetched,) = Path(made).iterdir()
             found = digest(fetched, package.integrity)
             if found != package.integrity:
-                raise Fault(f"{package} is not what {PINS.name} pins: {found} instead of {package.integrity}")
+                raise Fault(f"{package} has the hash {found}, but {PINS.name} pins {package.integrity}")
             fetched.replace(archive)
     return archive
 
 
 def digest(file: Path, like: str) -> str:
-    """The hash of a file, written as the registry writes the pinned one: npm in base 64, PyPI in base 16."""
+    """The hash of a file, in the format of the registry: base 64 for npm, base 16 for PyPI."""
     name = "sha512" if like.startswith("sha512") else "sha256"
     found = hashlib.new(name, file.read_bytes())
     base64_ = base64.b64encode(found.digest()).decode()
@@ -197,7 +197,7 @@ def unpack(package: Package, archive: Path, folder: Path) -> None:
 
 
 def members(archive: Path) -> Iterator[tuple[str, bytes]]:
-    """The files of a tar or zip archive. None has a name that leads out of it."""
+    """The files of a tar or zip archive. No name leads out of the archive."""
     if zipfile.is_zipfile(archive):
         with zipfile.ZipFile(archive) as zipped:
             for name in zipped.namelist():
@@ -212,14 +212,14 @@ def members(archive: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def inside(name: str) -> str:
-    """The name of a member, which stays in its archive."""
+    """The name of a member, which must not lead out of its archive."""
     if name.startswith("/") or ".." in name.split("/"):
         raise Fault(f"an archive has the member {name!r}, which leads out of it")
     return name
 
 
 def from_npm(package: Package, into: Path) -> None:
-    """Fetch the archive, and run nothing of it."""
+    """Fetch the archive, and run nothing in it."""
     try:
         program = npm()
     except Unreachable as reason:
@@ -228,11 +228,11 @@ def from_npm(package: Package, into: Path) -> None:
 
 
 def from_pypi(package: Package, into: Path) -> None:
-    """pip takes the file that has the hash, whatever else there is of the version."""
+    """pip takes the file with the pinned hash, whatever other files the version has."""
     found = shutil.which("pip") or shutil.which("pip3")
     pip = [sys.executable, "-m", "pip"] if importlib.util.find_spec("pip") else [found] if found else None
     if pip is None:
-        raise Fault(f"{package} is on PyPI, and pip is not here: install pip for this Python")
+        raise Fault(f"{package} is on PyPI, and pip is missing: install pip for this Python")
     with tempfile.TemporaryDirectory() as made:
         wanted = Path(made) / "requirements.txt"
         wanted.write_text(f"{package.name}=={package.version} --hash={package.integrity}\n", "utf-8")
@@ -244,14 +244,16 @@ FETCH: Final[Mapping[str, Fetch]] = {"npm": from_npm, "pypi": from_pypi}
 
 
 def call(package: Package, command: list[str], folder: Path) -> None:
-    """Run a client of a registry in a folder; what it says on the way matters only if it fails."""
+    """Run a registry client in a folder; its output is used only if it fails."""
     try:
         ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=600)
     except subprocess.TimeoutExpired:
-        raise Fault(f"{package} was not fetched in ten minutes; is the registry reached?") from None
+        raise Fault(f"{package} was not fetched within ten minutes; check the connection to the registry") from None
     if ran.returncode != 0 or len(list(folder.iterdir())) != 1:
         said = [line for line in f"{ran.stdout}\n{ran.stderr}".splitlines() if "ERR" in line.upper()] or [ran.stderr]
-        raise Fault(f"{package} was not fetched: {said[0].strip() or 'no word why'}; is the registry reached?")
+        raise Fault(
+            f"{package} was not fetched: {said[0].strip() or 'no reason given'}; check the connection to the registry"
+        )
 
 
 if __name__ == "__main__":

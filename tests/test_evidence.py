@@ -113,7 +113,7 @@ def test_an_archive_with_another_hash_is_refused_and_what_was_brought_before_sta
     content, other = tar({"a": b"1"}), tar({"a": b"2"})
     assert list(bring((package(content, {"a": "a"}),), tmp_path, gives(content))) == []
     (fault,) = bring((package(content, {"a": "a"}, "1.1"),), tmp_path, gives(other))
-    assert str(fault).startswith("@a/one 1.1 is not what evidence.toml pins: sha512-")
+    assert re.match(r"@a/one 1\.1 has the hash sha512-\S+, but evidence\.toml pins sha512-", str(fault))
     assert files_below(tmp_path / "files") == {"a": b"1"}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["archives", "files"]
     assert len(list((tmp_path / "archives").iterdir())) == 1
@@ -135,7 +135,8 @@ def test_every_package_is_tried_and_every_fault_is_told(tmp_path: Path) -> None:
     content = tar({"a": b"1"})
     wanted = tuple(package(content, {"a": "a"}, version) for version in ("1.0", "1.1"))
     assert [str(fault) for fault in bring(wanted, tmp_path, fetch)] == [
-        f"@a/one {version} was not fetched: ERROR: no way; is the registry reached?" for version in ("1.0", "1.1")
+        f"@a/one {version} was not fetched: ERROR: no way; check the connection to the registry"
+        for version in ("1.0", "1.1")
     ]
 
 
