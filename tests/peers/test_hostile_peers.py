@@ -269,7 +269,14 @@ def test_messages_with_headers_are_cut_alike_however_they_come(size: int) -> Non
 
 @pytest.mark.parametrize(
     "junk",
-    [b"Content-Length: x\r\n\r\n{}", b"\r\n\r\n", b"z" * 10_000, b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n"],
+    [
+        b"Content-Length: x\r\n\r\n{}",
+        b"\r\n\r\n",
+        b"z" * 10_000,
+        b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n",
+        b"Content-Length: 999999999999999\r\n\r\n",
+        b"Content-Length: 1073741825\r\n\r\n",
+    ],
 )
 def test_after_a_bad_header_nothing_is_guessed(junk: bytes) -> None:
     headers = Headers()

@@ -11,6 +11,8 @@ LIMIT: Final = 64 << 20
 """How many bytes one message may have, where nothing else is asked for: prompts hold images."""
 
 _LONGEST_HEADER: Final = 8 << 10
+_PASSED_OVER: Final = 1 << 30
+"""How long a message that is too long may be for the next one to be looked for behind it."""
 _LENGTH: Final = re.compile(rb"content-length:[ \t]*([0-9]{1,15})[ \t]*", re.IGNORECASE)
 
 
@@ -169,6 +171,11 @@ class Headers:
             if length <= self._limit:
                 self._length = length
                 return True
+            if length > _PASSED_OVER:
+                return self._lose(
+                    found,
+                    f"a header announces {length} bytes, and a message may have {self._limit}",
+                )
             self._skip, begun = length, bytes(self._buffer)
             self._buffer[:] = self._skipped(begun, found)
         if len(self._buffer) >= _LONGEST_HEADER:
