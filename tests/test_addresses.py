@@ -152,6 +152,11 @@ def test_an_anchor_or_an_address_that_stands_twice_is_refused_with_its_places() 
             at="schema.json#/$defs/A", ref="#x", keyword="$ref", places=("schema.json#/$defs/B", "schema.json#/$defs/C")
         ),
     )
+    many = {"A": {"$ref": "#x"}, **{f"B{number}": {"$anchor": "x"} for number in range(1000)}}
+    (fault,) = faults_of({"$defs": many})
+    assert isinstance(fault, SeveralTargets)
+    assert (len(fault.places), fault.more) == (4, 996)
+    assert "or one of 996 more places" in fault.what()
     addressed = {"A": {"$ref": "urn:x:y"}, "B": {"$id": "urn:x:y", **TEXT}, "C": {"$id": "urn:x:y"}}
     assert [type(fault) for fault in faults_of({"$defs": addressed})] == [SeveralTargets]
     del addressed["A"]

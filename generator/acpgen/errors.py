@@ -349,15 +349,20 @@ class DanglingReference(Fault):
 
 @dataclass
 class SeveralTargets(Fault):
-    """A reference that leads elsewhere from each of several places, or to several documents of one address."""
+    """A reference that leads elsewhere from each of several places, or to several documents of one address.
+
+    `places` are some of those that it can mean, and `more` is the number of the others.
+    """
 
     ref: str
     keyword: str
     places: tuple[str, ...]
+    more: int = 0
 
     def what(self) -> str:
+        others = f" or one of {self.more} more places" if self.more else ""
         return (
-            f"'{self.keyword}' points to {shown(self.ref)}, which can mean {' or '.join(self.places)}. "
+            f"'{self.keyword}' points to {shown(self.ref)}, which can mean {' or '.join(self.places)}{others}. "
             f"Bindings need a reference with one target: write a '$ref' to the intended one."
         )
 

@@ -63,6 +63,9 @@ _HOLDING: Final = (*MAPS, "dependencies")
 _TOLD: Final = frozenset(row.name for row in TABLE)
 """Keywords of JSON Schema and of the dialect. Any other key of a schema is told."""
 
+MOST_NAMED: Final = 5
+"""Places that a fault names of those that one reference can mean."""
+
 LONGEST_TITLE = 80
 """Characters of a title that can be a name. A longer one is a description."""
 
@@ -336,8 +339,9 @@ class _Collector:
             return "#"
         targets = self.addresses.found(place, keyword, ref)
         if len(targets) > 1:
-            places = tuple(each.at for each in targets)
-            self.faults.append(SeveralTargets(at=place.at, ref=ref, keyword=keyword, places=places))
+            named = targets if len(targets) <= MOST_NAMED else targets[: MOST_NAMED - 1]
+            places, more = tuple(each.at for each in named), len(targets) - len(named)
+            self.faults.append(SeveralTargets(at=place.at, ref=ref, keyword=keyword, places=places, more=more))
             return "#"
         found = self._schema_at(*targets)
         if found is None or not self._reach(found):
