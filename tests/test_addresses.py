@@ -127,6 +127,15 @@ def test_files_refer_to_each_other_by_path_and_by_address() -> None:
     assert origin(made, "B", "a") == "schema.json#/$defs/A"
 
 
+def test_relative_identifiers_of_files_count_as_written_where_no_address_fits() -> None:
+    files = {
+        "common/thing.json": {"$id": "common/thing.json", "type": "object", "properties": {"a": TEXT}},
+        "ping/event.json": {"$id": "ping$event", "properties": {"thing": {"$ref": "common/thing.json"}}},
+    }
+    made = bundle(documents(files))
+    assert origin(made, "Event", "thing") == "common/thing.json#"
+
+
 @pytest.mark.parametrize(
     "ref", ["#/$defs/A/properties/x", "#/$defs/A/anyOf/0", "#/$defs/A/not", "#/properties/properties"]
 )

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import unquote, urldefrag, urljoin
+from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 from acpgen.pointers import pointer, pointer_parts
 from acpgen.schema.drafts import MODERN, Draft, address, draft_of
@@ -56,6 +56,8 @@ class Addresses:
         self._given = given
         self._resources: dict[SchemaPlace, Resource] = {}
         self._by_address: defaultdict[str, dict[SchemaPlace, None]] = defaultdict(dict)
+        self._written: dict[str, str] = {}
+        self._by_written: defaultdict[str, dict[SchemaPlace, None]] = defaultdict(dict)
         self._anchors: defaultdict[tuple[SchemaPlace, str], dict[SchemaPlace, None]] = defaultdict(dict)
         self._holders: defaultdict[str, dict[SchemaPlace, SchemaPlace]] = defaultdict(dict)
         self._uses: list[tuple[SchemaPlace, str, str]] = []
@@ -119,6 +121,9 @@ class Addresses:
             self._resources[place] = Resource(place, base, draft)
             self._divided.add(place.path)
             self._by_address[address(base)][place] = None
+            if not place.parts and not urlsplit(location).scheme:
+                self._written[place.path] = location
+                self._by_written[address(location)][place] = None
         if fragment and draft.names_by_fragment:
             self._anchors[self.around(place).place, unquote(fragment)][place] = None
 
@@ -136,7 +141,10 @@ class Addresses:
         return absolute in self._by_address
 
     def targets(self, place: SchemaPlace, ref: str) -> tuple[SchemaPlace, ...]:
-        """The places that a plain reference leads to: none if it dangles, several if an address or an anchor occurs twice."""
+        """The places that a plain reference leads to: none if it dangles, several if an address or an anchor occurs twice.
+
+        If nothing has the address, relative identifiers of files count as they are written, whatever the folders of the files.
+        """
         try:
             location, fragment = urldefrag(ref)
             neighbour = address_of(beside(place.path, location))
@@ -145,7 +153,9 @@ class Addresses:
         roots: Iterable[SchemaPlace] = (self.around(place).place,)
         if location:
             known = (address(location), self.absolute(place, ref), neighbour)
-            roots = next((self._by_address[each] for each in known if each in self._by_address), ())
+            roots = next((self._by_address[each] for each in known if each in self._by_address), None) or (
+                self._by_written.get(address(_joined(self._written.get(place.path, ""), location)), ())
+            )
         name = unquote(fragment)
         if name and not name.startswith("/"):
             return tuple(found for root in roots for found in self._anchors.get((root, name), ()))
