@@ -355,6 +355,9 @@ COMMANDS: Final = [
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_every_command_that_reads_schemas_takes_references(here: Path, command: tuple[str, ...]) -> None:
     (here / "messages.jsonl").write_text("", "utf-8")
+    method = {"type": "object", "x-method": "pay", "x-side": "agent"}
+    value = {**BILL, "$defs": {**BILL["$defs"], "PayRequest": method, "PayResponse": method}}
+    (here / "bill.json").write_text(json.dumps(value), "utf-8")
     without = CliRunner().invoke(cli.app, command)
     assert without.exit_code == (0 if "language" in command else 2)  # a file is included in itself
     assert CliRunner().invoke(cli.app, [*command, *REF]).exit_code == 0

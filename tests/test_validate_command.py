@@ -192,6 +192,15 @@ def test_any_schema_file_judges(tmp_path: Path) -> None:
     assert b"/params/count: an integer is expected" in ran.stdout
 
 
+@pytest.mark.parametrize("options", [[], ["--session"]])
+def test_a_schema_without_methods_judges_no_messages(tmp_path: Path, options: list[str]) -> None:
+    (tmp_path / "thing.json").write_text('{"$defs": {"Thing": {"type": "object", "properties": {"a": {}}}}}')
+    message = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    ran = acpgen("validate", "--protocol", "thing.json", *options, given=lines(message), cwd=tmp_path)
+    assert (ran.returncode, ran.stdout) == (2, b"")
+    assert "thing.json: the verdict on a stream of messages cannot be made: no profile finds" in ran.stderr.decode()
+
+
 def test_the_version_is_the_one_that_initialize_names() -> None:
     info = {"name": "a", "version": "1"}
     asked = {

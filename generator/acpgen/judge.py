@@ -102,15 +102,22 @@ def _configured(name: str) -> Profile | None:
 
 
 def _require_two_peers(strict: Strict, name: str) -> None:
-    """Raise `Faults` for messages in other frames than JSON-RPC's, and for more than two sides: who sent what cannot be told then."""
+    """Raise `Faults` for a schema without methods, messages in other frames than JSON-RPC's, and more than two sides: who sent what cannot
+    be told then.
+    """
     sides = [side for side in strict.contract.sides if side != "proxy"]
-    reason = ""
-    if strict.contract.envelope == "dap":
+    reason, remedy = "", "Generate the package, and call its validate for each message with who sent it"
+    if not strict.contract.methods:
+        reason = "no profile finds a method in its schema"
+        remedy = (
+            "Name the profile that says where the methods stand: --methods FILE. To judge values that are no messages, generate the "
+            "package, and call its validate_as"
+        )
+    elif strict.contract.envelope == "dap":
         reason = "its messages have the frames of the Debug Adapter Protocol"
     elif len(sides) > 2:
         reason = f"it has {len(sides)} sides: {', '.join(sides)}"
     if reason:
-        remedy = "Generate the package, and call its validate for each message with who sent it"
         raise Faults(
             [Unsupported(at=name, subject="the verdict on a stream of messages", reason=reason, remedy=remedy)]
         )

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
-from acpgen import material, stamp
+from acpgen import ir, material, stamp
 from acpgen.config import Config, quoted, read_names
 from acpgen.errors import (
     BadSetting,
@@ -32,7 +33,6 @@ from acpgen.schema.load import NO_REFERENCES, References, Source, parse, place, 
 from acpgen.write import Change, Files, Tree, difference, write
 
 if TYPE_CHECKING:
-    from acpgen import ir
     from acpgen.provenance import Code
     from acpgen.publish.versions import Version
     from acpgen.schema.bundle import Bundle
@@ -230,7 +230,7 @@ def single(
     parts = tuple(Part(schema, None, target, package, options=options) for target in dict.fromkeys(targets))
     return Work(
         at="--target",
-        outputs=(OutputFolder(Path(os.path.abspath(out)), parts, key="--option"),),
+        outputs=(OutputFolder(Path(os.path.abspath(out)), parts),),
         kept=user_cache() if kept is None else kept,
         names=read_names(names) if names is not None else {},
         names_at=place(names) if names is not None else "",
@@ -425,6 +425,8 @@ def _meanings(
             faults.extend(located)
     if not faults and {part.label for part in _protocols(outputs)} >= work.protocols:
         faults += [UnusedName(at=f"{work.names_at}: {key}") for key in _unmatched(work, meanings)]
+    if not faults:
+        faults += [fault for output in outputs for fault in _unkept(output, work, meanings)]
     if faults:
         raise Faults(distinct(faults))
     return meanings
@@ -434,6 +436,22 @@ def _unmatched(work: Work, meanings: Meanings) -> list[str]:
     """The entries for all protocols that match nothing in any."""
     missing = [bundled.unmatched for _, bundled in meanings.values()]
     return sorted(key for key in work.names if work.protocols and all(key in unmatched for unmatched in missing))
+
+
+def _unkept(output: OutputFolder, work: Work, meanings: Meanings) -> Iterator[Fault]:
+    """The patterns of `keep-unknown-in` that match no record of any protocol in their output."""
+    parts = [part for part in output.parts if part.target == "python"]
+    patterns = dict.fromkeys(
+        pattern
+        for part in parts
+        for pattern in cast("tuple[str, ...]", _settings(part, output, work).options["keep-unknown-in"])
+    )
+    definitions = [one for part in parts for one in meanings[_reading(part)][0].definitions.values()]
+    records = dict.fromkeys(one.name for one in definitions if isinstance(one, ir.Record))
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in records):
+            at = f"{work.at}: {output.key}.keep-unknown-in" if output.key else "--option: keep-unknown-in"
+            yield UnknownName(at=at, kind="record", name=pattern, hint=did_you_mean(pattern, records))
 
 
 def _trees(
@@ -491,7 +509,7 @@ def _settings(part: Part, output: OutputFolder, work: Work) -> Settings:
     from acpgen.targets import Settings, with_options
 
     settings = Settings(part.package, part.distribution, part.version, part.license, part.prefix)
-    return with_options(part.target, settings, part.options, work.at, output.key)
+    return with_options(part.target, settings, part.options, work.at if output.key else "--option", output.key)
 
 
 def _located(fault: Fault, work: Work, source: Source) -> Fault:

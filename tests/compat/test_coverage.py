@@ -47,6 +47,24 @@ def test_definitions_beside_a_root_that_does_not_refer_to_them_are_compared() ->
     assert relations(report) == ("no", "yes", "no", "yes")
 
 
+@pytest.mark.parametrize(
+    "around",
+    [
+        {"contentMediaType": "application/json", "contentSchema": {"$ref": "#/$defs/Thing"}},
+        {"if": {"$ref": "#/$defs/Thing"}},
+        {"anyOf": [{"minLength": 2}, {"contentSchema": {"items": {"$ref": "#/$defs/Thing"}}}]},
+    ],
+)
+def test_a_definition_by_which_no_value_of_a_message_is_judged_is_compared_as_a_document(around: Schema) -> None:
+    def document(thing: Schema) -> Schema:
+        return {"type": "object", "properties": {"text": {"type": "string", **around}}, "$defs": {"Thing": thing}}
+
+    report = compared(document(THING), document(NARROWER))
+    assert [(each.rule, each.severity, each.location) for each in report.findings] == [
+        ("required-field-added", "breaking", "Thing.b")
+    ]
+
+
 def test_a_definition_that_no_method_reaches_is_compared_as_a_document() -> None:
     card, method = {"Card": THING}, {"GoRequest": go({"id": STRING}, ("id",))}
     report = compared(protocol({**card, **method}), protocol({"Card": NARROWER, **method}))

@@ -130,6 +130,7 @@ def test_one_run_writes_several_reports(folder: Path) -> None:
     [
         (["--output", "htm=r"], "--output: there is no format 'htm'. Did you mean 'html'?"),
         (["--output", "html="], "--output: 'html=' must be FORMAT=FILE"),
+        (["--output", "json"], "--output: 'json' must be FORMAT=FILE such as json=report.json"),
         (["--output", "text=-", "--output", "-"], "a place of its own"),
         (["--output", "html=r", "--output", "json=./r"], "a place of its own"),
         (["--output", "html=r", "--format", "json"], "--format: 'json' must be left out"),

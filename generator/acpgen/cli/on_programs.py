@@ -248,8 +248,8 @@ def probe(
         list[str] | None,
         typer.Option(
             "--output",
-            metavar="FORMAT=FILE",
-            help="Write a report to this file, or to - (standard output). May be repeated.",
+            metavar="[FORMAT=]FILE",
+            help="Write the report to this file; - is standard output. May be repeated.",
         ),
     ] = None,
 ) -> None:

@@ -52,6 +52,9 @@ def _read(given: str, plain: str, known: Sequence[str], faults: list[Fault]) -> 
     name, file = pair.groups() if pair else (plain, given)
     if pair and name not in known:
         faults.append(_unknown("--output", name, known))
+    if not pair and given in known:
+        expected = f"FORMAT=FILE such as {given}=report.{given}, or another name of a file: this one is a format"
+        faults.append(BadSetting(at="--output", key=shown(given), expected=expected))
     if not file or "\0" in file:
         expected = "FORMAT=FILE such as html=report.html, FILE, or - for standard output"
         faults.append(BadSetting(at="--output", key=shown(given), expected=expected))

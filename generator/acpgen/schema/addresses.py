@@ -148,14 +148,14 @@ class Addresses:
         try:
             location, fragment = urldefrag(ref)
             neighbour = address_of(beside(place.path, location))
+            written = address(_joined(self._written.get(place.path, ""), location))
         except ValueError:
             return ()
         roots: Iterable[SchemaPlace] = (self.around(place).place,)
         if location:
             known = (address(location), self.absolute(place, ref), neighbour)
-            roots = next((self._by_address[each] for each in known if each in self._by_address), None) or (
-                self._by_written.get(address(_joined(self._written.get(place.path, ""), location)), ())
-            )
+            as_written = self._by_written.get(written, dict[SchemaPlace, None]())
+            roots = next((self._by_address[each] for each in known if each in self._by_address), as_written)
         name = unquote(fragment)
         if name and not name.startswith("/"):
             return tuple(found for root in roots for found in self._anchors.get((root, name), ()))

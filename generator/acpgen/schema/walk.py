@@ -96,6 +96,14 @@ def inside(schema: object) -> Iterator[tuple[tuple[str, ...], Schema]]:
             pending.extend(reversed([((*keys, *below), child) for below, child in children(node)]))
 
 
+def unjudged(schema: Schema) -> Iterator[object]:
+    """The schemas directly below `schema` that judge no value: that of a text's content, and a condition on which nothing depends."""
+    if "contentSchema" in schema:
+        yield schema["contentSchema"]
+    if "if" in schema and schema.keys().isdisjoint(("then", "else")):
+        yield schema["if"]
+
+
 def demands(schema: Schema) -> Schema:
     """A schema without what two definitions that are one may differ in: words, and the name that one of them asks for."""
     spend()

@@ -97,21 +97,23 @@ def _are_texts(value: object) -> bool:
 def checked(
     declared: Sequence[Option], given: Mapping[str, object], at: str, key: str, faults: list[Fault]
 ) -> Mapping[str, Value]:
-    """The value of every declared option: the given one, else its default. What is wrong goes to `faults`, named below `key`.
+    """The value of every declared option: the given one, else its default. What is wrong goes to `faults`, named below `key`
+    where that is not empty.
 
     Text stands for a boolean, an integer or a list with commas where it says so: the command line has nothing else.
     """
     by_name = {option.name: option for option in declared}
     found: dict[str, Value] = {option.name: option.default for option in declared}
     for name, value in given.items():
+        named = f"{key}.{name}" if key else name
         option = by_name.get(name)
         if option is None:
             hint = did_you_mean(name, by_name) or "This target has no options."
-            faults.append(UnknownKey(at=at, key=f"{key}.{name}", hint=hint))
+            faults.append(UnknownKey(at=at, key=named, hint=hint))
             continue
         fitting = next(_readings(option, value), None)
         if fitting is None:
-            faults.append(BadSetting(at=at, key=f"{key}.{name}", expected=option.expected))
+            faults.append(BadSetting(at=at, key=named, expected=option.expected))
         else:
             found[name] = fitting
     return found

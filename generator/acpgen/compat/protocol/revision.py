@@ -17,7 +17,7 @@ from acpgen.schema.bundle import Bundle
 from acpgen.schema.equality import key_of
 from acpgen.schema.keywords import PROSE
 from acpgen.schema.unions import branches_of
-from acpgen.schema.walk import ASSERTIONS, Schema, inside, is_array, is_object, references
+from acpgen.schema.walk import ASSERTIONS, Schema, inside, is_array, is_object, references, unjudged
 
 _SAID: Final = ASSERTIONS | {"then", "else"}
 """The keywords of a root that say anything of values."""
@@ -339,7 +339,8 @@ class Revised:
         """The definitions that each definition refers to, as the source has it and as the bundle has it."""
         written = self.bundle.definitions
         return {
-            name: self.bundle.references.get(name, frozenset()).union(references(schema)) & written.keys()
+            name: (self.bundle.references.get(name, frozenset()).union(references(schema)) & written.keys())
+            - (_behind_what_judges_nothing(schema) if _MAY_JUDGE_NOTHING.search(self.texts.get(name, "")) else set())
             for name, schema in written.items()
         }
 
@@ -391,7 +392,25 @@ _STATEMENTS: Final = frozenset(
 _OF_FIELDS: Final = _STATEMENTS - {"x-batch", "x-unknown"}
 """Those of fields."""
 
+_MAY_JUDGE_NOTHING: Final = re.compile('"(?:contentSchema|if)"')
+
 _OF_CONTENT: Final = ("contentMediaType", "contentSchema")
+
+
+def _behind_what_judges_nothing(schema: Schema) -> set[str]:
+    """The definitions that a schema refers to only where no value is judged by it."""
+    found = {name for _, node in inside(schema) for part in unjudged(node) for name in references(part)}
+    return found and found - set(references(_judging(schema)))
+
+
+def _judging(schema: Any) -> Any:
+    """A schema without what is in it and judges nothing."""
+    if is_array(schema):
+        return [_judging(item) for item in schema]
+    if not is_object(schema):
+        return schema
+    left_out = [id(part) for part in unjudged(schema)]
+    return {key: _judging(value) for key, value in schema.items() if id(value) not in left_out}
 
 
 def _reads(definition: ir.Definition | None, keys: Sequence[str], keyword: str) -> bool:
