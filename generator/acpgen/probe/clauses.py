@@ -199,17 +199,17 @@ REPLAYED: Final = Clause(
     ACP,
     "Session setup: loading sessions",
     "must",
-    "`session/load` replays the whole conversation as `session/update`.",
+    "On `session/load` the agent MUST replay the whole conversation as `session/update` notifications.",
     "acp/v1/session-setup/loading-a-session/2",
 )
 REFUSED_CONTENT: Final = Clause(
-    ACP, "Content", "must", "A prompt with a content block that the agent does not support is refused with -32602."
+    ACP, "Content", "must", "The agent MUST reject a prompt with an unsupported content block with -32602."
 )
 REFUSED_TRANSPORT: Final = Clause(
     ACP,
     "Session setup: MCP servers",
     "must",
-    "A request with an MCP transport that the agent does not support is refused with -32602.",
+    "The agent MUST reject a request with an unsupported MCP transport with -32602.",
 )
 REFUSED_OPTION: Final = Clause(
     ACP,
@@ -221,7 +221,7 @@ ANSWERED_OR_NOT: Final = Clause(
     ACP,
     "Prompt lifecycle: cancellation",
     "must",
-    "A cancelled agent no longer waits for permission: unanswered requests count as refused.",
+    "A cancelled agent MUST stop waiting for permission: it treats unanswered requests as rejected.",
 )
 GREETS: Final = Clause(
     ACP,
