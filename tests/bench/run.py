@@ -1,4 +1,4 @@
-"""Measures acpgen and its bindings beside what people use, and writes the page of the docs about it. Judges nothing; no part of CI.
+"""Measures acpgen and its bindings against the usual alternatives, and writes the page of the docs about it. No part of CI.
 
     .venv/bin/python tests/bench/run.py [PART…]
 
@@ -94,21 +94,21 @@ def page(known: dict[str, Any]) -> str:
         "# Speed",
         "",
         "This page compares the processor time of acpgen and the generated bindings with that of the usual alternatives, as medians of",
-        "paired runs in alternating order. The ratio is ours to theirs, so less is better. The spread shows the effect of a busy machine.",
-        "The goals are those of the project, and *before* is the ratio when they were set; not all are reached.",
+        "paired runs in alternating order. The ratio is acpgen divided by the other, so lower is better. The spread shows the effect of a",
+        "busy machine. The goals are those of the project, not all of which are reached; the earlier ratio is that of when they were set.",
         "`python tests/bench/run.py` writes this page again.",
         "",
         "The messages are 4,000 different ones of a conversation in ACP v1: updates of several kinds, prompts, results. The bindings keep",
         "unknown fields and variants, and refuse duplicate keys; the SDK does neither. Updates of a turn mostly differ in one string. The",
         "decoder and the monitor use that: they do not parse again the beginning and the end that a line shares with an earlier one.",
     ]
-    heads = ("What", "Ours", "Theirs", "Beside", "Before", "Ratio", "Spread", "Goal")
+    heads = ("What", "acpgen", "Other", "Compared with", "Earlier ratio", "Ratio", "Spread", "Goal")
     for part in (one for one in PARTS if one in known):
         table = known[part]
         lines += ["", f"## {part.capitalize()}", "", f"Measured on {table['measured']}: {table['machine']}.", ""]
         lines += [f"| {' | '.join(heads)} |", f"| {' | '.join('---' for _ in heads)} |"]
         lines += [f"| {' | '.join([*row[:4], BEFORE.get(row[0], ''), *row[4:]])} |" for row in table["rows"]]
-    lines += ["", "## Limits", "", "What stands below the goals that are missed, measured by hand:", "", *LIMITS]
+    lines += ["", "## Limits", "", "What prevents reaching the missed goals, measured by hand:", "", *LIMITS]
     return "\n".join(lines) + "\n"
 
 

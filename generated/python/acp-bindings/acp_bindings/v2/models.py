@@ -237,7 +237,7 @@ class AuthMethodTerminal(Model):
 
 
 class AvailableCommandsUpdate(Model):
-    """Says which commands the user can call from now on."""
+    """Reports which commands the user can call from now on."""
 
     session_update: Annotated[
         Literal["available_commands_update"], Field(alias="sessionUpdate")
@@ -293,7 +293,7 @@ class BlobResourceContents(Model):
 
 
 class BooleanPropertySchema(Model):
-    """A field for yes or no."""
+    """A field for a boolean."""
 
     type: Literal["boolean"] = "boolean"
 
@@ -304,7 +304,7 @@ class BooleanPropertySchema(Model):
     """What to enter, shown to the user. Null and omission both mean that there is none."""
 
     default: bool | None = None
-    """What the field holds before the user touches it. Null and omission both mean nothing."""
+    """The initial value of the field. Null and omission both mean none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -360,7 +360,7 @@ class CancelSessionNotification(Model):
 class CancelTerminalRequest(Model):
     """Parameters of `terminal/cancel`: the client asks the agent to stop the process in one terminal. It is allowed
     only while that terminal offers `capabilities.cancel`; an unknown, ended or unstoppable one is refused with
-    -32602. Neither the session's state nor the status of a tool call changes by it.
+    -32602. It changes neither the session's state nor the status of a tool call.
     """
 
     session_id: Annotated[SessionId, Field(alias="sessionId")]
@@ -374,8 +374,8 @@ class CancelTerminalRequest(Model):
 
 
 class CancelTerminalResponse(Model):
-    """Says that the agent has taken the order to stop, not that the process is gone. That follows in a
-    `terminal_update` with an `exitStatus`; the terminal remains and can still be shown.
+    """The result of `terminal/cancel`: the agent has accepted the cancellation, but the process may still run. A
+    `terminal_update` with an `exitStatus` reports its end; the terminal remains and can still be shown.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -384,8 +384,8 @@ class CancelTerminalResponse(Model):
 
 class CancelToolCallRequest(Model):
     """Parameters of `tool_call/cancel`: the client asks the agent to stop one tool call. It is allowed only while that
-    tool call offers `capabilities.cancel`; an unknown, finished or unstoppable tool call is refused with -32602.
-    The state of the session does not change by it.
+    tool call offers `capabilities.cancel`; an unknown, finished or unstoppable tool call is refused with -32602. It
+    does not change the state of the session.
     """
 
     session_id: Annotated[SessionId, Field(alias="sessionId")]
@@ -399,8 +399,9 @@ class CancelToolCallRequest(Model):
 
 
 class CancelToolCallResponse(Model):
-    """Says that the agent has taken the order to stop, not that the work is over. That follows in a `tool_call_update`
-    with a final status: `cancelled`, unless the work was quicker and has `completed` or `failed`.
+    """The result of `tool_call/cancel`: the agent has accepted the cancellation, but the work may still run. A
+    `tool_call_update` with a final status follows: `completed` or `failed` if the work was faster, `cancelled`
+    otherwise.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -431,7 +432,7 @@ class CancelledStopReason(Model, IdleStateUpdate):
     stop_reason: Annotated[Literal["cancelled"], Field(alias="stopReason")] = (
         "cancelled"
     )
-    """Why the work ended. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons have additional fields."""
 
     background: list[BackgroundWork] | None = None
     """The complete list of background work. `[]` means that there is none; null and omission leave it unspecified. An
@@ -467,8 +468,8 @@ class ClientCapabilities(Model):
     """
 
     elicitation: ElicitationCapabilities | None = None
-    """In which ways the client can ask the user for input on behalf of the agent. Null and omission both mean that it
-    cannot.
+    """The modes in which the client can ask the user for input on behalf of the agent. Null and omission both mean
+    none.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -490,7 +491,7 @@ class CloseSessionRequest(Model):
 
 
 class CloseSessionResponse(Model):
-    """Says that the session is closed. The agent sends nothing more for it on this connection."""
+    """The result of `session/close`: the session is closed. The agent sends nothing more for it on this connection."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -571,13 +572,13 @@ class CompactionUpdate(Model):
     """The progress of the compaction."""
 
     summary: list[ContentBlock] | None | MISSING = MISSING
-    """What remains of the shortened part, to show to the user, complete. Null and `[]` both empty it.
+    """The complete summary of the shortened part, to show to the user. Null and `[]` both clear it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
     error: str | None | MISSING = MISSING
-    """What went wrong, in words for the user. Null removes it.
+    """A description of the error, for the user. Null removes it.
 
     Null clears the value; omitted leaves it unchanged.
     """
@@ -591,19 +592,19 @@ class CompactionUpdate(Model):
 
 
 class CompleteElicitationNotification(Model):
-    """Parameters of `elicitation/complete`: the agent says that what the user was sent to a web page for is done. It
+    """Parameters of `elicitation/complete`: the agent reports that the interaction on the web page is complete. It
     does not change the state of the session.
     """
 
     elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
-    """The elicitation that is done."""
+    """The elicitation that is complete."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ConfigOptionUpdate(Model):
-    """Says that the options of the session have changed other than by the client's request."""
+    """Reports that the options of the session have changed without a request of the client."""
 
     session_update: Annotated[
         Literal["config_option_update"], Field(alias="sessionUpdate")
@@ -658,10 +659,10 @@ class AgentThoughtChunk(ContentChunk):
 
 
 class Cost(Model):
-    """What a session has cost since its beginning."""
+    """The cost of a session since its start."""
 
     amount: Number
-    """The sum, in units of `currency`."""
+    """The amount, in units of `currency`."""
 
     currency: str
     """The unit: for money a code of ISO 4217 such as `EUR`, otherwise a word such as `credits`."""
@@ -746,7 +747,7 @@ class DiffAdd(DiffPathChange):
 
 
 class DiffDelete(DiffPathChange):
-    """The file is gone."""
+    """The file was deleted."""
 
     operation: Literal["delete"] = "delete"
 
@@ -765,7 +766,7 @@ class DiffDelete(DiffPathChange):
 
 
 class DiffModify(DiffPathChange):
-    """The file has new content in its old place."""
+    """The content of the file has changed."""
 
     operation: Literal["modify"] = "modify"
 
@@ -794,7 +795,7 @@ class DiffPathPairChange(Model):
 
 
 class DiffCopy(DiffPathPairChange):
-    """The file came about as a copy of another."""
+    """The file is a copy of another file."""
 
     operation: Literal["copy"] = "copy"
 
@@ -813,7 +814,7 @@ class DiffCopy(DiffPathPairChange):
 
 
 class DiffMove(DiffPathPairChange):
-    """The file has a new place or name, and perhaps new content."""
+    """The file was moved or renamed, and may have new content."""
 
     operation: Literal["move"] = "move"
 
@@ -832,7 +833,7 @@ class DiffMove(DiffPathPairChange):
 
 
 class ElicitationAcceptAction(Model):
-    """What goes with the answer `accept`."""
+    """The fields of the answer `accept`."""
 
     action: Literal["accept"] = "accept"
 
@@ -846,7 +847,7 @@ class ElicitationAcceptAction(Model):
 
 
 class ElicitationCancelAction(Model):
-    """The question was closed without an answer."""
+    """The user dismissed the question without an answer."""
 
     action: Literal["cancel"] = "cancel"
 
@@ -855,7 +856,7 @@ class ElicitationCancelAction(Model):
 
 
 class ElicitationCapabilities(Model):
-    """In which ways a client can ask the user for input."""
+    """The modes in which a client can ask the user for input."""
 
     form: ElicitationFormCapabilities | None = None
     """Present (`{}` is enough) if the client can show a form. Null and omission both mean that it cannot."""
@@ -870,7 +871,7 @@ class ElicitationCapabilities(Model):
 
 
 class ElicitationDeclineAction(Model):
-    """The user refused to answer."""
+    """The user explicitly declined."""
 
     action: Literal["decline"] = "decline"
 
@@ -921,8 +922,8 @@ class ElicitationSessionScope(Model):
     """The session."""
 
     tool_call_id: Annotated[ToolCallId | None, Field(alias="toolCallId")] = None
-    """The tool call in whose course the input is needed, for instance when an MCP server asks for it. Null and
-    omission both mean that it is for the session as a whole.
+    """The tool call that needs the input, for instance because an MCP server asks for it. Null and omission both mean
+    that it is for the session as a whole.
     """
 
 
@@ -958,7 +959,7 @@ class EndTurnStopReason(Model, IdleStateUpdate):
     state: Literal["idle"] = "idle"
 
     stop_reason: Annotated[Literal["end_turn"], Field(alias="stopReason")] = "end_turn"
-    """Why the work ended. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons have additional fields."""
 
     background: list[BackgroundWork] | None = None
     """The complete list of background work. `[]` means that there is none; null and omission leave it unspecified. An
@@ -1018,7 +1019,7 @@ class Error(Model):
 
 
 class ErrorStopReason(Model, IdleStateUpdate):
-    """What goes with the reason `error`."""
+    """The fields of the reason `error`."""
 
     session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
         "state_update"
@@ -1027,7 +1028,7 @@ class ErrorStopReason(Model, IdleStateUpdate):
     state: Literal["idle"] = "idle"
 
     stop_reason: Annotated[Literal["error"], Field(alias="stopReason")] = "error"
-    """Why the work ended. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons have additional fields."""
 
     error: Error | None = None
     """The failure, in the form of a JSON-RPC error. Null and omission both mean that it is not given; agents give it
@@ -1082,7 +1083,7 @@ class ForkSessionResponse(Model):
     """The agent's answer to `session/fork`."""
 
     session_id: Annotated[SessionId, Field(alias="sessionId")]
-    """The new session, as named in everything that follows."""
+    """The id of the new session, used by all later messages."""
 
     config_options: Annotated[
         list[SessionConfigOption] | MISSING, Field(alias="configOptions")
@@ -1196,15 +1197,15 @@ class Implementation(Model):
 
 
 class InitializeRequest(Model):
-    """Parameters of `initialize`: the first request on every connection, sent by the client. It settles which version
-    both sides speak and what each of them can do.
+    """Parameters of `initialize`: the first request on every connection, sent by the client. It negotiates the version
+    of the protocol and the capabilities of both sides.
     """
 
     protocol_version: Annotated[ProtocolVersion, Field(alias="protocolVersion")]
-    """The newest version that the client speaks."""
+    """The newest version that the client supports."""
 
     info: Implementation
-    """The program that speaks for the client side."""
+    """The name and version of the client's program."""
 
     capabilities: ClientCapabilities = Field(
         default_factory=lambda: ClientCapabilities()
@@ -1222,12 +1223,12 @@ class InitializeResponse(Model):
     """The agent's answer to `initialize`."""
 
     protocol_version: Annotated[ProtocolVersion, Field(alias="protocolVersion")]
-    """The version for this connection: the newest that the agent speaks and that is not newer than the client's. Where
-    there is none, the request fails with -32022. A client that does not speak it closes the connection.
+    """The version for this connection: the newest that the agent supports and that is not newer than the client's. If
+    there is none, the request fails with -32022. A client that does not support the version closes the connection.
     """
 
     info: Implementation
-    """The program that speaks for the agent side."""
+    """The name and version of the agent's program."""
 
     capabilities: AgentCapabilities = Field(default_factory=lambda: AgentCapabilities())
     """What the agent offers to the client. Omission means nothing beyond the basics.
@@ -1264,7 +1265,7 @@ class IntegerPropertySchema(Model):
     """The greatest value allowed. Null and omission both mean no limit."""
 
     default: int | None = None
-    """What the field holds before the user touches it. Null and omission both mean nothing."""
+    """The initial value of the field. Null and omission both mean none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -1290,7 +1291,7 @@ class ListSessionsRequest(Model):
     """
 
     cursor: SessionListCursor | None = None
-    """Where to go on, taken from `nextCursor` of the page before. Null and omission both ask for the first page."""
+    """The start of the page, from `nextCursor` of the previous page. Null and omission both request the first page."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -1376,14 +1377,14 @@ class LoginAuthRequest(Model):
 
 
 class LoginAuthResponse(Model):
-    """Says that the user is logged in."""
+    """The result of `auth/login`: the user is logged in."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class LogoutAuthRequest(Model):
-    """Parameters of `auth/logout`: the client asks the agent to forget the login. It is allowed when the agent listed
+    """Parameters of `auth/logout`: the client asks the agent to log the user out. It is allowed when the agent listed
     at least one authentication method.
     """
 
@@ -1392,14 +1393,14 @@ class LogoutAuthRequest(Model):
 
 
 class LogoutAuthResponse(Model):
-    """Says that the user is logged out."""
+    """The result of `auth/logout`: the user is logged out."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class MaxTokensStopReason(Model, IdleStateUpdate):
-    """The limit of tokens was reached."""
+    """The token limit was reached."""
 
     session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
         "state_update"
@@ -1410,7 +1411,7 @@ class MaxTokensStopReason(Model, IdleStateUpdate):
     stop_reason: Annotated[Literal["max_tokens"], Field(alias="stopReason")] = (
         "max_tokens"
     )
-    """Why the work ended. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons have additional fields."""
 
     background: list[BackgroundWork] | None = None
     """The complete list of background work. `[]` means that there is none; null and omission leave it unspecified. An
@@ -1426,7 +1427,7 @@ class MaxTokensStopReason(Model, IdleStateUpdate):
 
 
 class MaxTurnRequestsStopReason(Model, IdleStateUpdate):
-    """The limit of requests to the model for one piece of work was reached."""
+    """The limit of model requests for one piece of work was reached."""
 
     session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
         "state_update"
@@ -1437,7 +1438,7 @@ class MaxTurnRequestsStopReason(Model, IdleStateUpdate):
     stop_reason: Annotated[Literal["max_turn_requests"], Field(alias="stopReason")] = (
         "max_turn_requests"
     )
-    """Why the work ended. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons have additional fields."""
 
     background: list[BackgroundWork] | None = None
     """The complete list of background work. `[]` means that there is none; null and omission leave it unspecified. An
@@ -1545,7 +1546,7 @@ class MultiSelectPropertySchema(Model):
     """The values to choose from."""
 
     default: list[str] | None = None
-    """The values that are chosen before the user touches the field. Null and omission both mean none."""
+    """The values that are selected initially. Null and omission both mean none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -1585,7 +1586,7 @@ class NewSessionResponse(Model):
     """
 
     session_id: Annotated[SessionId, Field(alias="sessionId")]
-    """The new session, as named in everything that follows."""
+    """The id of the new session, used by all later messages."""
 
     config_options: Annotated[
         list[SessionConfigOption] | MISSING, Field(alias="configOptions")
@@ -1623,7 +1624,7 @@ class NoStopReason(Model, IdleStateUpdate):
     """Metadata that a sender attaches under keys of its own."""
 
     stop_reason: Annotated[None, Field(alias="stopReason")] = None
-    """Why the work ended. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons have additional fields."""
 
     if TYPE_CHECKING:
 
@@ -1631,8 +1632,8 @@ class NoStopReason(Model, IdleStateUpdate):
 
 
 class Notice(Model):
-    """A word from the agent to the user that is not part of the conversation and is not replayed. The agent cannot
-    rely on its being seen, and no capability is needed to send it.
+    """A message from the agent to the user that is not part of the conversation and is not replayed. The agent cannot
+    assume that the user sees it, and needs no capability to send it.
     """
 
     session_update: Annotated[Literal["notice"], Field(alias="sessionUpdate")] = (
@@ -1640,10 +1641,10 @@ class Notice(Model):
     )
 
     severity: NoticeSeverity
-    """How serious it is, which guides how it looks."""
+    """The severity, which guides the display."""
 
     title: Annotated[str, Field(min_length=1)]
-    """What there is to say, in plain text that is complete by itself. It is never empty."""
+    """The message, in plain text that is complete by itself. It is never empty."""
 
     description: str | None = None
     """Details or advice, in plain text. Null and omission both mean that there is none."""
@@ -1670,7 +1671,7 @@ class NumberPropertySchema(Model):
     """The greatest value allowed. Null and omission both mean no limit."""
 
     default: Number | None = None
-    """What the field holds before the user touches it. Null and omission both mean nothing."""
+    """The initial value of the field. Null and omission both mean none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
@@ -1698,10 +1699,10 @@ class PlanEntry(Model):
     """One step of a plan."""
 
     content: str
-    """What is to be done, in words for the user."""
+    """The task, described for the user."""
 
     priority: PlanEntryPriority
-    """How much the step matters."""
+    """The priority of the step."""
 
     status: PlanEntryStatus
     """The progress of the step."""
@@ -1799,8 +1800,9 @@ class PromptRequest(Model):
 
 
 class PromptResponse(Model):
-    """Says that the message has its place in the conversation. The agent does not answer before that, and the answer
-    does not say that the work is done. How the work proceeds and when it ends is reported by `state_update`.
+    """The result of `session/prompt`: the message was inserted into the conversation. The agent does not answer before
+    that, and the result does not say that the work is done. `state_update` reports the progress and the end of the
+    work.
     """
 
     message_id: Annotated[MessageId, Field(alias="messageId")]
@@ -1813,7 +1815,7 @@ class PromptResponse(Model):
 
 
 class RefusalStopReason(Model, IdleStateUpdate):
-    """The agent declined to go on."""
+    """The agent refused to continue."""
 
     session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
         "state_update"
@@ -1822,7 +1824,7 @@ class RefusalStopReason(Model, IdleStateUpdate):
     state: Literal["idle"] = "idle"
 
     stop_reason: Annotated[Literal["refusal"], Field(alias="stopReason")] = "refusal"
-    """Why the work ended. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons have additional fields."""
 
     background: list[BackgroundWork] | None = None
     """The complete list of background work. `[]` means that there is none; null and omission leave it unspecified. An
@@ -1838,7 +1840,7 @@ class RefusalStopReason(Model, IdleStateUpdate):
 
 
 class ReplayFromStart(Model):
-    """Playback of everything that the agent has kept. It has no settings."""
+    """Replays everything that the agent has kept. It has no fields."""
 
     type: Literal["start"] = "start"
 
@@ -1924,9 +1926,9 @@ class RequestPermissionResponse(Model):
 
 
 class RequiresActionStateUpdate(Model):
-    """All work in the foreground waits for the user, for instance for a permission. An open request alone is not
-    enough, if other work continues or only background work waits; and its answer alone does not end the state: the
-    agent says `running` or `idle` next.
+    """All work in the foreground waits for the user, for instance for a permission. A pending request alone does not
+    mean this state, if other work continues or only background work waits. The answer alone does not end the state:
+    the agent reports `running` or `idle` next.
     """
 
     session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
@@ -1945,7 +1947,7 @@ class RequiresActionStateUpdate(Model):
 
 
 class ResourceLink(Model):
-    """A pointer to a resource, such as a file, without its contents."""
+    """A link to a resource, such as a file, without its contents."""
 
     type: Literal["resource_link"] = "resource_link"
 
@@ -1980,12 +1982,12 @@ class ResourceLink(Model):
 
 
 class ResumeSessionRequest(Model):
-    """Parameters of `session/resume`: the client takes up an existing session, by default without hearing its history
-    again. The request fails with -32000 if the user has to log in first.
+    """Parameters of `session/resume`: the client reopens an existing session, by default without a replay of its
+    history. The request fails with -32000 if the user has to log in first.
     """
 
     session_id: Annotated[SessionId, Field(alias="sessionId")]
-    """The session to take up."""
+    """The session to resume."""
 
     cwd: AbsolutePath
     """The session's own working directory. An agent may refuse any other with -32602."""
@@ -2008,8 +2010,8 @@ class ResumeSessionRequest(Model):
     """
 
     replay_from: Annotated[ReplayFrom | None, Field(alias="replayFrom")] = None
-    """From where to replay the conversation, that place included. Null and omission both mean no replay. An agent
-    refuses a place that it does not support with -32602 rather than choose another.
+    """The position from which to replay the conversation, inclusive. Null and omission both mean no replay. An agent
+    rejects a position that it does not support with -32602 and does not choose another.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -2131,8 +2133,8 @@ class SessionConfigBoolean(Model):
     """What the option does, shown to the user. Null and omission both mean that there is none."""
 
     category: SessionConfigOptionCategory | None = None
-    """What sort of setting it is, for its place and shortcut in the interface only. Null and omission both mean none
-    in particular.
+    """The category of the option, which affects only its place and shortcut in the user interface. Null and omission
+    both mean no category.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -2145,7 +2147,7 @@ class SessionConfigSelect(Model):
     type: Literal["select"] = "select"
 
     current_value: Annotated[SessionConfigValueId, Field(alias="currentValue")]
-    """The value in force, one of those in `options`."""
+    """The current value, one of those in `options`."""
 
     options: SessionConfigSelectOptions
     """The values to choose from, at least one. No two have the same `value`, not even in different groups."""
@@ -2160,8 +2162,8 @@ class SessionConfigSelect(Model):
     """What the option does, shown to the user. Null and omission both mean that there is none."""
 
     category: SessionConfigOptionCategory | None = None
-    """What sort of setting it is, for its place and shortcut in the interface only. Null and omission both mean none
-    in particular.
+    """The category of the option, which affects only its place and shortcut in the user interface. Null and omission
+    both mean no category.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -2359,10 +2361,10 @@ class StringPropertySchema(Model):
     """A regular expression, in the syntax of ECMA-262, that the text must match. Null and omission both mean none."""
 
     format: StringFormat | None = None
-    """What the text must be. Null and omission both mean anything."""
+    """The format of the text. Null and omission both mean any text."""
 
     default: str | None = None
-    """What the field holds before the user touches it. Null and omission both mean nothing."""
+    """The initial value of the field. Null and omission both mean none."""
 
     enum: Annotated[list[str] | None, Field(min_length=1)] = None
     """The values to choose from, at least one, shown as they are. Null and omission both mean that the choice is not
@@ -2411,8 +2413,8 @@ class TerminalCancelCapabilities(Model):
 
 
 class TerminalCapabilities(Model):
-    """What a terminal lets the client ask of it. It changes over the life of the terminal; one that cannot be read
-    offers nothing.
+    """The operations that a terminal offers to the client. They may change while the terminal exists; a terminal whose
+    value cannot be decoded offers none.
     """
 
     cancel: TerminalCancelCapabilities | None = None
@@ -2528,8 +2530,8 @@ class TerminalUpdate(Model):
     """
 
     capabilities: TerminalCapabilities | None | MISSING = MISSING
-    """What the client may ask of this terminal at this moment, complete. Null withdraws everything; a new terminal
-    offers nothing.
+    """The operations that the terminal currently offers to the client, complete. Null removes all; a new terminal
+    offers none.
 
     Null clears the value; omitted leaves it unchanged.
     """
@@ -2603,8 +2605,8 @@ class ToolCallCancelCapabilities(Model):
 
 
 class ToolCallCapabilities(Model):
-    """What a tool call lets the client ask of it. It changes over the life of the tool call; one that cannot be read
-    offers nothing.
+    """The operations that a tool call offers to the client. They may change while the tool call exists; a tool call
+    whose value cannot be decoded offers none.
     """
 
     cancel: ToolCallCancelCapabilities | None = None
@@ -2733,8 +2735,8 @@ class ToolCallUpdate(Model):
     """
 
     capabilities: ToolCallCapabilities | None | MISSING = MISSING
-    """What the client may ask of this tool call at this moment, complete. Null withdraws everything; a new tool call
-    offers nothing.
+    """The operations that the tool call currently offers to the client, complete. Null removes all; a new tool call
+    offers none.
 
     Null clears the value; omitted leaves it unchanged.
     """
@@ -2932,8 +2934,8 @@ class SessionUnknownCreateElicitationRequest(UnknownCreateElicitationRequest):
     """The session."""
 
     tool_call_id: Annotated[ToolCallId | None, Field(alias="toolCallId")] = None
-    """The tool call in whose course the input is needed, for instance when an MCP server asks for it. Null and
-    omission both mean that it is for the session as a whole.
+    """The tool call that needs the input, for instance because an MCP server asks for it. Null and omission both mean
+    that it is for the session as a whole.
     """
 
 
@@ -3247,8 +3249,8 @@ class UnknownSessionConfigOption(Unknown):
     """What the option does, shown to the user. Null and omission both mean that there is none."""
 
     category: SessionConfigOptionCategory | None = None
-    """What sort of setting it is, for its place and shortcut in the interface only. Null and omission both mean none
-    in particular.
+    """The category of the option, which affects only its place and shortcut in the user interface. Null and omission
+    both mean no category.
     """
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -3344,7 +3346,7 @@ class UnknownSetSessionConfigOptionRequest(Unknown):
     """
 
     value: Any
-    """The value, in whatever form its type demands."""
+    """The value, in the form that its type requires."""
 
     if TYPE_CHECKING:
 
@@ -3431,8 +3433,8 @@ class UnsupportedProtocolVersionErrorData(Model):
 
 
 class UpdateSessionNotification(Model):
-    """Parameters of `session/update`: the agent tells the client what happens in a session: messages, tool calls,
-    plans, states and more. It may come whenever the session exists, during playback of its history too.
+    """Parameters of `session/update`: the agent reports to the client what happens in a session: messages, tool calls,
+    plans, states and more. The agent may send it whenever the session exists, during a replay too.
     """
 
     session_id: Annotated[SessionId, Field(alias="sessionId")]
@@ -3446,7 +3448,7 @@ class UpdateSessionNotification(Model):
 
 
 class UsageUpdate(Model):
-    """How full the context of the language model is, and what the session has cost so far."""
+    """The use of the model's context window, and the cost of the session so far."""
 
     session_update: Annotated[Literal["usage_update"], Field(alias="sessionUpdate")] = (
         "usage_update"
@@ -3459,7 +3461,7 @@ class UsageUpdate(Model):
     """The tokens for which the context has room."""
 
     cost: Cost | None | MISSING = MISSING
-    """What the session has cost since its beginning. Null takes the last figure back; omission leaves it as it was.
+    """The cost of the session since its start. Null removes the last value; omission keeps it.
 
     Null clears the value; omitted leaves it unchanged.
     """

@@ -88,7 +88,7 @@ class RemoteAgent(peers.Remote):
     async def auth_logout(
         self, params: LogoutAuthRequest | None = None, /
     ) -> LogoutAuthResponse:
-        """The client asks the agent to forget the login. It is allowed when the agent listed at least one
+        """The client asks the agent to log the user out. It is allowed when the agent listed at least one
         authentication method.
         """
         result: LogoutAuthResponse = await self.connection.request(
@@ -110,8 +110,8 @@ class RemoteAgent(peers.Remote):
         return result
 
     async def initialize(self, params: InitializeRequest, /) -> InitializeResponse:
-        """The first request on every connection, sent by the client. It settles which version both sides speak and
-        what each of them can do.
+        """The first request on every connection, sent by the client. It negotiates the version of the protocol and the
+        capabilities of both sides.
         """
         result: InitializeResponse = await self.connection.request("initialize", params)
         return result
@@ -183,8 +183,8 @@ class RemoteAgent(peers.Remote):
     async def session_resume(
         self, params: ResumeSessionRequest, /
     ) -> ResumeSessionResponse:
-        """The client takes up an existing session, by default without hearing its history again. The request fails
-        with -32000 if the user has to log in first.
+        """The client reopens an existing session, by default without a replay of its history. The request fails with
+        -32000 if the user has to log in first.
 
         Needs the capability `capabilities.session` of the agent.
         """
@@ -234,8 +234,8 @@ class RemoteAgent(peers.Remote):
         self, params: CancelTerminalRequest, /
     ) -> CancelTerminalResponse:
         """The client asks the agent to stop the process in one terminal. It is allowed only while that terminal offers
-        `capabilities.cancel`; an unknown, ended or unstoppable one is refused with -32602. Neither the session's
-        state nor the status of a tool call changes by it.
+        `capabilities.cancel`; an unknown, ended or unstoppable one is refused with -32602. It changes neither the
+        session's state nor the status of a tool call.
         """
         result: CancelTerminalResponse = await self.connection.request(
             "terminal/cancel", params
@@ -246,8 +246,8 @@ class RemoteAgent(peers.Remote):
         self, params: CancelToolCallRequest, /
     ) -> CancelToolCallResponse:
         """The client asks the agent to stop one tool call. It is allowed only while that tool call offers
-        `capabilities.cancel`; an unknown, finished or unstoppable tool call is refused with -32602. The state of
-        the session does not change by it.
+        `capabilities.cancel`; an unknown, finished or unstoppable tool call is refused with -32602. It does not
+        change the state of the session.
         """
         result: CancelToolCallResponse = await self.connection.request(
             "tool_call/cancel", params
@@ -276,7 +276,7 @@ class RemoteClient(peers.Remote):
     async def elicitation_complete(
         self, params: CompleteElicitationNotification, /
     ) -> None:
-        """The agent says that what the user was sent to a web page for is done. It does not change the state of the
+        """The agent reports that the interaction on the web page is complete. It does not change the state of the
         session.
 
         Needs the capability `capabilities.elicitation.url` of the client.
@@ -303,8 +303,8 @@ class RemoteClient(peers.Remote):
         return result
 
     async def session_update(self, params: UpdateSessionNotification, /) -> None:
-        """The agent tells the client what happens in a session: messages, tool calls, plans, states and more. It may
-        come whenever the session exists, during playback of its history too.
+        """The agent reports to the client what happens in a session: messages, tool calls, plans, states and more. The
+        agent may send it whenever the session exists, during a replay too.
 
         Needs the capability `capabilities.session` of the agent.
         """
@@ -350,7 +350,7 @@ class Agent(peers.Side):
         raise peers.unserved("auth/login")
 
     async def auth_logout(self, params: LogoutAuthRequest, /) -> LogoutAuthResponse:
-        """The client asks the agent to forget the login. It is allowed when the agent listed at least one
+        """The client asks the agent to log the user out. It is allowed when the agent listed at least one
         authentication method.
         """
         raise peers.unserved("auth/logout")
@@ -366,8 +366,8 @@ class Agent(peers.Side):
         raise peers.unserved("session/set_config_option")
 
     async def initialize(self, params: InitializeRequest, /) -> InitializeResponse:
-        """The first request on every connection, sent by the client. It settles which version both sides speak and
-        what each of them can do.
+        """The first request on every connection, sent by the client. It negotiates the version of the protocol and the
+        capabilities of both sides.
         """
         raise peers.unserved("initialize")
 
@@ -426,8 +426,8 @@ class Agent(peers.Side):
     async def session_resume(
         self, params: ResumeSessionRequest, /
     ) -> ResumeSessionResponse:
-        """The client takes up an existing session, by default without hearing its history again. The request fails
-        with -32000 if the user has to log in first.
+        """The client reopens an existing session, by default without a replay of its history. The request fails with
+        -32000 if the user has to log in first.
 
         Needs the capability `capabilities.session` of the agent.
         """
@@ -465,8 +465,8 @@ class Agent(peers.Side):
         self, params: CancelTerminalRequest, /
     ) -> CancelTerminalResponse:
         """The client asks the agent to stop the process in one terminal. It is allowed only while that terminal offers
-        `capabilities.cancel`; an unknown, ended or unstoppable one is refused with -32602. Neither the session's
-        state nor the status of a tool call changes by it.
+        `capabilities.cancel`; an unknown, ended or unstoppable one is refused with -32602. It changes neither the
+        session's state nor the status of a tool call.
         """
         raise peers.unserved("terminal/cancel")
 
@@ -474,8 +474,8 @@ class Agent(peers.Side):
         self, params: CancelToolCallRequest, /
     ) -> CancelToolCallResponse:
         """The client asks the agent to stop one tool call. It is allowed only while that tool call offers
-        `capabilities.cancel`; an unknown, finished or unstoppable tool call is refused with -32602. The state of
-        the session does not change by it.
+        `capabilities.cancel`; an unknown, finished or unstoppable tool call is refused with -32602. It does not
+        change the state of the session.
         """
         raise peers.unserved("tool_call/cancel")
 
@@ -516,7 +516,7 @@ class Client(peers.Side):
     async def elicitation_complete(
         self, params: CompleteElicitationNotification, /
     ) -> None:
-        """The agent says that what the user was sent to a web page for is done. It does not change the state of the
+        """The agent reports that the interaction on the web page is complete. It does not change the state of the
         session.
 
         Needs the capability `capabilities.elicitation.url` of the client.
@@ -538,8 +538,8 @@ class Client(peers.Side):
         raise peers.unserved("session/request_permission")
 
     async def session_update(self, params: UpdateSessionNotification, /) -> None:
-        """The agent tells the client what happens in a session: messages, tool calls, plans, states and more. It may
-        come whenever the session exists, during playback of its history too.
+        """The agent reports to the client what happens in a session: messages, tool calls, plans, states and more. The
+        agent may send it whenever the session exists, during a replay too.
 
         Needs the capability `capabilities.session` of the agent.
         """

@@ -198,8 +198,7 @@ SessionConfigOptionCategory = TypeAliasType(
         Defined(__name__, "SessionConfigOptionCategory"),
     ],
 )
-"""What sort of setting an option is. Nothing depends on it but looks and shortcuts, and clients cope with an unknown
-category or none.
+"""The category of an option. It affects only display and shortcuts; clients handle an unknown category and none.
 
 - `mode`: How the agent works, for instance asking first or acting at once.
 - `model`: Which language model is used.
@@ -413,7 +412,7 @@ ElicitationSchemaType = TypeAliasType(
 )
 """The type of the schema of a form. There is only one.
 
-- `object`: The form yields an object.
+- `object`: The form returns an object.
 """
 
 ElicitationPropertySchema = TypeAliasType(
@@ -446,7 +445,7 @@ StringFormat = TypeAliasType(
         Defined(__name__, "StringFormat"),
     ],
 )
-"""What the text of a field must be.
+"""The format of a text field.
 
 - `email`: An address for e-mail.
 - `uri`: A URI.
@@ -502,9 +501,7 @@ ProtocolVersion = TypeAliasType(
         "Annotated[int, Field(ge=0, le=65535)]", Defined(__name__, "ProtocolVersion")
     ],
 )
-"""A version of the protocol. The number rises only when old and new no longer understand each other; all else is
-settled by capabilities.
-"""
+"""A version of the protocol. Only breaking changes raise the number; everything else is negotiated by capabilities."""
 
 RequestId = TypeAliasType(
     "RequestId", Annotated["int | str", Shapes(), Defined(__name__, "RequestId")]
@@ -563,7 +560,7 @@ McpServer = TypeAliasType(
         Defined(__name__, "McpServer"),
     ],
 )
-"""An MCP server to which the agent connects for a session. Its tools and data are then at the agent's hand.
+"""An MCP server to which the agent connects for a session. The agent can then use its tools and data.
 
 Unknown values of `type` are kept as `UnknownMcpServer`.
 """
@@ -578,9 +575,9 @@ NoticeSeverity = TypeAliasType(
 )
 """How serious a notice is.
 
-- `info`: Good to know.
-- `warning`: Something may go wrong or is not as it should be.
-- `error`: Something has gone wrong.
+- `info`: Information.
+- `warning`: A warning: something may fail or is not as expected.
+- `error`: An error.
 
 Other values are kept as they are.
 """
@@ -631,10 +628,10 @@ PermissionOptionKind = TypeAliasType(
 """Whether an option allows or rejects, once or always. It guides how the client shows the option; the agent decides
 what the answer does.
 
-- `allow_once`: Go ahead this time, and ask again the next.
-- `allow_always`: Go ahead, and do so in like cases without asking.
-- `reject_once`: Do not go ahead this time, and ask again the next.
-- `reject_always`: Do not go ahead, and refuse like cases without asking.
+- `allow_once`: Allow this operation once, and ask again the next time.
+- `allow_always`: Allow this operation and similar ones from now on, without asking.
+- `reject_once`: Reject this operation once, and ask again the next time.
+- `reject_always`: Reject this operation and similar ones from now on, without asking.
 
 Other values are kept as they are.
 """
@@ -677,11 +674,11 @@ PlanEntryPriority = TypeAliasType(
         Defined(__name__, "PlanEntryPriority"),
     ],
 )
-"""How much a step matters to the whole.
+"""The priority of a step within the plan.
 
-- `high`: The goal depends on it.
-- `medium`: It matters, but the goal can do without.
-- `low`: It would be good to have.
+- `high`: The goal requires it.
+- `medium`: It is important, but the goal does not require it.
+- `low`: It is desirable.
 
 Other values are kept as they are.
 """
@@ -696,10 +693,10 @@ PlanEntryStatus = TypeAliasType(
 )
 """The progress of a step.
 
-- `pending`: Not begun.
+- `pending`: Not started.
 - `in_progress`: Under way.
 - `completed`: Done.
-- `cancelled`: Given up before it was done.
+- `cancelled`: Abandoned before it was complete.
 
 Other values are kept as they are.
 """
@@ -715,7 +712,7 @@ share an id and are still two.
 SessionListCursor = TypeAliasType(
     "SessionListCursor", Annotated["str", Defined(__name__, "SessionListCursor")]
 )
-"""Marks a place in the list of sessions. Only the agent knows what it means; clients send it back as it came."""
+"""A position in the list of sessions. It is opaque: clients send it back unchanged."""
 
 ReplayFrom = TypeAliasType(
     "ReplayFrom",
@@ -725,7 +722,7 @@ ReplayFrom = TypeAliasType(
         Defined(__name__, "ReplayFrom"),
     ],
 )
-"""From where the conversation is replayed, that place included.
+"""The position from which the conversation is replayed, inclusive.
 
 Unknown values of `type` are kept as `UnknownReplayFrom`.
 """
@@ -831,14 +828,14 @@ ToolKind = TypeAliasType(
 
 - `read`: Looks at files or other data.
 - `edit`: Changes the content of files or other data.
-- `delete`: Takes files or data away.
-- `move`: Gives files a new place or name.
-- `search`: Looks for something.
+- `delete`: Deletes files or data.
+- `move`: Moves or renames files.
+- `search`: Searches for something.
 - `execute`: Runs a command or a program.
 - `think`: Reasons or plans without touching anything.
 - `fetch`: Gets data from outside, for instance from the web.
-- `switch_mode`: Puts the session into another mode, that is, changes a configuration option of the category `mode`.
-- `other`: None of the named kinds; the kind of a tool call that states none.
+- `switch_mode`: Switches the mode of the session: changes a configuration option of the category `mode`.
+- `other`: Any other kind; the default.
 
 Other values are kept as they are.
 """

@@ -175,7 +175,7 @@ class ArchiveSessionResponse(Model):
 
 
 class AudioContent(Model):
-    """A recording, carried in the message."""
+    """An audio recording, contained in the message."""
 
     type: Literal["audio"] = "audio"
 
@@ -183,10 +183,10 @@ class AudioContent(Model):
     """Hints about audience and importance. Null and omission both mean none."""
 
     data: str
-    """Bytes of the recording in Base64."""
+    """Bytes of the audio in Base64."""
 
     mime_type: Annotated[str, Field(alias="mimeType")]
-    """Format of the recording, such as `audio/wav`."""
+    """Media type of the audio, such as `audio/wav`."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -691,7 +691,7 @@ class CompleteElicitationNotification(Model):
     """
 
     elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
-    """The elicitation that is done."""
+    """The elicitation that is complete."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -760,7 +760,7 @@ class Cost(Model):
     """An amount with its unit."""
 
     amount: Number
-    """Sum since the session began."""
+    """The amount since the session started."""
 
     currency: str
     """The unit of the amount: three letters of ISO 4217 for money, or a word such as `credits`."""
@@ -818,7 +818,7 @@ class CurrentModeUpdate(Model):
     ] = "current_mode_update"
 
     current_mode_id: Annotated[SessionModeId, Field(alias="currentModeId")]
-    """The mode in force from now on."""
+    """The mode from now on."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -877,7 +877,7 @@ class DisableProviderResponse(Model):
 
 
 class ElicitationAcceptAction(Model):
-    """What comes with consent."""
+    """The fields of the action `accept`."""
 
     action: Literal["accept"] = "accept"
 
@@ -891,7 +891,7 @@ class ElicitationAcceptAction(Model):
 
 
 class ElicitationCancelAction(Model):
-    """The user turned away without a decision, for instance by closing the dialog."""
+    """The user dismissed the question without a decision, for instance by closing the dialog."""
 
     action: Literal["cancel"] = "cancel"
 
@@ -913,7 +913,7 @@ class ElicitationCapabilities(Model):
 
 
 class ElicitationDeclineAction(Model):
-    """The user refused to answer."""
+    """The user explicitly declined."""
 
     action: Literal["decline"] = "decline"
 
@@ -983,7 +983,7 @@ class ElicitationUrlCapabilities(Model):
 
 
 class EmbeddedResource(Model):
-    """A resource that travels with the message, content included."""
+    """A resource that is contained in the message."""
 
     type: Literal["resource"] = "resource"
 
@@ -1153,7 +1153,7 @@ class ForkSessionResponse(Model):
     """Names the new session, not the one that was copied."""
 
     modes: SessionModeState | None = None
-    """The new session's modes and the one in force. Null and omission both mean that the agent has no modes."""
+    """The new session's modes and the current one. Null and omission both mean that the agent has no modes."""
 
     config_options: Annotated[
         list[SessionConfigOption] | None, Field(alias="configOptions")
@@ -1180,7 +1180,7 @@ class HttpHeader(Model):
 
 
 class ImageContent(Model):
-    """A picture, carried in the message."""
+    """An image, contained in the message."""
 
     type: Literal["image"] = "image"
 
@@ -1188,13 +1188,13 @@ class ImageContent(Model):
     """Hints about audience and importance. Null and omission both mean none."""
 
     data: str
-    """Bytes of the picture in Base64."""
+    """Bytes of the image in Base64."""
 
     mime_type: Annotated[str, Field(alias="mimeType")]
-    """Format of the picture, such as `image/png`."""
+    """Media type of the image, such as `image/png`."""
 
     uri: str | None = None
-    """Where the picture comes from. Null and omission both mean that it has no address."""
+    """URI of the source of the image. Null and omission both mean that there is none."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -1220,7 +1220,7 @@ class InitializeRequest(Model):
     """Parameters of `initialize`: the first request on every connection. The client sends it before anything else."""
 
     protocol_version: Annotated[ProtocolVersion, Field(alias="protocolVersion")]
-    """The newest version that the client speaks."""
+    """The newest version that the client supports."""
 
     client_capabilities: Annotated[
         ClientCapabilities, Field(alias="clientCapabilities")
@@ -1351,7 +1351,7 @@ class ListSessionsRequest(Model):
     """
 
     cursor: str | None = None
-    """Where to go on: the `nextCursor` of the page before. Null and omission both mean the first page."""
+    """The start of the page: the `nextCursor` of the previous page. Null and omission both mean the first page."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -1419,7 +1419,7 @@ class LoadSessionResponse(Model):
     """
 
     modes: SessionModeState | None = None
-    """The session's modes and the one in force. Null and omission both mean that the agent has no modes."""
+    """The session's modes and the current one. Null and omission both mean that the agent has no modes."""
 
     config_options: Annotated[
         list[SessionConfigOption] | None, Field(alias="configOptions")
@@ -1456,7 +1456,7 @@ class LogoutResponse(Model):
 
 
 class MaxTokensStopReason(Model, IdleStateUpdate):
-    """The limit of tokens was reached."""
+    """The token limit was reached."""
 
     state: Literal["idle"] = "idle"
 
@@ -1709,10 +1709,10 @@ class NewSessionResponse(Model):
     """Result of `session/new`."""
 
     session_id: Annotated[SessionId, Field(alias="sessionId")]
-    """Names the new session in everything that follows."""
+    """The id of the new session, used by all later messages."""
 
     modes: SessionModeState | None = None
-    """The session's modes and the one in force. Null and omission both mean that the agent has no modes."""
+    """The session's modes and the current one. Null and omission both mean that the agent has no modes."""
 
     config_options: Annotated[
         list[SessionConfigOption] | None, Field(alias="configOptions")
@@ -2085,7 +2085,7 @@ class ReadTextFileResponse(Model):
 
 
 class RefusalStopReason(Model, IdleStateUpdate):
-    """The agent declined to go on."""
+    """The agent refused to continue."""
 
     state: Literal["idle"] = "idle"
 
@@ -2104,22 +2104,22 @@ class RefusalStopReason(Model, IdleStateUpdate):
 
 
 class ReleaseTerminalRequest(Model):
-    """Parameters of `terminal/release`: the agent gives a terminal up. A command that still runs is killed, and the id
-    is void from then on; tool calls that show the terminal go on showing its output.
+    """Parameters of `terminal/release`: the agent releases a terminal. A command that still runs is killed, and the id
+    is invalid from then on; tool calls that show the terminal keep showing its output.
     """
 
     session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session that the terminal belongs to."""
 
     terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
-    """The terminal to give up."""
+    """The terminal to release."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ReleaseTerminalResponse(Model):
-    """Result of `terminal/release`, sent once the terminal is gone."""
+    """Result of `terminal/release`, sent after the terminal is released."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -2280,7 +2280,7 @@ class ResumeSessionResponse(Model):
     """Result of `session/resume`, sent once the session can take prompts."""
 
     modes: SessionModeState | None = None
-    """The session's modes and the one in force. Null and omission both mean that the agent has no modes."""
+    """The session's modes and the current one. Null and omission both mean that the agent has no modes."""
 
     config_options: Annotated[
         list[SessionConfigOption] | None, Field(alias="configOptions")
@@ -2408,12 +2408,12 @@ class SessionCloseCapabilities(Model):
 
 
 class SessionConfigBoolean(Model):
-    """The part of a setting that is specific to switches."""
+    """The part of a setting that is specific to on/off settings."""
 
     type: Literal["boolean"] = "boolean"
 
     current_value: Annotated[bool, Field(alias="currentValue")]
-    """True if the switch is on."""
+    """True if the setting is on."""
 
     id: SessionConfigId
     """What to pass as `configId`."""
@@ -2425,7 +2425,7 @@ class SessionConfigBoolean(Model):
     """Explanation for the user. Null and omission both mean that there is none."""
 
     category: SessionConfigOptionCategory | None = None
-    """What the setting is about, for icons, shortcuts and placement alone. Null and omission both mean that this is
+    """The category of the setting, for icons, shortcuts and placement only. Null and omission both mean that it is
     unspecified.
     """
 
@@ -2451,7 +2451,7 @@ class SessionConfigSelect(Model):
     type: Literal["select"] = "select"
 
     current_value: Annotated[SessionConfigValueId, Field(alias="currentValue")]
-    """Id of the value in force."""
+    """Id of the current value."""
 
     options: SessionConfigSelectOptions
     """The values to choose from, flat or in groups."""
@@ -2466,7 +2466,7 @@ class SessionConfigSelect(Model):
     """Explanation for the user. Null and omission both mean that there is none."""
 
     category: SessionConfigOptionCategory | None = None
-    """What the setting is about, for icons, shortcuts and placement alone. Null and omission both mean that this is
+    """The category of the setting, for icons, shortcuts and placement only. Null and omission both mean that it is
     unspecified.
     """
 
@@ -2590,8 +2590,8 @@ class SessionInfo(Model):
 
 
 class SessionInfoUpdate(Model):
-    """News about the session itself. Omitted fields stay as they were. Workspace roots are not among them, since they
-    cannot change while a session is open.
+    """New information about the session. An omitted field keeps its value. Workspace roots are not among the fields,
+    since they cannot change while a session is open.
     """
 
     session_update: Annotated[
@@ -2711,10 +2711,10 @@ class SessionMode(Model):
 
 
 class SessionModeState(Model):
-    """The modes of a session and the one in force."""
+    """The modes of a session and the current one."""
 
     current_mode_id: Annotated[SessionModeId, Field(alias="currentModeId")]
-    """The mode in force; one of `availableModes`."""
+    """The current mode; one of `availableModes`."""
 
     available_modes: Annotated[list[SessionMode], Field(alias="availableModes")]
     """All modes to choose from."""
@@ -2858,7 +2858,7 @@ class SetSessionModeRequest(Model):
 
 
 class SetSessionModeResponse(Model):
-    """Result of `session/set_mode`, sent once the mode is in force."""
+    """Result of `session/set_mode`, sent after the mode has changed."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -3221,7 +3221,7 @@ class ToolCallUpdate(Model):
     """New sort of tool. Null and omission both mean no change."""
 
     status: ToolCallStatus | None = None
-    """How far the call has now come. Null and omission both mean no change."""
+    """New status of the call. Null and omission both mean no change."""
 
     title: str | None = None
     """New title for people. Null and omission both mean no change."""
@@ -3543,7 +3543,7 @@ class UnknownSessionConfigOption(Unknown):
     """Explanation for the user. Null and omission both mean that there is none."""
 
     category: SessionConfigOptionCategory | None = None
-    """What the setting is about, for icons, shortcuts and placement alone. Null and omission both mean that this is
+    """The category of the setting, for icons, shortcuts and placement only. Null and omission both mean that it is
     unspecified.
     """
 
@@ -3717,7 +3717,7 @@ class Usage(Model):
 
 
 class UsageUpdate(Model):
-    """How much of the model's context is in use, and what the session has cost."""
+    """The use of the model's context window, and the cost of the session."""
 
     session_update: Annotated[Literal["usage_update"], Field(alias="sessionUpdate")] = (
         "usage_update"
@@ -3730,7 +3730,7 @@ class UsageUpdate(Model):
     """Tokens that the context can hold."""
 
     cost: Cost | None = None
-    """What the session has cost so far. Null and omission both mean unknown."""
+    """The cost of the session so far. Null and omission both mean unknown."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""

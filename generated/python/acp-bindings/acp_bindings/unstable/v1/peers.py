@@ -499,8 +499,8 @@ class RemoteClient(peers.Remote):
     async def terminal_release(
         self, params: ReleaseTerminalRequest, /
     ) -> ReleaseTerminalResponse:
-        """The agent gives a terminal up. A command that still runs is killed, and the id is void from then on; tool
-        calls that show the terminal go on showing its output.
+        """The agent releases a terminal. A command that still runs is killed, and the id is invalid from then on; tool
+        calls that show the terminal keep showing its output.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
@@ -911,8 +911,8 @@ class Client(peers.Side):
     async def terminal_release(
         self, params: ReleaseTerminalRequest, /
     ) -> ReleaseTerminalResponse:
-        """The agent gives a terminal up. A command that still runs is killed, and the id is void from then on; tool
-        calls that show the terminal go on showing its output.
+        """The agent releases a terminal. A command that still runs is killed, and the id is invalid from then on; tool
+        calls that show the terminal keep showing its output.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """

@@ -148,10 +148,10 @@ CompactionStatus = TypeAliasType(
 )
 """The progress of a compaction.
 
-- `in_progress`: Begun and not over.
-- `completed`: Over, with success.
-- `failed`: Over, with an error.
-- `cancelled`: Stopped before the end.
+- `in_progress`: In progress.
+- `completed`: Ended with success.
+- `failed`: Ended with an error.
+- `cancelled`: Stopped before it was complete.
 
 Other values are kept as they are.
 """
@@ -230,13 +230,13 @@ SessionConfigOptionCategory = TypeAliasType(
         Defined(__name__, "SessionConfigOptionCategory"),
     ],
 )
-"""What a setting is about. It only guides presentation, and nothing may fail for want of it. Names that begin with `_`
-are free to use, all others belong to the protocol; unknown ones are ignored.
+"""The category of a setting. It affects only the presentation, and correct behaviour does not depend on it. Names that
+begin with `_` are custom, all others are reserved for the protocol; unknown ones are ignored.
 
 - `mode`: How the agent works in the session.
 - `model`: Which model answers.
 - `model_config`: A parameter of the model.
-- `thought_level`: How long the model thinks.
+- `thought_level`: How much the model reasons before it answers.
 
 Other values are kept as they are.
 """
@@ -281,7 +281,7 @@ Role = TypeAliasType(
 """A party to the conversation. Unknown parties are kept.
 
 - `assistant`: The agent and its model.
-- `user`: The human.
+- `user`: The user.
 
 Other values are kept as they are.
 """
@@ -553,9 +553,9 @@ NoticeSeverity = TypeAliasType(
 )
 """How serious a notice is. Receivers show unknown values in a neutral way.
 
-- `info`: Good to know.
+- `info`: Information.
 - `warning`: Something may go wrong.
-- `error`: Something has gone wrong.
+- `error`: An error.
 
 Other values are kept as they are.
 """
@@ -632,7 +632,7 @@ PlanEntryStatus = TypeAliasType(
 )
 """The progress of a step. Unknown values are kept.
 
-- `pending`: Not begun.
+- `pending`: Not started.
 - `in_progress`: Being worked on.
 - `completed`: Done.
 
@@ -672,8 +672,8 @@ StopReason = TypeAliasType(
 - `end_turn`: The model has finished its answer.
 - `max_tokens`: The limit on tokens was reached.
 - `max_turn_requests`: The model was called as often as one turn permits.
-- `refusal`: The agent declines to go on. The user's message and all that followed are left out of the next prompt,
-  and the client should show so.
+- `refusal`: The agent refuses to continue. The user's message and everything after it are left out of the next
+  prompt; the client SHOULD show that.
 - `cancelled`: The client ended the turn with `session/cancel`. The agent gives this reason even if stopping made
   some operation fail.
 """
@@ -880,14 +880,13 @@ ToolKind = TypeAliasType(
         Defined(__name__, "ToolKind"),
     ],
 )
-"""What sort of tool is at work, so that clients can choose icons and layout. Unknown kinds are kept and treated like
-`other`.
+"""The kind of tool, from which clients choose icons and layout. Unknown kinds are kept and treated like `other`.
 
 - `read`: Looks at files or data.
 - `edit`: Changes files or data.
 - `delete`: Deletes files or data.
 - `move`: Renames files or moves them elsewhere.
-- `search`: Looks for something.
+- `search`: Searches for something.
 - `execute`: Runs a command or a program.
 - `think`: Reasons or plans without touching anything.
 - `fetch`: Gets data from outside, such as a web page.
