@@ -131,7 +131,7 @@ except ImportError as missing:
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.stem)
 def test_what_is_said_of_the_needs_of_the_bindings_names_the_extra(path: Path) -> None:
     (promise,) = re.findall(r"typed Python bindings.*?(?=\n- |\n\n)", path.read_text("utf-8"), re.DOTALL)
-    assert "`validate` needs jsonschema-rs too (extra `strict`)" in " ".join(promise.split())
+    assert "`validate` also needs jsonschema-rs (extra `strict`)" in " ".join(promise.split())
 
 
 # --- the comparison --------------------------------------------------------------------------------------------------
