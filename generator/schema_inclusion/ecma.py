@@ -36,15 +36,16 @@ _OUTSIDE: Final = {
     "(?<": "(?P<",
     r"\s": f"[{_SPACE}]",
     r"\S": f"[^{_SPACE}]",
+    r"\B": r"(?!\b)",
 }
-_FOR_RUST: Final = {".": _OUTSIDE["."]}
+_FOR_RUST: Final = {".": _OUTSIDE["."], r"\b": r"(?-u:\b)", r"\B": _OUTSIDE[r"\B"]}
 _INSIDE: Final = {r"\s": _SPACE, r"\S": _NO_SPACE, "[": r"\[", "&": r"\&", "|": r"\|", "~": r"\~"}
 _EMPTY: Final = {"[]": "(?!)", "[^]": r"(?s:.)"}
 """Classes of nothing and of everything, in which `re` reads the bracket as a member."""
 _PART: Final = re.compile(r"\\c[A-Za-z]|\\.|\(\?<(?![=!])|\[\^?\]|.", re.DOTALL)
 """An escape, the start of a named group, an empty class, or one character."""
-_OTHERWISE: Final = re.compile(r"\\(?:[1-9ABZakz]|u[dD][89a-fA-F])")
-"""Escapes that `re` does not know, or reads otherwise: references back, edges that are none, halves of a pair."""
+_OTHERWISE: Final = re.compile(r"\\(?:[1-9AZakz]|u[dD][89a-fA-F])")
+"""Escapes that `re` does not know, or reads otherwise: references back, edges of Python's own, halves of a pair."""
 _UNKNOWN: Final = re.compile(r"\(\?(?![:=!<])|[*+?}]\+")
 """Groups and repeats of `re` that ECMA-262 does not have."""
 _ESCAPE: Final = re.compile(r"\\.", re.DOTALL)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from schema_inclusion.regex import MATCHED, Machine, Ranges, UnsupportedPattern, begin, ends, found, machine, step
+from schema_inclusion.automaton import MATCHED, Machine, States, begin, ends, found, machine, size, step
+from schema_inclusion.regex import Ranges, UnsupportedPattern
 
 STEPS: Final = 4_000
 MOST_STEPS: Final = 120_000
@@ -101,9 +102,7 @@ def _alphabet(automata: Iterable[Machine], excluded: Iterable[str]) -> list[int]
     """One character for each way in which the automata and the excluded texts can tell characters apart."""
     classes: dict[Ranges, None] = {}
     for automaton in automata:
-        for move in automaton.moves:
-            if move is not None:
-                classes.setdefault(move[0])
+        classes.update(dict.fromkeys(automaton.classes))
     for code in {ord(character) for text in excluded for character in text}:
         classes.setdefault(((code, code),))
     edges = {0, 0xE000, *(edge for ranges in classes for low, high in ranges for edge in (low, high + 1))}
@@ -117,7 +116,7 @@ def _alphabet(automata: Iterable[Machine], excluded: Iterable[str]) -> list[int]
     return list(chosen.values())
 
 
-_State: TypeAlias = tuple[tuple[frozenset[int], ...], int, str | None]
+_State: TypeAlias = tuple[tuple[States, ...], int, str | None]
 
 
 def _search(wanted: Wanted, steps: int) -> Example | NoText:
@@ -125,20 +124,20 @@ def _search(wanted: Wanted, steps: int) -> Example | NoText:
     required = len(wanted.matching)
     alphabet = _alphabet(automata, wanted.excluded)
     prefixes = {text[:end] for text in wanted.excluded for end in range(len(text) + 1)}
-    moves: dict[tuple[int, frozenset[int], int], frozenset[int]] = {}
+    moves: dict[tuple[int, States, int], States] = {}
 
-    def moved(index: int, states: frozenset[int], character: int) -> frozenset[int]:
+    def moved(index: int, states: States, character: int) -> States:
         nonlocal steps
         key = (index, states, character)
         if key not in moves:
-            steps -= len(states) // 4
+            steps -= size(states) // 4
             moves[key] = step(automata[index], states, character)
         return moves[key]
 
-    def hopeless(states: Sequence[frozenset[int]]) -> bool:
+    def hopeless(states: Sequence[States]) -> bool:
         return any(not state for state in states[:required]) or any(state is MATCHED for state in states[required:])
 
-    def wins(states: tuple[frozenset[int], ...], length: int, prefix: str | None) -> bool:
+    def wins(states: tuple[States, ...], length: int, prefix: str | None) -> bool:
         if length < wanted.low or (prefix is not None and prefix in wanted.excluded):
             return False
         return all(ends(automata[index], state) == (index < required) for index, state in enumerate(states))
@@ -177,5 +176,7 @@ def example_at_length(wanted: Wanted) -> Answer:
     """The same search with more steps."""
     try:
         return _search(wanted, MOST_STEPS)
+    except UnsupportedPattern as fault:
+        return TooHard(f"a pattern is outside what can be compared: {fault}")
     except _OutOfSteps:
         return TooHard("comparing patterns went over its budget")

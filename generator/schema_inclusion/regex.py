@@ -1,8 +1,8 @@
-r"""ECMA-262 patterns as `pattern` uses them: read into an automaton that searches, anchors wherever they stand.
+r"""ECMA-262 patterns as `pattern` uses them: read into a syntax tree.
 
-Only what ECMA-262 and Python's `re` read alike is accepted; look-around, back references, word boundaries, `\p`, flags
-and whatever the two read differently raise `UnsupportedPattern`. A dot does not match a line end, `$` is the end of the
-text alone, `\d` and `\w` are ASCII, `\s` is ECMA's list.
+Only what ECMA-262 and Python's `re` read alike is accepted; back references, look-behind of more than one character, `\p`,
+flags and whatever the two read differently raise `UnsupportedPattern`. A dot does not match a line end, `$` is the end of
+the text alone, `\d`, `\w` and `\b` are ASCII, `\s` is ECMA's list.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ from typing import Final, TypeAlias
 
 Ranges: TypeAlias = tuple[tuple[int, int], ...]
 
-LARGEST_MACHINE: Final = 6_000
 DEEPEST_GROUP: Final = 60
 MOST_DIGITS: Final = 5
 _LAST: Final = 0x10FFFF
-_SURROGATES: Final = (0xD800, 0xDFFF)
+SURROGATES: Final = (0xD800, 0xDFFF)
 
 
 class UnsupportedPattern(ValueError):
@@ -40,7 +39,7 @@ def complement(ranges: Iterable[tuple[int, int]]) -> Ranges:
     """Every character outside the ranges; surrogates are no characters."""
     gaps: list[tuple[int, int]] = []
     following = 0
-    for low, high in union((*ranges, _SURROGATES)):
+    for low, high in union((*ranges, SURROGATES)):
         if following < low:
             gaps.append((following, low - 1))
         following = high + 1
@@ -85,6 +84,22 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
+class Ahead:
+    """The place where the part matches what follows; if not `positive`, where it does not."""
+
+    part: Node
+    positive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """The place after a character of the ranges; if not `positive`, any other place, such as the one before the first character."""
+
+    ranges: Ranges
+    positive: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Sequence:
     """The parts one after the other; none is the empty text."""
 
@@ -107,7 +122,18 @@ class Repeat:
     high: int | None
 
 
-Node: TypeAlias = Chars | Edge | Sequence | Choice | Repeat
+Node: TypeAlias = Chars | Edge | Ahead | Behind | Sequence | Choice | Repeat
+
+
+def _boundary(*, present: bool) -> Choice:
+    r"""`\b`: a character of a word on one side alone. `\B`: on both sides, or on none."""
+    word = Chars(_WORD)
+    return Choice(
+        tuple(Sequence((Behind(_WORD, before), Ahead(word, before is not present))) for before in (True, False))
+    )
+
+
+_BOUNDARIES: Final = {"b": _boundary(present=True), "B": _boundary(present=False)}
 
 
 @dataclass(slots=True)
@@ -154,8 +180,8 @@ class _Reader:
         bounds = self.quantifier()
         if bounds is None:
             return part
-        if isinstance(part, Edge):
-            raise UnsupportedPattern("an anchor is repeated")
+        if isinstance(part, Edge | Ahead | Behind) or part in _BOUNDARIES.values():
+            raise UnsupportedPattern("an anchor or a look-around is repeated")
         self.accept("?")
         if self.peek() in {"+", "*", "?"} and self.peek():
             raise UnsupportedPattern("a quantifier is quantified")
@@ -193,6 +219,8 @@ class _Reader:
                 return self.group()
             case "[":
                 return Chars(self.character_class())
+            case "\\" if self.peek() in _BOUNDARIES:
+                return _BOUNDARIES[self.take()]
             case "\\":
                 escaped = self.escape()
                 return Chars(escaped if isinstance(escaped, tuple) else _characters(escaped))
@@ -208,14 +236,22 @@ class _Reader:
         return end > 0 and _is_number(self.text[self.at : end].replace(",", "", 1))
 
     def group(self) -> Node:
-        if self.accept("?"):
-            if self.accept("<"):
-                name_end = self.text.find(">", self.at)
-                if name_end < 0 or not self.text[self.at : name_end].isidentifier():
-                    raise UnsupportedPattern("look-behind or an odd group name")
-                self.at = name_end + 1
-            elif not self.accept(":"):
-                raise UnsupportedPattern("look-around, flags or another extension '(?…'")
+        for sign, positive in (("?=", True), ("?!", False)):
+            if self.accept(sign):
+                return Ahead(self.rest_of_group(), positive)
+        for sign, positive in (("?<=", True), ("?<!", False)):
+            if self.accept(sign):
+                return Behind(_one_character(self.rest_of_group()), positive)
+        if self.accept("?<"):
+            name_end = self.text.find(">", self.at)
+            if name_end < 0 or not self.text[self.at : name_end].isidentifier():
+                raise UnsupportedPattern("an odd group name")
+            self.at = name_end + 1
+        elif self.accept("?") and not self.accept(":"):
+            raise UnsupportedPattern("flags or another extension '(?…'")
+        return self.rest_of_group()
+
+    def rest_of_group(self) -> Node:
         inner = self.choice()
         if not self.accept(")"):
             raise UnsupportedPattern("an unclosed group")
@@ -234,6 +270,8 @@ class _Reader:
             return chr(ord(self.take()) % 32)
         if character in {"x", "u"}:
             return self.code(2 if character == "x" else 4)
+        if character in "123456789k":
+            raise UnsupportedPattern("a back reference")
         if character.isalnum() or character == "_":
             raise UnsupportedPattern(f"the escape \\{character}")
         return character
@@ -244,7 +282,7 @@ class _Reader:
             raise UnsupportedPattern("a broken code escape")
         self.at += digits
         character = chr(int(text, 16))
-        if _is_surrogate(character):
+        if is_surrogate(character):
             raise UnsupportedPattern("a surrogate escape")
         return character
 
@@ -278,200 +316,35 @@ class _Reader:
         return self.escape()
 
 
+def _one_character(node: Node) -> Ranges:
+    """The characters that a look-behind looks for. Raises `UnsupportedPattern` if it looks for more than one at a time."""
+    match node:
+        case Chars(ranges):
+            return ranges
+        case Choice(parts):
+            return union(each for part in parts for each in _one_character(part))
+        case _:
+            raise UnsupportedPattern("look-behind of more than one character")
+
+
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit()
 
 
-def _is_surrogate(character: str) -> bool:
-    return _SURROGATES[0] <= ord(character) <= _SURROGATES[1]
+def is_surrogate(character: str) -> bool:
+    """Whether it is half of a pair, which is no character."""
+    return SURROGATES[0] <= ord(character) <= SURROGATES[1]
 
 
 def read(pattern: str) -> Node:
     """The pattern's syntax tree. Raises `UnsupportedPattern`."""
-    if any(map(_is_surrogate, pattern)):
+    if any(map(is_surrogate, pattern)):
         raise UnsupportedPattern("half of a surrogate pair")
     reader = _Reader(pattern)
     node = reader.choice()
     if reader.at != len(pattern):
         raise UnsupportedPattern("an unopened group")
     return node
-
-
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """A non-deterministic automaton that searches its pattern.
-
-    `moves` is for each state its character edge; `skips` its empty edges, each with the place where it may be taken:
-    `None` anywhere, `True` before the first character, `False` after the last. `origin` is a state of the empty text alone,
-    so the states after no character differ from those after some. `alive` are the states from which a match can still be
-    reached once a character has been read.
-    """
-
-    moves: tuple[tuple[Ranges, int] | None, ...]
-    skips: tuple[tuple[tuple[bool | None, int], ...], ...]
-    origin: int
-    start: int
-    accept: int
-    alive: frozenset[int]
-
-
-MATCHED: Final[frozenset[int]] = frozenset({-1})
-"""The state after a match: whatever follows, the pattern has been found."""
-
-
-@dataclass(slots=True)
-class _Builder:
-    """Thompson's construction."""
-
-    moves: list[tuple[Ranges, int] | None]
-    skips: list[list[tuple[bool | None, int]]]
-
-    def state(self) -> int:
-        if len(self.moves) >= LARGEST_MACHINE:
-            raise UnsupportedPattern("the pattern is too large")
-        self.moves.append(None)
-        self.skips.append([])
-        return len(self.moves) - 1
-
-    def add(self, node: Node, source: int) -> int:
-        """Adds the node behind `source`; the state after it."""
-        match node:
-            case Chars(ranges):
-                if self.moves[source] is not None:
-                    self.skips[source].append((None, len(self.moves)))
-                    source = self.state()
-                target = self.state()
-                self.moves[source] = (ranges, target)
-                return target
-            case Edge(start):
-                target = self.state()
-                self.skips[source].append((start, target))
-                return target
-            case Sequence(parts):
-                for part in parts:
-                    source = self.add(part, source)
-                return source
-            case Choice(parts):
-                target = self.state()
-                for part in parts:
-                    self.skips[self.add(part, source)].append((None, target))
-                return target
-            case Repeat(part, low, high):
-                return self.repeat(part, low, high, source)
-
-    def repeat(self, part: Node, low: int, high: int | None, source: int) -> int:
-        for _ in range(low):
-            source = self.add(part, source)
-        target = self.state()
-        if high is None:
-            loop = self.state()
-            self.skips[source].append((None, loop))
-            self.skips[self.add(part, loop)].append((None, loop))
-            self.skips[loop].append((None, target))
-            return target
-        self.skips[source].append((None, target))
-        for _ in range(high - low):
-            source = self.add(part, source)
-            self.skips[source].append((None, target))
-        return target
-
-
-def machine(pattern: str) -> Machine:
-    """The automaton of a pattern. Raises `UnsupportedPattern`."""
-    known = _machine_or_fault(pattern)
-    if isinstance(known, Machine):
-        return known
-    raise UnsupportedPattern(known)
-
-
-@lru_cache(maxsize=512)
-def _machine_or_fault(pattern: str) -> Machine | str:
-    try:
-        return _built(pattern)
-    except UnsupportedPattern as fault:
-        return str(fault)
-
-
-def _built(pattern: str) -> Machine:
-    builder = _Builder([], [])
-    origin, start = builder.state(), builder.state()
-    builder.skips[origin].append((None, start))
-    accept = builder.add(read(pattern), start)
-    return Machine(
-        tuple(builder.moves),
-        tuple(tuple(skips) for skips in builder.skips),
-        origin,
-        start,
-        accept,
-        _alive(builder, accept),
-    )
-
-
-def _alive(builder: _Builder, accept: int) -> frozenset[int]:
-    sources: dict[int, list[int]] = {}
-    for source, move in enumerate(builder.moves):
-        if move is not None and move[0]:
-            sources.setdefault(move[1], []).append(source)
-        for place, target in builder.skips[source]:
-            if place is not True:
-                sources.setdefault(target, []).append(source)
-    alive = {accept}
-    pending = [accept]
-    while pending:
-        for source in sources.get(pending.pop(), ()):
-            if source not in alive:
-                alive.add(source)
-                pending.append(source)
-    return frozenset(alive)
-
-
-def _closure(automaton: Machine, states: Iterable[int], *, first: bool, last: bool) -> set[int]:
-    reached = set(states)
-    pending = list(reached)
-    while pending:
-        for place, target in automaton.skips[pending.pop()]:
-            if target not in reached and (place is None or (first if place else last)):
-                reached.add(target)
-                pending.append(target)
-    return reached
-
-
-def begin(automaton: Machine) -> frozenset[int]:
-    """The set of states before the first character."""
-    states = _closure(automaton, [automaton.origin], first=True, last=False)
-    return MATCHED if automaton.accept in states else frozenset(states)
-
-
-def step(automaton: Machine, states: frozenset[int], character: int) -> frozenset[int]:
-    """The set of states after one more character."""
-    if states is MATCHED:
-        return MATCHED
-    targets = {automaton.start}
-    for state in states:
-        move = automaton.moves[state]
-        if move is not None and any(low <= character <= high for low, high in move[0]):
-            targets.add(move[1])
-    reached = _closure(automaton, targets & automaton.alive, first=False, last=False) & automaton.alive
-    return MATCHED if automaton.accept in reached else frozenset(reached)
-
-
-def ends(automaton: Machine, states: frozenset[int]) -> bool:
-    """Whether the pattern is found if the text ends here."""
-    empty = automaton.origin in states
-    return states is MATCHED or automaton.accept in _closure(automaton, states, first=empty, last=True)
-
-
-def found(pattern: str, text: str) -> bool:
-    """Whether the pattern matches somewhere in the text, in time linear in the text. Raises `UnsupportedPattern`."""
-    automaton = machine(pattern)
-    if any(map(_is_surrogate, text)):
-        raise UnsupportedPattern("half of a surrogate pair in the text")
-    states = begin(automaton)
-    for character in text:
-        states = step(automaton, states, ord(character))
-        if states is MATCHED or not states:
-            break
-    return ends(automaton, states)
 
 
 @lru_cache(maxsize=4096)
@@ -485,8 +358,10 @@ def may_backtrack(pattern: str) -> bool:
 
 def _ambiguous(node: Node, *, repeated: bool) -> bool:
     match node:
-        case Chars() | Edge():
+        case Chars() | Edge() | Behind():
             return False
+        case Ahead():
+            return True
         case Sequence(parts):
             return any(_ambiguous(part, repeated=repeated) for part in parts)
         case Choice(parts):

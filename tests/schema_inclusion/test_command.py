@@ -14,7 +14,7 @@ from schema_inclusion.__main__ import main
 
 NUMBERS: dict[str, Any] = {"type": "number"}
 INTEGERS: dict[str, Any] = {"type": "integer"}
-LOOK_AHEAD: dict[str, Any] = {"type": "string", "pattern": "^(?=a)[ab]"}
+BACK_REFERENCE: dict[str, Any] = {"type": "string", "pattern": r"^(a|b)\1"}
 A_WORD: dict[str, Any] = {"type": "string", "pattern": "^a"}
 
 
@@ -34,8 +34,8 @@ def ask(folder: Path, schemas: list[Any], *options: str) -> int:
         (INTEGERS, NUMBERS, "forward", 1),
         (INTEGERS, NUMBERS, "both", 1),
         (NUMBERS, NUMBERS, "both", 0),
-        (LOOK_AHEAD, A_WORD, "backward", 3),
-        (LOOK_AHEAD, {"pattern": "^a"}, "both", 1),
+        (BACK_REFERENCE, A_WORD, "backward", 3),
+        (BACK_REFERENCE, {"pattern": "^a"}, "both", 1),
         (NUMBERS, "true", "backward", 0),
     ],
 )

@@ -1,0 +1,338 @@
+"""Automata that search their pattern, with look-around and anchors wherever they are written.
+
+A run of an automaton is a state with its watches. A watch is the automaton of a look-ahead that the run has passed, with the
+states that it has reached: what follows decides whether the run goes on. `$` is a watch that no character follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final, NamedTuple, TypeAlias
+
+from schema_inclusion.regex import (
+    Ahead,
+    Behind,
+    Chars,
+    Choice,
+    Edge,
+    Node,
+    Ranges,
+    Repeat,
+    Sequence,
+    UnsupportedPattern,
+    is_surrogate,
+    read,
+)
+
+LARGEST_MACHINE: Final = 6_000
+"""In states of a pattern, and in runs at a time."""
+MOST_STEPS: Final = 4_000_000
+"""Of runs through one text: some seconds."""
+_ANY: Final[Ranges] = ((0, 0x10FFFF),)
+_FIRST: Final = Behind(_ANY, positive=False)
+_LAST: Final = Ahead(Chars(_ANY), positive=False)
+
+
+class Watch(NamedTuple):
+    """The automaton of a look-ahead, by its number; whether it must match; the states that it has reached."""
+
+    number: int
+    positive: bool
+    states: States
+
+
+Watches: TypeAlias = frozenset[Watch]
+Run: TypeAlias = tuple[int, Watches]
+States: TypeAlias = frozenset[Run]
+
+_NONE: Final[Watches] = frozenset()
+MATCHED: Final[States] = frozenset({(-1, _NONE)})
+"""The states after a match: whatever follows, the pattern has been found."""
+
+
+class Look(NamedTuple):
+    """An empty edge that only what follows allows: the automaton by its number, and whether it must match."""
+
+    number: int
+    positive: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Machine:
+    """A non-deterministic automaton.
+
+    `moves` is for each state its character edge; `skips` its empty edges, each with what the place must meet, `None` for
+    nothing. `lasting` are the states in which a run waits for a character; `accept` is one. `alive` are the states from which a
+    match can still be reached once a character has been read. `lookers` are the automata of the look-aheads. `looks_behind` if
+    an empty edge depends on the character before. `classes` are the ranges by which characters differ for the automaton and
+    its lookers.
+    """
+
+    moves: tuple[tuple[Ranges, int] | None, ...]
+    skips: tuple[tuple[tuple[Behind | Look | None, int], ...], ...]
+    start: int
+    accept: int
+    lasting: frozenset[int]
+    alive: frozenset[int]
+    lookers: tuple[Machine, ...]
+    looks_behind: bool
+    classes: frozenset[Ranges]
+
+
+@dataclass(slots=True)
+class _Builder:
+    """Thompson's construction."""
+
+    room: list[int]
+    moves: list[tuple[Ranges, int] | None] = field(default_factory=list[tuple[Ranges, int] | None])
+    skips: list[list[tuple[Behind | Look | None, int]]] = field(
+        default_factory=list[list[tuple[Behind | Look | None, int]]]
+    )
+    lookers: dict[Node, int] = field(default_factory=dict[Node, int])
+
+    def state(self) -> int:
+        if not self.room[0]:
+            raise UnsupportedPattern("the pattern is too large")
+        self.room[0] -= 1
+        self.moves.append(None)
+        self.skips.append([])
+        return len(self.moves) - 1
+
+    def skip(self, source: int, guard: Behind | Look | None = None) -> int:
+        target = self.state()
+        self.skips[source].append((guard, target))
+        return target
+
+    def add(self, node: Node, source: int) -> int:
+        """Adds the node behind `source`; the state after it."""
+        match node:
+            case Chars(ranges):
+                if self.moves[source] is not None:
+                    source = self.skip(source)
+                target = self.state()
+                self.moves[source] = (ranges, target)
+                return target
+            case Edge(start):
+                return self.add(_FIRST if start else _LAST, source)
+            case Behind():
+                return self.skip(source, node)
+            case Ahead(part, positive):
+                return self.skip(source, Look(self.lookers.setdefault(part, len(self.lookers)), positive))
+            case Sequence(parts):
+                for part in parts:
+                    source = self.add(part, source)
+                return source
+            case Choice(parts):
+                target = self.state()
+                for part in parts:
+                    self.skips[self.add(part, source)].append((None, target))
+                return target
+            case Repeat(part, low, high):
+                return self.repeat(part, low, high, source)
+
+    def repeat(self, part: Node, low: int, high: int | None, source: int) -> int:
+        for _ in range(low):
+            source = self.add(part, source)
+        target = self.state()
+        if high is None:
+            loop = self.skip(source)
+            self.skips[self.add(part, loop)].append((None, loop))
+            self.skips[loop].append((None, target))
+            return target
+        self.skips[source].append((None, target))
+        for _ in range(high - low):
+            source = self.add(part, source)
+            self.skips[source].append((None, target))
+        return target
+
+    def built(self, accept: int) -> Machine:
+        lookers = tuple(_built(part, self.room, searches=False) for part in self.lookers)
+        own = {move[0] for move in self.moves if move is not None}
+        behind = {
+            guard.ranges for skips in self.skips for guard, _ in skips if isinstance(guard, Behind) and guard != _FIRST
+        }
+        return Machine(
+            tuple(self.moves),
+            tuple(tuple(skips) for skips in self.skips),
+            0,
+            accept,
+            frozenset(state for state, move in enumerate(self.moves) if move is not None),
+            self.alive(accept),
+            lookers,
+            bool(behind) or any(each.looks_behind for each in lookers),
+            frozenset(own | behind).union(*(each.classes for each in lookers)),
+        )
+
+    def alive(self, accept: int) -> frozenset[int]:
+        sources: dict[int, list[int]] = {}
+        for source, move in enumerate(self.moves):
+            if move is not None and move[0]:
+                sources.setdefault(move[1], []).append(source)
+            for guard, target in self.skips[source]:
+                if guard != _FIRST:
+                    sources.setdefault(target, []).append(source)
+        alive = {accept}
+        pending = [accept]
+        while pending:
+            for source in sources.get(pending.pop(), ()):
+                if source not in alive:
+                    alive.add(source)
+                    pending.append(source)
+        return frozenset(alive)
+
+
+def machine(pattern: str) -> Machine:
+    """The automaton that searches a pattern. Raises `UnsupportedPattern`."""
+    known = _machine_or_fault(pattern)
+    if isinstance(known, Machine):
+        return known
+    raise UnsupportedPattern(known)
+
+
+@lru_cache(maxsize=512)
+def _machine_or_fault(pattern: str) -> Machine | str:
+    try:
+        return _built(read(pattern), [LARGEST_MACHINE], searches=True)
+    except UnsupportedPattern as fault:
+        return str(fault)
+
+
+def _built(node: Node, room: list[int], *, searches: bool) -> Machine:
+    """The automaton of a node, which begins anywhere in a text or, if it does not search, where it is; it ends anywhere."""
+    builder = _Builder(room)
+    source = builder.state()
+    if searches:
+        builder.moves[source] = (_ANY, source)
+        source = builder.skip(source)
+    accept = builder.skip(builder.add(node, source))
+    builder.moves[accept] = (_ANY, accept)
+    return builder.built(accept)
+
+
+def begin(automaton: Machine, before: int | None = None) -> States:
+    """The states after the character `before`, `None` at the start of the text, and before any other."""
+    return _reached(automaton, automaton.start, before)
+
+
+def step(automaton: Machine, states: States, character: int) -> States:
+    """The states after one more character. Raises `UnsupportedPattern` where the runs are too many."""
+    if states is MATCHED:
+        return MATCHED
+    before = character if automaton.looks_behind else 0
+    following: set[Run] = set()
+    followed: dict[Watch, States] = {}
+    for state, watches in states:
+        move = automaton.moves[state]
+        if move is None or move[1] not in automaton.alive or not _holds(move[0], character):
+            continue
+        left = _followed(automaton, watches, character, followed) if watches else watches
+        if left is None:
+            continue
+        reached = _reached(automaton, move[1], before)
+        if not left:
+            if reached is MATCHED:
+                return MATCHED
+            following |= reached
+        elif reached is MATCHED:
+            following.add((automaton.accept, left))
+        else:
+            following.update((target, left | more) for target, more in reached)
+    if automaton.lookers:
+        following -= {run for run in following if run[1] and (run[0], _NONE) in following}
+        if size(following) > LARGEST_MACHINE:
+            raise UnsupportedPattern("look-around has too many ways")
+    return frozenset(following)
+
+
+def ends(automaton: Machine, states: States) -> bool:
+    """Whether the pattern is found if the text ends here."""
+    return states is MATCHED or any(
+        state == automaton.accept
+        and all(ends(automaton.lookers[number], reached) == positive for number, positive, reached in watches)
+        for state, watches in states
+    )
+
+
+def size(states: Collection[Run]) -> int:
+    """How many runs there are, with those of each watch beyond its first."""
+    return len(states) + sum(size(watch.states) - 1 for _, watches in states if watches for watch in watches)
+
+
+def found(pattern: str, text: str) -> bool:
+    """Whether the pattern matches somewhere in the text, in time linear in the text. Raises `UnsupportedPattern`."""
+    automaton = machine(pattern)
+    if any(map(is_surrogate, text)):
+        raise UnsupportedPattern("half of a surrogate pair in the text")
+    states = begin(automaton)
+    steps = MOST_STEPS
+    for character in text:
+        states = step(automaton, states, ord(character))
+        if states is MATCHED or not states:
+            break
+        steps -= size(states)
+        if steps < 0:
+            raise UnsupportedPattern("a text that takes too many steps")
+    return ends(automaton, states)
+
+
+def _holds(ranges: Ranges, character: int) -> bool:
+    for low, high in ranges:  # noqa: SIM110 - a search spends half its time here, and a generator doubles that
+        if low <= character <= high:
+            return True
+    return False
+
+
+def _followed(automaton: Machine, watches: Watches, character: int, known: dict[Watch, States]) -> Watches | None:
+    """The watches that are open after a character; `None` if one has decided against the run."""
+    left: list[Watch] = []
+    for watch in watches:
+        if watch not in known:
+            known[watch] = step(automaton.lookers[watch.number], watch.states, character)
+        decided = _decided(known[watch], positive=watch.positive)
+        if decided is False:
+            return None
+        if decided is None:
+            left.append(watch._replace(states=known[watch]))
+    return frozenset(left)
+
+
+def _decided(states: States, *, positive: bool) -> bool | None:
+    """Whether a look-ahead in these states lets its run go on; `None` while that is open."""
+    return positive if states is MATCHED else None if states else not positive
+
+
+@lru_cache(maxsize=1 << 16)
+def _reached(automaton: Machine, source: int, before: int | None) -> States:
+    """The runs that the empty edges lead to from a state, as far as they wait for a character; `MATCHED` if one is accepted."""
+    allowed = range(len(automaton.moves)) if source == automaton.start else automaton.alive
+    begun = [begin(looker, before) for looker in automaton.lookers]
+    reached: set[Run] = {(source, _NONE)}
+    pending = list(reached)
+    while pending:
+        state, watches = pending.pop()
+        if state == automaton.accept and not watches:
+            return MATCHED
+        for guard, target in automaton.skips[state]:
+            passed = _passed(watches, guard, before, begun)
+            if passed is not None and target in allowed and (target, passed) not in reached:
+                reached.add((target, passed))
+                pending.append((target, passed))
+        if len(reached) > LARGEST_MACHINE:
+            raise UnsupportedPattern("look-around has too many ways")
+    return frozenset(run for run in reached if run[0] in automaton.lasting)
+
+
+def _passed(watches: Watches, guard: Behind | Look | None, before: int | None, begun: list[States]) -> Watches | None:
+    """The watches of a run that has passed an empty edge; `None` if it cannot."""
+    match guard:
+        case None:
+            return watches
+        case Behind(ranges, positive):
+            return watches if (before is not None and _holds(ranges, before)) is positive else None
+        case Look(number, positive):
+            decided = _decided(begun[number], positive=positive)
+            if decided is None:
+                return watches | {Watch(number, positive, begun[number])}
+            return watches if decided else None
