@@ -260,6 +260,10 @@ def test_the_site_is_told_where_it_stands_and_where_its_files_are_edited(tmp_pat
         ('site = { url = "https://a.example/?q" }', "tool.acpgen.site.url"),
         ("site = { source = 5 }", "tool.acpgen.site.source"),
         ("site = { adress = 1 }", "tool.acpgen.site.adress"),
+        ("site = { sections = [] }", "tool.acpgen.site.sections"),
+        ("site = { sections = { A = [] } }", "tool.acpgen.site.sections.A"),
+        ("site = { sections = { A = ['a.md', 1] } }", "tool.acpgen.site.sections.A"),
+        ("site = { sections = { A = ['a.md'], B = ['a.md'] } }", "tool.acpgen.site.sections.B"),
     ],
 )
 def test_a_wrong_setting_of_the_site_is_a_fault(tmp_path: Path, text: str, key: str) -> None:

@@ -147,6 +147,10 @@ def test_pages_of_a_project_go_into_its_docs_and_its_navigation(tmp_path: Path) 
     entries = publish.navigation([version], beside)
     assert entries[:2] == [("Home", "index.md"), ("Why *this*", "why.md")]
     assert "Changelog" not in json.dumps(entries) and "monitor.md" not in files
+    sections = (("Reasons", ("why.md",)),)
+    assert publish.navigation([version], beside, sections=sections)[1] == ("Reasons", [("Why *this*", "why.md")])
+    with pytest.raises(Faults, match=r"sections: there is no page by hand 'whi\.md'\. Did you mean 'why\.md'\?"):
+        publish.navigation([version], beside, sections=(("Reasons", ("whi.md",)),))
 
 
 @pytest.mark.parametrize(
@@ -481,20 +485,29 @@ def test_changelogs_stay_small() -> None:
 # --- rules of the monitor --------------------------------------------------------------------------------------------
 
 
-def test_the_page_of_the_monitor_is_the_list_of_its_rules() -> None:
-    page = files()["monitor.md"]
-    told = dict(re.findall(r"^### (\S+)\n(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL))
-    rules = monitor.rules()
-    assert list(told) == list(rules)
+def test_the_pages_of_the_monitor_are_the_list_of_its_rules() -> None:
+    pages, rules = monitor.paths(), monitor.rules()
+    told: dict[str, str] = {}
+    for path in dict.fromkeys(pages.values()):
+        found = dict(re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", files()[path], re.MULTILINE | re.DOTALL))
+        assert found.keys() == {name for name in rules if pages[name] == path}
+        told |= found
+    assert told.keys() == rules.keys()
+    listed = re.findall(
+        r'^- <a id="(.*?)"></a>\[`(.*?)`\]\((.*?)#(.*?)\), (\w+): ', files()["monitor.md"], re.MULTILINE
+    )
+    assert sorted(listed) == sorted((name, name, pages[name], name, rules[name].level) for name in rules), (
+        "an address from before leads to the rule"
+    )
     assert {case.rule for case in (*CASES, *MCP_CASES)} <= set(told)
     for name, rule in rules.items():
         assert " ".join(rule.doc.split())[:40].split("`")[0] in told[name]
         assert f"- Level: {rule.level}\n" in told[name] and rule.level in monitor.LEVELS
-        linked = re.findall(r"\[(\d+)\]\(requirements\.md#req-(\d+)\)", told[name])
+        linked = re.findall(r"\[(\d+)\]\(\.\./requirements\.md#req-(\d+)\)", told[name])
         assert [int(number) for number, _ in linked] == list(rule.requirements)
         assert all(number == anchor for number, anchor in linked)
         ids = {each for words in BEHIND.get(name, {}).values() for found in words.values() for each in found}
-        assert set(re.findall(r"\[([^]]*/[^]]*)\]\(requirements\.md#req-", told[name])) == ids
+        assert set(re.findall(r"\[([^]]*/[^]]*)\]\(\.\./requirements\.md#req-", told[name])) == ids
         assert re.search(r"^- In: `", told[name], re.MULTILINE), name
 
 

@@ -13,10 +13,9 @@ from typing import Any, Final
 
 import pytest
 
-from acpgen import borrowed
 from acpgen.errors import Faults
 from acpgen.generate import understand
-from acpgen.publish import Version, requirements
+from acpgen.publish import Version, monitor, requirements
 from acpgen.publish.demands import demands
 from acpgen.publish.table import PEERS, WAYS, Requirement
 from acpgen.schema.load import load
@@ -82,8 +81,8 @@ def versions() -> tuple[Version, ...]:
 
 
 @cache
-def rules() -> tuple[str, ...]:
-    return tuple(borrowed.monitor.RULES)
+def rules() -> Mapping[str, str]:
+    return monitor.paths()
 
 
 def made(table: Any = WHOLE) -> Mapping[str, str]:
@@ -118,7 +117,7 @@ def test_every_rule_has_its_anchor_its_words_and_all_that_enforces_it() -> None:
         assert f"**{PEERS[rule.who]}, {rule.level}**" in text
         assert all(f"- {WAYS[way]}:" in text for way in rule.ways)
         for name in (entry.partition(":")[0] for entry in rule.monitor):
-            assert f"[`{name}`](../monitor.md#{name})" in text
+            assert f"[`{name}`](../{monitor.paths()[name]}#{name})" in text
         for name in (*rule.functions, *rule.bindings):
             assert f"`{name.replace(':', '.')}`" in text
         assert all(
@@ -139,8 +138,8 @@ def test_links_lead_to_pages_and_anchors_that_are_made() -> None:
         for target in re.findall(r"\]\(([^)]+)\)", text):
             path, _, anchor = target.partition("#")
             path = posixpath.normpath(posixpath.join(posixpath.dirname(page), path)) if path else page
-            if path == requirements.MONITOR:
-                assert anchor in rules(), target
+            if path in rules().values():
+                assert rules()[anchor] == path, target
             elif not target.startswith("https://"):
                 assert path in files, target
                 assert not anchor or f'<a id="{anchor}"></a>' in files[path], target
@@ -214,7 +213,7 @@ def test_a_small_table_makes_a_small_page() -> None:
         "    - `_meta` is not required in `NewSessionRequest` ([acp/v1](../acp/v1/types/NewSessionRequest.md))\n"
         in text
     )
-    assert "- Monitor: [`roots-kept`](../monitor.md#roots-kept) about `session/new`\n" in text
+    assert "- Monitor: [`roots-kept`](../monitor/roots.md#roots-kept) about `session/new`\n" in text
     assert "- Shown by: `tests/test_tides.py::test_they_turn[ebb]`\n" in text
     assert "- Documentation: Nobody can send a message about that.\n" in section(pages, rules[1])
     assert "- Methods: `session/new` ([acp/v1](../acp/v1/methods/session_new.md), [acp/v2](../acp/v2/methods/" in text
@@ -228,9 +227,9 @@ def test_a_small_table_makes_a_small_page() -> None:
 
 
 def test_without_a_page_about_the_monitor_nothing_links_to_one() -> None:
-    pages = requirements.pages(requirements.parse(SMALL, FILE), versions(), ())
+    pages = requirements.pages(requirements.parse(SMALL, FILE), versions(), {})
     assert "- Monitor: `roots-kept` about `session/new`\n" in pages["requirements/tides.md"]
-    assert not any("monitor.md" in page for page in pages.values())
+    assert not any("monitor/" in page for page in pages.values())
 
 
 def put(*keys: Any) -> Callable[[Any], None]:

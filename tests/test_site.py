@@ -56,6 +56,8 @@ KINDS = (
         "compatibility/required-field-added.html",
         "guides/write-an-agent.html",
         "monitor.html",
+        "monitor/capabilities.html",
+        "schemas.html",
         "lint.html",
         "judge.html",
     ),
@@ -316,6 +318,12 @@ def test_a_feed_keeps_what_a_name_holds_as_text_and_is_relative_to_an_address_th
     assert feed.feed("A", versions, past, {}, "") is None
 
 
+def test_the_page_for_what_is_missing_leads_home(built: Path) -> None:
+    text = (built / "404.html").read_text("utf-8")
+    assert "<h1>Page not found</h1>" in text
+    assert re.search(r'<a href="[^"]*index\.html">home page</a>', text)
+
+
 def test_every_page_has_a_description_of_its_own(built: Path) -> None:
     pages = [path for path in built.rglob("*.html") if path.name != "404.html"]
     said = {path: head_of(path.read_text("utf-8")).get("description", "") for path in pages}
@@ -531,6 +539,10 @@ def test_only_a_site_that_is_built_describes_its_pages_by_what_they_say() -> Non
 
 def test_the_address_of_a_rule_on_the_page_of_all_leads_to_the_page_with_the_rule(built: Path, window: Window) -> None:
     """They stood there once, and others link to them."""
+    for name, path in (("not-json", "monitor/frame.html"), ("roots-kept", "monitor/roots.html")):
+        window.page.goto(f"{window.home}monitor.html#{name}")
+        window.page.wait_for_url(f"{window.home}{path}#{name}")
+        assert window.page.locator(f"[id='{name}']").count() == 1
     table = publish.requirements.parse(json.loads((ROOT / "schema" / "requirements.json").read_text("utf-8")), "")
     for rule in (table.rules[0], table.rules[-1]):
         page = publish.requirements.path(rule.document).removesuffix("md") + "html"
@@ -545,6 +557,9 @@ def test_a_long_name_in_the_navigation_is_broken_between_its_words(built: Path, 
     link = window.page.locator(".md-nav__link[href$='session_request_permission.html'] .md-ellipsis").first
     assert link.inner_html().count("<wbr>") == 2
     assert link.text_content().strip() == "session/request_permission"
+    window.page.goto(f"{window.home}api/acp_bindings.v1.peers.html")
+    title = window.page.locator("h1 code")
+    assert title.inner_html().split("<wbr>") == ["acp_", "bindings.", "v1.", "peers"]
 
 
 def small_project(folder: Path) -> Path:
@@ -803,7 +818,7 @@ def test_any_two_releases_can_be_compared_and_the_comparison_has_an_address(buil
     place = window.page.locator("[data-acp-compare]")
     place.get_by_text("0.9.0 → 1.21.0").wait_for()
     assert place.locator("strong").first.inner_text().startswith(VERDICTS["risky"])
-    assert place.locator("h3").all_inner_texts() == ["Risky", "Additive"]
+    assert place.locator("h2").all_inner_texts() == ["Risky", "Additive"]
     found = place.locator("li", has_text="usage_update").first
     assert found.locator("a").first.get_attribute("href") == "../../compatibility.html#closed-variant-added"
     assert (built / "acp" / "v1" / str(found.locator("a").last.get_attribute("href"))).is_file()
@@ -815,7 +830,7 @@ def test_any_two_releases_can_be_compared_and_the_comparison_has_an_address(buil
     assert place.locator("strong").all_inner_texts() == [VERDICTS["editorial"]]
     newest.select_option(label="0.8.0 (2025-11-28)")
     place.get_by_text("0.8.0 → 0.9.0, the older one first").wait_for()
-    assert place.locator("h3").first.inner_text() == "Breaking"
+    assert place.locator("h2").first.inner_text() == "Breaking"
     newest.select_option(label="0.9.0 (2025-12-01)")
     place.get_by_text("Choose two different releases.").wait_for()
 

@@ -121,12 +121,14 @@ class Output:
 @dataclass(frozen=True, slots=True)
 class Published:
     """What the built site is told: `url` where it will stand, `source` what stands before the path of a file in links that edit it; both
-    end in a slash or are empty. `python` are the files and folders of Python whose docstrings make the API reference.
+    end in a slash or are empty. `python` are the files and folders of Python whose docstrings make the API reference. `sections` are the
+    pages by hand that stand together in the navigation, by the title above them.
     """
 
     url: str = ""
     source: str = ""
     python: tuple[str, ...] = ()
+    sections: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,7 +350,7 @@ class _Reader:
 
     def site(self, value: object) -> Published:
         key = "tool.acpgen.site"
-        table = self.table(value, key, ("url", "source", "python"))
+        table = self.table(value, key, ("url", "source", "python", "sections"))
         addresses: dict[str, str] = {}
         for name in ("url", "source"):
             given = table.get(name, "")
@@ -363,7 +365,18 @@ class _Reader:
             self.wrong(f"{key}.python", "files and folders of Python, each once")
         for each in named:
             self.folder(each, f"{key}.python")
-        return Published(**addresses, python=named)
+        return Published(**addresses, python=named, sections=tuple(self.sections(table.get("sections", {}))))
+
+    def sections(self, value: object) -> Iterator[tuple[str, tuple[str, ...]]]:
+        key = "tool.acpgen.site.sections"
+        listed: list[str] = []
+        for title, pages in self.table(value, key, None).items():
+            given = cast("list[object]", pages) if isinstance(pages, list) else []
+            named = tuple(each for each in given if isinstance(each, str) and each and each not in listed)
+            listed += named
+            if not named or len(set(named)) < len(given):
+                self.wrong(f"{key}.{quoted(title)}", "pages by hand, such as 'why.md', each once and in one section")
+            yield title, named
 
     def levels(self, value: object) -> Iterator[tuple[str, Level]]:
         for rule, level in self.table({} if value is None else value, "tool.acpgen.lint", None).items():

@@ -481,6 +481,6 @@ def test_what_takes_the_place_of_something_is_there_and_every_reader_has_a_check
     assert all(each.before and each.after for each in moves.values())
     titles = [each.title for each in moves.values()]
     assert titles[:3] == ["Version negotiation", "Initialization and capabilities", "Login"]
-    assert {"Message ids", "Whole messages", "MCP servers", "Slash commands", "Logout"} <= set(titles)
+    assert {"Message ids", "Whole messages", "MCP servers", "Slash commands", "Logging out"} <= set(titles)
     orders = [each.order for each in moves.values()]
     assert len(set(orders)) == len(orders)

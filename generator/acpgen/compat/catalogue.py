@@ -95,9 +95,26 @@ def as_json(policy: Policy = NONE, entries: Sequence[CatalogueEntry] | None = No
     return json.dumps(listed, indent=2, ensure_ascii=False) + "\n"
 
 
+_INTRODUCTION: Final = (
+    "`acpgen diff OLD NEW` compares two revisions of a protocol by these rules. Each finding names its rule and has a severity:",
+    "",
+    "| Severity | Meaning |",
+    "| --- | --- |",
+    "| breaking | A message that a peer of one revision sends is rejected or misread by a peer of the other. |",
+    "| undecided | The check can neither prove nor refute it, or did not compare it. |",
+    "| risky | A strict peer rejects it, or its meaning changes. |",
+    "| additive | Old peers are not affected. |",
+    "| editorial | No message changes. |",
+    "",
+    "Where a rule has several severities, the place of the change decides: for instance who sends the value, or whether readers keep",
+    "unknown members. The mirror of a rule finds the same change with OLD and NEW exchanged.",
+    "",
+)
+
+
 def as_markdown(policy: Policy = NONE, *, linked: bool = False) -> str:
     """The catalogue as Markdown, one heading a rule; `linked` to the page of each."""
-    parts = ["# Compatibility rules", ""]
+    parts = ["# Compatibility rules", "", *_INTRODUCTION]
     if policy != NONE:
         parts += [*(f"- {name}: {told}" for name, told in everywhere(policy)), ""]
     for entry in catalogue():

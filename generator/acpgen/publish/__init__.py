@@ -28,6 +28,7 @@ from acpgen.publish import (
     pairs,
     reference,
     requirements,
+    schemas,
     timelines,
     upstream,
 )
@@ -136,14 +137,17 @@ def documents(
     files[RULES] = catalogue.as_markdown(linked=True)
     files.update(rule_pages.pages())
     files[lint_rules.PAGE] = lint_rules.page()
+    checked: Mapping[str, str] = {}
     if any(map(monitoring.is_known, versions)):
-        files[monitoring.PAGE] = monitoring.page(versions, requirements.PAGE if table is not None else None)
+        files |= monitoring.pages(versions, requirements.PAGE if table is not None else None)
+        checked = monitoring.paths()
     if table is not None:
-        checked = monitoring.rules() if monitoring.PAGE in files else ()
         required = partial(requirements.pages, table, versions, checked)
-        files |= memory.once("requirements", (table, *versions, checked), required, may_lag=True)
+        files |= memory.once("requirements", (table, *versions), required, may_lag=True)
     if for_site and in_browser.judged(versions):
-        files[in_browser.PAGE] = in_browser.page(versions, len(monitoring.rules()) if monitoring.PAGE in files else 0)
+        files[in_browser.PAGE] = in_browser.page(versions, checked)
+    if for_site:
+        files |= schemas.pages(versions)
     files.update(pages.added(material, files))
     if for_site:
         for path in material.pages:
@@ -162,15 +166,19 @@ def documents(
 
 
 def navigation(
-    versions: Sequence[Version], material: Material = NONE, python: reference.Library = reference.NOTHING
+    versions: Sequence[Version],
+    material: Material = NONE,
+    python: reference.Library = reference.NOTHING,
+    sections: pages.Sections = (),
 ) -> list[Entry]:
-    """How the pages hang together: a section for each version with its methods and, by area, its types."""
+    """How the pages hang together: a section for each version with its methods and, by area, its types. Raises `Faults`."""
     from acpgen.compat import catalogue
 
-    found: list[Entry] = [("Home", HOME), *pages.navigation(material)]
+    found: list[Entry] = [("Home", HOME), *pages.navigation(material, sections)]
     found += reference.navigation(python)
     if in_browser.judged(versions):
         found.append(("Judge messages", in_browser.PAGE))
+    found.append(("JSON Schemas", schemas.PAGE))
     for version in versions:
         where = docs.places_of(version.protocol, version.bundle)
         areas: list[Entry] = []
@@ -215,7 +223,8 @@ def navigation(
     if table is not None:
         each: list[Entry] = [(document.title, requirements.path(document.id)) for document in table.documents]
         rules = [("Requirements", [("All requirements", requirements.PAGE), *each])]
-    rules += [("Monitor rules", monitoring.PAGE)] if any(map(monitoring.is_known, versions)) else []
+    if any(map(monitoring.is_known, versions)):
+        rules.append(("Monitor rules", [("All rules", monitoring.PAGE), *monitoring.navigation()]))
     each_rule: list[Entry] = [(entry.id, entry.page) for entry in catalogue.catalogue()]
     rules.append(("Lint rules", lint_rules.PAGE))
     return [*found, ("Rules", [*rules, ("Compatibility rules", [("All rules", RULES), *each_rule])])]
@@ -277,6 +286,7 @@ def _above(versions: Sequence[Version], material: Material, files: Mapping[str, 
     rules = (
         ("The Python API, module by module", reference.INDEX),
         ("Judge messages in the browser", in_browser.PAGE),
+        ("Download the JSON Schemas", schemas.PAGE),
         ("The requirements of the documents, and what enforces each", requirements.PAGE),
         ("The rules of the monitor", monitoring.PAGE),
         ("The rules of lint", lint_rules.PAGE),

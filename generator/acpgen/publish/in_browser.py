@@ -38,8 +38,8 @@ def judged(versions: Sequence[Version]) -> list[Version]:
     return [version for version in versions if version.protocol.envelope == "json-rpc" and len(_sides(version)) == 2]
 
 
-def page(versions: Sequence[Version], monitored: int) -> str:
-    """The page for these versions. `monitored` is how many rules the monitor has, 0 where the docs do not tell of it."""
+def page(versions: Sequence[Version], monitored: Mapping[str, str]) -> str:
+    """The page for these versions. `monitored` is where the docs tell of each rule of the monitor, as far as they do."""
     known = [
         {"name": each.protocol.name, "version": each.protocol.version, "script": _script(each)}
         for each in judged(versions)
@@ -48,9 +48,9 @@ def page(versions: Sequence[Version], monitored: int) -> str:
         "judge",
         path=PAGE,
         protocols=Markdown(html(json.dumps(known))),
-        rules=RULES,
+        rules=[(rule, monitored.get(rule)) for rule in RULES],
         monitor=bool(monitored),
-        others=max(0, monitored - len(RULES)),
+        others=max(0, len(monitored) - len(RULES)),
     )
 
 

@@ -1,4 +1,4 @@
-"""The rules of the monitor as a page: what `acpgen validate --session`, `acpgen tap` and `acp_session.monitor` report."""
+"""The rules of the monitor as pages: what `acpgen validate --session`, `acpgen tap` and `acp_session.monitor` report."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from inspect import getdoc
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from acpgen import borrowed, resources
+from acpgen.markup import identifier
 from acpgen.publish.table import anchor
 from acpgen.publish.versions import Version
 from acpgen.schema.load import decode, parse_json, read_bytes
@@ -46,24 +47,54 @@ def is_known(version: Version) -> bool:
     return version.family in FAMILIES
 
 
-def page(versions: Sequence[Version], requirements: str | None) -> str:
-    """Every rule: when it speaks, how severe that is, what it enforces and in which protocols. `requirements` is the page of those."""
+def path(rule: Rule) -> str:
+    """The page that tells of a rule: that of its subject."""
+    return f"monitor/{identifier(rule.check.__module__.rpartition('.')[2])}.md"
+
+
+def paths() -> Mapping[str, str]:
+    """The page of each rule by its id."""
+    return {name: path(rule) for name, rule in rules().items()}
+
+
+def navigation() -> list[tuple[str, str]]:
+    """The title and page of each subject."""
+    return [(subject.partition(": ")[0], page) for page, (subject, _) in _subjects().items()]
+
+
+def pages(versions: Sequence[Version], requirements: str | None) -> Mapping[str, str]:
+    """The page of all rules, which has the anchor of each, and a page for each subject with what its rules say, how severe that is, what
+    they enforce and in which protocols. `requirements` is the page of those.
+    """
     known = [version for version in versions if is_known(version)]
-    groups: dict[str, list[dict[str, Any]]] = {}
+    subjects = _subjects()
+    files = {PAGE: docs.lay_out("monitor", path=PAGE, subjects=subjects, levels=LEVELS)}
+    for page, (subject, group) in subjects.items():
+        target = None if requirements is None else f"../{requirements}"
+        told = [_told(rule, known, target) for rule in group]
+        files[page] = docs.lay_out("monitor-of", path=page, subject=subject, rules=told, home=PAGE)
+    return files
+
+
+def _subjects() -> Mapping[str, tuple[str, Sequence[Rule]]]:
+    """By the page of each subject, what it is about, and its rules."""
+    found: dict[str, tuple[str, list[Rule]]] = {}
     for rule in rules().values():
         subject = (getdoc(sys.modules[rule.check.__module__]) or "").split("\n")[0]
-        groups.setdefault(subject, []).append(
-            {
-                "id": rule.id,
-                "doc": rule.doc,
-                "level": rule.level,
-                "requirements": joined(_requirement(found, requirements) for found in _behind(rule)),
-                "protocols": joined(code(name) for name in protocols(rule, known)),
-                "methods": joined(code(method) for method in rule.methods),
-                "example": examples()[rule.id],
-            }
-        )
-    return docs.lay_out("monitor", path=PAGE, groups=list(groups.items()), levels=LEVELS)
+        found.setdefault(path(rule), (subject, []))[1].append(rule)
+    return found
+
+
+def _told(rule: Rule, known: Sequence[Version], requirements: str | None) -> Mapping[str, Any]:
+    return {
+        "id": rule.id,
+        "doc": rule.doc,
+        "level": rule.level,
+        "requirements": joined(_requirement(found, requirements) for found in _behind(rule)),
+        "protocols": joined(code(name) for name in protocols(rule, known)),
+        "methods": joined(code(method) for method in rule.methods),
+        "example": examples()[rule.id],
+    }
 
 
 def protocols(rule: Rule, versions: Sequence[Version]) -> tuple[str, ...]:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 from urllib.parse import unquote
 
-from acpgen.errors import BadMaterial, Fault, Faults
+from acpgen.errors import BadMaterial, Fault, Faults, UnknownName, did_you_mean
 from acpgen.material import PAGES, Material, title
 from acpgen.publish.versions import INDEX
 from acpgen.targets.docs import Markdown
 
 Entry: TypeAlias = "tuple[str, str | list[Entry]]"
 """A title in the navigation, and the page or the entries below it."""
+
+Sections: TypeAlias = Sequence[tuple[str, Sequence[str]]]
+"""Pages by hand that stand together in the navigation, by the title above them."""
 
 _CODE: Final = re.compile(r"^(```+|~~~+).*?^\1\s*$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 _LINK: Final = re.compile(r"\]\(\s*<?([^)\s>]+)")
@@ -40,20 +43,29 @@ def added(material: Material, made: Mapping[str, str]) -> Mapping[str, str]:
     return found
 
 
-def navigation(material: Material) -> list[Entry]:
-    """The pages but for the home page: those of a folder stand below its name, before all others, the folder's own page first."""
+def navigation(material: Material, sections: Sections = ()) -> list[Entry]:
+    """The pages but for the home page: those of a folder stand below its name, the folder's own page first, then those of no section, then
+    each section. Raises `Faults` for pages of sections that are not there.
+    """
     folders: dict[str, list[Entry]] = {}
     others: list[Entry] = []
-    for path, text in material.pages.items():
+    titles = {path: title(text) or path for path, text in material.pages.items() if path != INDEX}
+    named = {path for _, paths in sections for path in paths}
+    if missing := sorted(named - titles.keys()):
+        at = "pyproject.toml: tool.acpgen.site.sections"
+        raise Faults([UnknownName(at, "page by hand", path, did_you_mean(path, titles)) for path in missing])
+    for path in (path for path in material.pages if path not in named):
         folder, _, name = path.rpartition("/")
-        entry: Entry = (title(text) or path, path)
+        entry: Entry = (titles.get(path, path), path)
         if folder and name == INDEX:
             folders.setdefault(folder, []).insert(0, ("Overview", path))
         elif folder:
             folders.setdefault(folder, []).append(entry)
         elif path != INDEX:
             others.append(entry)
-    return [*((f"{folder[:1].upper()}{folder[1:]}", found) for folder, found in folders.items()), *others]
+    above: list[Entry] = [(f"{folder[:1].upper()}{folder[1:]}", found) for folder, found in folders.items()]
+    below: list[Entry] = [(name, [(titles[path], path) for path in paths]) for name, paths in sections]
+    return [*above, *others, *below]
 
 
 def require_links(material: Material, files: Mapping[str, str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,10 +15,9 @@ from acpgen.schema.walk import is_array, is_object
 from acpgen.targets import docs
 from acpgen.targets.docs.places import TYPES, Places
 
-__all__ = ["MONITOR", "PAGE", "pages", "parse", "path"]
+__all__ = ["PAGE", "pages", "parse", "path"]
 
 PAGE: Final = "requirements.md"
-MONITOR: Final = "monitor.md"
 
 _MEANINGS: Final = {
     "schema": "The bundled JSON Schema says so, at the place that is named. Every judge and every binding knows it.",
@@ -32,11 +31,11 @@ _MEANINGS: Final = {
 }
 
 
-def pages(table: Table, versions: Sequence[Version], rules: Collection[str]) -> Mapping[str, str]:
+def pages(table: Table, versions: Sequence[Version], rules: Mapping[str, str]) -> Mapping[str, str]:
     """The pages of a table by path: at `PAGE` the documents with an anchor for each of their rules, and one page for each document with
     its rules, and links to the types and the rules of the monitor that enforce each.
 
-    `rules` are the ids that the page about the monitor tells of; none where there is no such page. Raises `Faults` for a place that is
+    `rules` are the pages that tell of each rule of the monitor; none where the docs do not. Raises `Faults` for a place that is
     not what the table says, and for a rule that the monitor does not have.
     """
     faults = list(_unfounded(table, versions, rules))
@@ -77,7 +76,7 @@ def path(document: str) -> Markdown:
 # --- what the table claims -------------------------------------------------------------------------------------------
 
 
-def _unfounded(table: Table, versions: Sequence[Version], rules: Collection[str]) -> Iterator[Fault]:
+def _unfounded(table: Table, versions: Sequence[Version], rules: Mapping[str, str]) -> Iterator[Fault]:
     """What a well-formed table says and the schemas and the monitor do not bear out."""
     schemas = {version.protocol.name: version.bundle.schema for version in versions}
     for index, rule in enumerate(table.rules):
@@ -185,7 +184,7 @@ class _Kind:
 
 
 def _sections(
-    table: Table, document: NormativeDocument, shelf: Mapping[str, _Shelf], rules: Collection[str]
+    table: Table, document: NormativeDocument, shelf: Mapping[str, _Shelf], rules: Mapping[str, str]
 ) -> list[_SectionView]:
     """The sections of a document in the order of their first rules."""
     found: dict[str, list[_View]] = {}
@@ -198,7 +197,9 @@ def _sections(
     ]
 
 
-def _view(rule: Requirement, document: NormativeDocument, shelf: Mapping[str, _Shelf], rules: Collection[str]) -> _View:
+def _view(
+    rule: Requirement, document: NormativeDocument, shelf: Mapping[str, _Shelf], rules: Mapping[str, str]
+) -> _View:
     lines = [
         _Line("Methods", tuple(_method_links(rule, shelf))),
         _Line(WAYS["schema"], tuple(phrase for place in rule.schema for phrase in _places(place, shelf))),
@@ -225,10 +226,10 @@ def _method_links(rule: Requirement, shelf: Mapping[str, _Shelf]) -> Iterator[Ma
         yield Markdown(f"{code(name)} ({', '.join(links)})" if links else code(name))
 
 
-def _rule_link(entry: str, rules: Collection[str]) -> Markdown:
+def _rule_link(entry: str, rules: Mapping[str, str]) -> Markdown:
     """A rule of the monitor, and the word that narrows it."""
     name, _, word = entry.partition(":")
-    found = f"[{code(name)}](../{MONITOR}#{name})" if name in rules else code(name)
+    found = f"[{code(name)}](../{rules[name]}#{name})" if name in rules else code(name)
     return Markdown(f"{found} about {code(word)}" if word else found)
 
 

@@ -28,6 +28,7 @@ PAGES: Final = "docs"
 _SITE: Final = {
     "acpgen.css": f"{PAGES}/assets/acpgen.css",
     "comparing.js": f"{PAGES}/assets/comparing.js",
+    "404.html": "theme/404.html",
     "actions.html": "theme/partials/actions.html",
     "acpgen.js": f"{PAGES}/assets/acpgen.js",
     "deferring.js": f"{PAGES}/assets/deferring.js",
@@ -73,7 +74,7 @@ def as_text(page: str) -> str:
 
 
 def _is_for_machines(path: str) -> bool:
-    return path.endswith(".js") or path.rpartition("/")[2] in (WHOLE, "llms.txt", FEED)
+    return path.endswith((".js", ".json")) or path.rpartition("/")[2] in (WHOLE, "llms.txt", FEED)
 
 
 def _name(documents: Files) -> str:

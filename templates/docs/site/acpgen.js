@@ -4,16 +4,22 @@ function reach() {
   const all = [...document.querySelectorAll(".md-typeset__scrollwrap, .md-typeset pre > code")];
   const around = all.filter(each => !each.closest("details:not([open])"));
   const scrolls = around.map(each => each.scrollWidth > each.clientWidth);
+  let tables = 0;
   around.forEach((each, index) => {
     const isTable = each.localName !== "code";
     if (scrolls[index]) {
       each.tabIndex = 0;
       if (isTable) each.setAttribute("role", "region");
-      if (isTable) each.setAttribute("aria-label", "Table");
+      if (isTable) each.setAttribute("aria-label", `Table ${(tables += 1)}`);
     } else for (const name of isTable ? ["tabindex", "role", "aria-label"] : ["tabindex"]) each.removeAttribute(name);
   });
 }
 addEventListener("load", reach);
+
+// The button beside each block of code stands in a landmark of navigation, which has no name and leads nowhere.
+addEventListener("load", () => {
+  for (const each of document.querySelectorAll(".md-code__nav")) each.setAttribute("role", "none");
+});
 addEventListener("resize", reach);
 addEventListener("toggle", reach, true);
 
@@ -38,20 +44,20 @@ function point() {
   }
 }
 
-// A long name in the navigation is broken between its words, if it must be.
+// A long name in the navigation or a title is broken between its words, if it must be.
 function part() {
-  for (const name of document.querySelectorAll(".md-nav__link .md-ellipsis")) {
+  for (const name of document.querySelectorAll(".md-nav__link .md-ellipsis, .md-nav__link .md-ellipsis code, .md-typeset :is(h1, h2, h3) code")) {
     for (const text of [...name.childNodes].filter(node => node.nodeType === Node.TEXT_NODE && /\S{18}/.test(node.data))) {
-      const parts = text.data.split(/(?<=[/_])(?=\w)|(?<=[a-z])(?=[A-Z])/);
+      const parts = text.data.split(/(?<=[/_.])(?=\w)|(?<=[a-z])(?=[A-Z])/);
       text.replaceWith(...parts.flatMap((each, index) => (index ? [document.createElement("wbr"), each] : [each])));
     }
   }
 }
 
-// The page of all requirements holds an anchor for each rule beside the link to the page with the rule. An address of a rule leads on to it.
+// A page of all rules holds an anchor for each rule beside the link to the page with the rule. An address of a rule leads on to it.
 function lead() {
   const at = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  const link = at && at.matches("li > a[id^=req-]:empty") && at.parentElement.querySelector("a[href]");
+  const link = at && at.matches("li > a[id]:empty") && at.parentElement.querySelector("a[href]");
   if (link) location.replace(new URL(location.hash, link.href));
 }
 addEventListener("hashchange", lead);

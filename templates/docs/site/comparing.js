@@ -30,7 +30,7 @@
     return [
       made("p", {}, made("strong", {}, said)),
       ...counts.flatMap(([severity, those]) => [
-        made("h3", { id: `found-${severity}` }, severity[0].toUpperCase() + severity.slice(1)),
+        made("h2", { id: `found-${severity}` }, severity[0].toUpperCase() + severity.slice(1)),
         made("ul", {}, ...those.map((change) => finding(data, change))),
       ]),
     ];

@@ -35,7 +35,7 @@ def overview(old: Revised, new: Revised, judged: Iterable[Judged]) -> Iterator[s
         ("Changed in a way that needs your action", [name for name in names if name in before & after & hard]),
         ("Unchanged or only extended", [name for name in names if name in (before & after) - hard]),
     )
-    yield "| Methods | |\n| --- | --- |"
+    yield "| Change | Methods |\n| --- | --- |"
     for heading, found in rows:
         yield f"| {heading} | {', '.join(map(code, found)) or '—'} |"
     if names_now:

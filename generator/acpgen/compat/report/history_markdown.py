@@ -79,7 +79,7 @@ def matrix_table(matrix: Matrix) -> Iterator[str]:
     legend = ", ".join(f"{SIGNS[outcome]} {LEGEND[outcome]}" for outcome in OUTCOME_ORDER)
     yield f"{plain(' '.join(matrix_words(matrix)))} {plain(legend)}.\n"
     numbers = range(len(matrix.rows))
-    yield f"| |{''.join(f' {number + 1} |' for number in numbers)}"
+    yield f"| Client ↓ agent → |{''.join(f' {number + 1} |' for number in numbers)}"
     yield f"| --- |{' :-: |' * len(numbers)}"
     for row, members in enumerate(matrix.rows):
         yield f"| {row + 1} {', '.join(map(code, members))} |{''.join(f' {signs(matrix, row, column)} |' for column in numbers)}"
