@@ -243,6 +243,12 @@ SHAPES: Final[Mapping[str, tuple[Callable[[int], Made], tuple[int, ...]]]] = {
         lambda n: protocol({f"L{i}": {"$dynamicAnchor": "a", **TEXT} for i in range(n)}, {"$dynamicRef": "#a"}),
         (10, 20_000),
     ),
+    "anchors that are equal": (
+        lambda n: levels(
+            n, lambda i: {"$dynamicAnchor": "a", "allOf": [{"$dynamicRef": "#a"}, level(i + 1)]}, {"type": "object"}
+        ),
+        (3, 300, 8_000),
+    ),
     "pointers": (
         lambda n: protocol({"L0": {"$ref": "#" + "/$defs/L0" * n}}),
         (10, 100_000),

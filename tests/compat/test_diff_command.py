@@ -131,6 +131,7 @@ def test_one_run_writes_several_reports(folder: Path) -> None:
         (["--output", "htm=r"], "--output: there is no format 'htm'. Did you mean 'html'?"),
         (["--output", "html="], "--output: 'html=' must be FORMAT=FILE"),
         (["--output", "json"], "--output: 'json' must be FORMAT=FILE such as json=report.json"),
+        (["--output", "new.HTML"], "--output: 'new.HTML' must be 'html=new.HTML', or --format beside it"),
         (["--output", "text=-", "--output", "-"], "a place of its own"),
         (["--output", "html=r", "--output", "json=./r"], "a place of its own"),
         (["--output", "html=r", "--format", "json"], "--format: 'json' must be left out"),
@@ -147,7 +148,7 @@ def test_outputs_that_cannot_be_meant_are_faults_and_nothing_is_written(
 
 
 @pytest.mark.parametrize(
-    "output", ["b.json", "html=./b.json", "a.json", "part.json", "compat-waivers.toml", "pyproject.toml"]
+    "output", ["json=b.json", "html=./b.json", "json=a.json", "json=part.json", "compat-waivers.toml", "pyproject.toml"]
 )
 def test_no_report_is_written_over_what_is_compared_or_accepts_findings(folder: Path, output: str) -> None:
     (folder / "compat-waivers.toml").write_text("")

@@ -28,7 +28,8 @@ class Destination:
 def outputs(given: Sequence[str], output_format: str | None, formats: Iterable[str]) -> tuple[Destination, ...]:
     """What `--output` says, each `FORMAT=FILE`, or `FILE` in the format of `--format`; without any, standard output in that format.
 
-    Raises `Faults`: a format that is not known, one place twice, `--format` where every output has a format of its own.
+    Raises `Faults`: a format that is not known, one place twice, `--format` where every output has a format of its own, and where no format
+    is said, a file whose name ends with one.
     """
     known = tuple(formats)
     faults: list[Fault] = []
@@ -38,6 +39,8 @@ def outputs(given: Sequence[str], output_format: str | None, formats: Iterable[s
     found: tuple[Destination, ...] = (Destination(plain, None),)
     if given:
         found = tuple(_read(each, plain, known, faults) for each in given)
+        if output_format is None:
+            faults.extend(_meant(given, known))
         if output_format is not None and all(_PAIR.fullmatch(each) for each in given):
             expected = "left out where each --output says its own format"
             faults.append(BadSetting(at="--format", key=shown(output_format), expected=expected))
@@ -59,6 +62,15 @@ def _read(given: str, plain: str, known: Sequence[str], faults: list[Fault]) -> 
         expected = "FORMAT=FILE such as html=report.html, FILE, or - for standard output"
         faults.append(BadSetting(at="--output", key=shown(given), expected=expected))
     return Destination(name, None if file == STANDARD else Path(file))
+
+
+def _meant(given: Iterable[str], known: Sequence[str]) -> Iterator[Fault]:
+    """The outputs without a format whose file names end with one: a report as text would stand there."""
+    for each in given:
+        name = Path(each).suffix[1:].lower()
+        if _PAIR.fullmatch(each) is None and name in known and name != "text":
+            expected = f"{shown(f'{name}={each}')}, or --format beside it; without a format the report is text"
+            yield BadSetting(at="--output", key=shown(each), expected=expected)
 
 
 def _twice(found: Iterable[Destination]) -> Iterator[Fault]:
