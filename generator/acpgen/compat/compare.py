@@ -521,7 +521,7 @@ def language_widened(forward: Relation) -> Finding | None:
 
 
 def language_undecided(relation: Relation, accepted_by: Revision, refused_by: Revision) -> Finding | None:
-    """Whether everything valid under one schema is valid under the other was neither proven nor refuted. Never taken for safe."""
+    """Whether everything valid under one schema is valid under the other was neither proven nor refuted. It is never treated as safe."""
     if relation.verdict.value != "undecided":
         return None
     finding = _language_finding(

@@ -20,7 +20,7 @@ _BUT: Final = {
 
 
 def inclusion_undecided(fact: f.Undetermined) -> Judgement:
-    """Something differs, and neither that it breaks nor that it does not could be proven. Never taken for safe."""
+    """Something differs, and it could not be proven whether the difference breaks a peer. It is never treated as safe."""
     return Judgement(
         "undetermined",
         f"Changed, and the effect could not be decided: {fact.reason}.",
@@ -30,12 +30,12 @@ def inclusion_undecided(fact: f.Undetermined) -> Judgement:
 
 
 def definition_added(fact: f.DefinitionAdded) -> Judgement:
-    """A definition is new and no message reaches it: a document of its own, or one that is not used yet."""
+    """A definition was added that no message reaches: a separate document, or a definition that is not used yet."""
     return Judgement("added", f"The definition {fact.name!r} was added; no message uses it.", NO_ACTION)
 
 
 def definition_removed(fact: f.DefinitionRemoved) -> Judgement:
-    """A definition is gone that no message reached: whether anybody reads or writes documents of that kind is not known."""
+    """A definition was removed that no message reached: whether anyone reads or writes documents of that kind is unknown."""
     return Judgement(
         "undetermined",
         f"The definition {fact.name!r} was removed; no message used it, so who depends on it is unknown.",
@@ -44,7 +44,7 @@ def definition_removed(fact: f.DefinitionRemoved) -> Judgement:
 
 
 def not_compared(fact: f.NotCompared) -> Judgement:
-    """Something differs that was not compared, since it is not understood or stands where nothing is read. Never taken for safe."""
+    """Something differs that was not compared, because it is not understood or its place is not read. It is never treated as safe."""
     return Judgement(
         "undetermined",
         f"Changed, and not compared: {fact.reason}.",
@@ -54,7 +54,7 @@ def not_compared(fact: f.NotCompared) -> Judgement:
 
 
 def definition_renamed(fact: f.DefinitionRenamed) -> Judgement:
-    """A definition has another name. No message can notice; generated code has another class, unless `x-was` declares the old name."""
+    """A definition has another name. No message shows it; generated code has another class, unless `x-was` declares the old name."""
     note = "" if fact.declared else " Generated classes are renamed."
     return Judgement(
         "renamed",

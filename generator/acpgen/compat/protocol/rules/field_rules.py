@@ -66,7 +66,7 @@ def extension_declared(fact: f.FieldAdded) -> Judgement | None:
 
 
 def closed_field_added(fact: f.FieldAdded) -> Judgement | None:
-    """An optional field is new in an object that refuses undeclared members, so a strict old receiver refuses it."""
+    """An optional field was added to an object that rejects undeclared members, so a strict old receiver rejects it."""
     if fact.field.required or not isinstance(fact.old.extra, ir.Nothing):
         return None
     name = fact.field.name
@@ -83,7 +83,7 @@ def closed_field_added(fact: f.FieldAdded) -> Judgement | None:
 
 
 def required_field_added(fact: f.FieldAdded) -> Judgement | None:
-    """A required field is new: what old senders send lacks it."""
+    """A required field was added: messages of old senders lack it."""
     if not fact.field.required:
         return None
     name = fact.field.name
@@ -99,8 +99,8 @@ def required_field_added(fact: f.FieldAdded) -> Judgement | None:
 
 
 def field_removed(fact: f.FieldRemoved) -> Judgement | None:
-    """An optional field is gone. Nothing may be refused, but what it said is not heard any more. Names that begin with an underscore
-    are extensions and stay allowed everywhere: see `extension-undeclared`.
+    """An optional field was removed. New receivers accept messages with it but ignore its value. Names that begin with an underscore are
+    extensions and stay allowed everywhere: see `extension-undeclared`.
     """
     name = fact.field.name
     if fact.field.required or name.startswith("_"):
@@ -138,7 +138,7 @@ def field_removed(fact: f.FieldRemoved) -> Judgement | None:
 
 
 def required_field_removed(fact: f.FieldRemoved) -> Judgement | None:
-    """A required field is gone: new senders leave it out, and old receivers refuse that."""
+    """A required field was removed: new senders omit it, and old receivers reject that."""
     if not fact.field.required:
         return None
     name = fact.field.name
@@ -154,8 +154,8 @@ def required_field_removed(fact: f.FieldRemoved) -> Judgement | None:
 
 
 def field_renamed(fact: f.FieldRenamed) -> Judgement | None:
-    """A field has another name, as `x-was` declares. Peers of one revision do not hear what those of the other say in it, and miss it
-    where it is required. What the two say is compared under the new name.
+    """A field has another name, as `x-was` declares. Peers of one revision ignore the other's name for it, and reject a message without
+    their own name for a required field. The contents are compared under the new name.
     """
     was, name = fact.was.name, fact.field.name
     return Judgement(
@@ -205,7 +205,7 @@ def extension_undeclared(fact: f.FieldRemoved) -> Judgement | None:
 
 
 def field_became_required(fact: f.RequirednessChanged) -> Judgement | None:
-    """A field must be there now: old senders may leave it out."""
+    """A field is now required: old senders may omit it."""
     if not fact.required:
         return None
     return Judgement(
@@ -219,7 +219,7 @@ def field_became_required(fact: f.RequirednessChanged) -> Judgement | None:
 
 
 def field_became_optional(fact: f.RequirednessChanged) -> Judgement | None:
-    """A field may be left out now: new receivers do not mind, old ones refuse what lacks it."""
+    """A field may now be omitted: new receivers accept that, old ones reject it."""
     if fact.required:
         return None
     return Judgement(
@@ -236,7 +236,7 @@ _KEEP_OPEN: Final = "Keep the object open: receivers must ignore extensions, who
 
 
 def object_closed(fact: f.ObjectOpennessChanged) -> Judgement | None:
-    """Undeclared members are refused now, extensions among them."""
+    """Undeclared members are now rejected, extensions included."""
     if fact.is_open:
         return None
     free = ("Undeclared members are now rejected, extensions included.", _KEEP_OPEN)
@@ -250,7 +250,7 @@ def object_closed(fact: f.ObjectOpennessChanged) -> Judgement | None:
 
 
 def object_opened(fact: f.ObjectOpennessChanged) -> Judgement | None:
-    """Undeclared members are accepted now; old receivers refuse them."""
+    """Undeclared members are now accepted; old receivers reject them."""
     if not fact.is_open:
         return None
     return Judgement(

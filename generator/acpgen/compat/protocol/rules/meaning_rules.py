@@ -24,8 +24,8 @@ _INVALID: Final = {
 
 
 def default_changed(fact: f.DefaultChanged) -> Judgement | None:
-    """What an omitted field stands for has changed: two peers read the same message differently. A required field is never omitted, and
-    lenient decoding never puts its default in place of an invalid value, so there a change of the default is editorial.
+    """The meaning of an omitted field has changed: two peers read the same message differently. A required field is never omitted, and
+    lenient decoding never replaces an invalid value by its default, so a change of its default is editorial.
     """
     if fact.grown:
         return None
@@ -41,7 +41,7 @@ def default_changed(fact: f.DefaultChanged) -> Judgement | None:
 
 
 def default_grown(fact: f.DefaultChanged) -> Judgement | None:
-    """A default gained the defaults of fields that were added to its object. It means what it meant."""
+    """A default now includes the defaults of fields that were added to its object. Its meaning is unchanged."""
     if not fact.grown:
         return None
     return Judgement(
@@ -53,7 +53,7 @@ def default_grown(fact: f.DefaultChanged) -> Judgement | None:
 
 
 def null_meaning_changed(fact: f.NullMeaningChanged) -> Judgement | None:
-    """Null cleared the value and now equals leaving it out, or the reverse (`x-null`)."""
+    """Null cleared the value and now means the same as omission, or the reverse (`x-null`)."""
     if fact.old is None or fact.new is None:
         return None
     return Judgement(
@@ -67,7 +67,7 @@ def null_meaning_changed(fact: f.NullMeaningChanged) -> Judgement | None:
 
 
 def null_meaning_declared(fact: f.NullMeaningChanged) -> Judgement | None:
-    """What null means is said now (`x-null`), or no longer said. What is accepted stays the same."""
+    """The meaning of null is now declared (`x-null`), or no longer declared. What is accepted stays the same."""
     if fact.old is not None and fact.new is not None:
         return None
     word = "is now declared" if fact.old is None else "is no longer declared"
@@ -109,8 +109,8 @@ def leniency_withdrawn(fact: f.LeniencyChanged) -> Judgement | None:
 
 
 def gate_added(fact: f.GateChanged) -> Judgement | None:
-    """Something that everybody was sent is sent only to peers that advertise a capability. Old peers do not advertise it, and get it no
-    more; new peers that do not advertise it are sent it by old ones.
+    """Something that was sent to every peer is now sent only to peers that advertise a capability. Old peers do not advertise it and no
+    longer receive it; new peers that do not advertise it still receive it from old ones.
     """
     if fact.new is None or fact.old is not None:
         return None
@@ -125,8 +125,8 @@ def gate_added(fact: f.GateChanged) -> Judgement | None:
 
 
 def gate_removed(fact: f.GateChanged) -> Judgement | None:
-    """Something is sent without asking for a capability first. Old peers that do not advertise it did not expect it, and old senders
-    go on to ask new peers for it.
+    """Something is now sent without checking a capability first. Old peers that do not advertise the capability do not expect it, and old
+    senders still require new peers to advertise it.
     """
     if fact.old is None or fact.new is not None:
         return None
@@ -141,7 +141,9 @@ def gate_removed(fact: f.GateChanged) -> Judgement | None:
 
 
 def gate_moved(fact: f.GateChanged) -> Judgement | None:
-    """Another capability gates something: peers that advertise only the one that their revision knows are not sent it by the other."""
+    """Another capability gates something: a peer that advertises only the capability of its own revision does not receive it from the other
+    revision.
+    """
     if fact.old is None or fact.new is None:
         return None
     return Judgement(
@@ -155,8 +157,8 @@ def gate_moved(fact: f.GateChanged) -> Judgement | None:
 
 
 def demand_changed(fact: f.DemandChanged) -> Judgement | None:
-    """The capability that obliges a peer to send a field (`x-required-with`) has changed: some peers count on a field that others do not
-    send. The schema accepts messages without it all the same.
+    """The capability that requires a peer to send a field (`x-required-with`) has changed: some peers rely on a field that others do not
+    send. The schema still accepts messages without it.
     """
     told = (
         "is no longer required of any peer; old peers may rely on it"

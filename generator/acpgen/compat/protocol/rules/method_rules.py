@@ -33,7 +33,7 @@ def method_added(fact: f.MethodAdded) -> Judgement:
 
 
 def method_removed(fact: f.MethodRemoved) -> Judgement | None:
-    """A method is gone: what it did cannot be asked for any more."""
+    """A method was removed: it can no longer be called."""
     if fact.heir is not None:
         return None
     return Judgement(
@@ -45,7 +45,7 @@ def method_removed(fact: f.MethodRemoved) -> Judgement | None:
 
 
 def method_renamed(fact: f.MethodRemoved) -> Judgement | None:
-    """A method has a new name (`x-was`): peers do not understand each other's name for it."""
+    """A method has a new name (`x-was`): neither revision understands the other's name for it."""
     if fact.heir is None:
         return None
     return Judgement(
@@ -57,7 +57,9 @@ def method_renamed(fact: f.MethodRemoved) -> Judgement | None:
 
 
 def method_kind_changed(fact: f.MethodKindChanged) -> Judgement:
-    """A request became a notification or the reverse: one side waits for an answer that never comes, or gets one unasked."""
+    """A request became a notification or the reverse: one side waits for a response that is never sent, or receives one that it did not
+    request.
+    """
     return Judgement(
         "lost",
         f"The {fact.old.kind} {fact.old.name!r} became a {fact.new.kind}.",
@@ -91,7 +93,7 @@ def null_result_allowed(fact: f.NullResultChanged) -> Judgement | None:
 
 
 def null_result_withdrawn(fact: f.NullResultChanged) -> Judgement | None:
-    """A result of null no longer stands for the empty result: it is an error now."""
+    """A null result no longer means the empty result: it is now an error."""
     if fact.allowed:
         return None
     return Judgement(
@@ -102,7 +104,7 @@ def null_result_withdrawn(fact: f.NullResultChanged) -> Judgement | None:
 
 
 def batch_allowed(fact: f.BatchChanged) -> Judgement | None:
-    """A message may now be an array of messages, or a request be part of one; an old peer refuses that."""
+    """A message may now be an array of messages, or a request may be part of one; an old peer rejects that."""
     if not fact.allowed:
         return None
     if fact.method:
@@ -120,7 +122,7 @@ def batch_allowed(fact: f.BatchChanged) -> Judgement | None:
 
 
 def batch_withdrawn(fact: f.BatchChanged) -> Judgement | None:
-    """A message may no longer be an array of messages, or a request no longer be part of one (`x-batch`)."""
+    """A message may no longer be an array of messages, or a request may no longer be part of one (`x-batch`)."""
     if fact.allowed:
         return None
     if fact.method:

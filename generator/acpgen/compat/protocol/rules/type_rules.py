@@ -25,7 +25,7 @@ from acpgen.meaning import texts
 
 
 def null_forbidden(fact: f.NullChanged) -> Judgement | None:
-    """Null was accepted and is refused now. Where decoding is lenient, receivers read it as an omitted field."""
+    """Null was accepted and is now rejected. A receiver that decodes the field leniently reads null as omission."""
     if fact.allowed:
         return None
     return Judgement(
@@ -40,7 +40,7 @@ def null_forbidden(fact: f.NullChanged) -> Judgement | None:
 
 
 def null_allowed(fact: f.NullChanged) -> Judgement | None:
-    """Null is accepted now; old receivers refuse it, unless they decode the field leniently."""
+    """Null is now accepted; old receivers reject it, unless they decode the field leniently."""
     if not fact.allowed:
         return None
     return Judgement(
@@ -55,7 +55,7 @@ def null_allowed(fact: f.NullChanged) -> Judgement | None:
 
 
 def type_narrowed(fact: f.KindChanged) -> Judgement | None:
-    """Values of a JSON type that were accepted are refused now."""
+    """Values of a JSON type that were accepted are now rejected."""
     if fact.come or fact.anything == "new":
         return None
     return Judgement(
@@ -69,7 +69,7 @@ def type_narrowed(fact: f.KindChanged) -> Judgement | None:
 
 
 def type_widened(fact: f.KindChanged) -> Judgement | None:
-    """Values of another JSON type are accepted now; old receivers refuse them."""
+    """Values of another JSON type are now accepted; old receivers reject them."""
     if fact.gone or fact.anything == "old":
         return None
     return Judgement(
@@ -83,7 +83,7 @@ def type_widened(fact: f.KindChanged) -> Judgement | None:
 
 
 def type_changed(fact: f.KindChanged) -> Judgement | None:
-    """Values of one JSON type have given way to those of another: each revision refuses what the other sends."""
+    """Values of one JSON type were replaced by values of another: each revision rejects what the other sends."""
     if not fact.gone or not fact.come:
         return None
     return Judgement(
@@ -103,7 +103,7 @@ def _kinds(alternatives: tuple[Alternative, ...]) -> str:
 
 
 def limit_changed(fact: f.LimitChanged) -> Judgement | None:
-    """A length, range, pattern, set of constants or number of items refuses what it accepted, and accepts what it refused."""
+    """A length, range, pattern, set of constants or item count rejects values that it accepted, and accepts values that it rejected."""
     if len(fact.directions) < 2:
         return None
     backward, forward = fact.parts
@@ -120,7 +120,7 @@ def limit_changed(fact: f.LimitChanged) -> Judgement | None:
 
 
 def limit_tightened(fact: f.LimitChanged) -> Judgement | None:
-    """A length, range, pattern, set of constants or number of items refuses what it accepted."""
+    """A length, range, pattern, set of constants or number of items rejects values that it accepted."""
     if fact.directions != ("old",):
         return None
     return Judgement(
@@ -134,7 +134,7 @@ def limit_tightened(fact: f.LimitChanged) -> Judgement | None:
 
 
 def limit_loosened(fact: f.LimitChanged) -> Judgement | None:
-    """A length, range, pattern, set of constants or number of items accepts more; old receivers refuse that."""
+    """A length, range, pattern, set of constants or number of items accepts more; old receivers reject that."""
     if fact.directions != ("new",):
         return None
     return Judgement(

@@ -16,7 +16,7 @@ _SORTS: Final = {"union": "variants", "enum": "values"}
 
 
 def value_added(fact: f.ValueAdded) -> Judgement | None:
-    """An open or tolerated set of constants has a new one. Old receivers keep values that they do not know."""
+    """An open or tolerated set of constants has a new one. Old receivers keep unknown values."""
     if fact.old.openness == "closed":
         return None
     value = fact.value.value
@@ -30,7 +30,7 @@ def value_added(fact: f.ValueAdded) -> Judgement | None:
 
 
 def closed_value_added(fact: f.ValueAdded) -> Judgement | None:
-    """A closed set of constants has a new one; a strict old receiver refuses it."""
+    """A closed set of constants has a new one; a strict old receiver rejects it."""
     if fact.old.openness != "closed":
         return None
     value = fact.value.value
@@ -47,7 +47,7 @@ def closed_value_added(fact: f.ValueAdded) -> Judgement | None:
 
 
 def value_removed(fact: f.ValueRemoved) -> Judgement | None:
-    """A constant of an open set is gone: new receivers accept it and do not know what it means."""
+    """A constant of an open set was removed: new receivers accept it and do not know its meaning."""
     if fact.new.openness != "open":
         return None
     value = fact.value.value
@@ -62,7 +62,7 @@ def value_removed(fact: f.ValueRemoved) -> Judgement | None:
 
 
 def closed_value_removed(fact: f.ValueRemoved) -> Judgement | None:
-    """A constant of a closed or tolerated set is gone: new receivers refuse it."""
+    """A constant of a closed or tolerated set was removed: new receivers reject it."""
     if fact.new.openness == "open":
         return None
     value = fact.value.value
@@ -77,12 +77,12 @@ def closed_value_removed(fact: f.ValueRemoved) -> Judgement | None:
 
 
 def values_named(_: f.ValuesNamed) -> Judgement:
-    """A free string or number has known constants now, and stays free."""
+    """A free string or number now has known constants, and stays free."""
     return Judgement("claimed", "Some values now have a defined meaning.", NO_ACTION)
 
 
 def values_unnamed(fact: f.ValuesUnnamed) -> Judgement:
-    """An open set of constants is a free string or number now: its values are accepted and mean nothing."""
+    """An open set of constants is now a free string or number: its values are accepted and have no declared meaning."""
     value = fact.old.values[0].value
     return Judgement(
         "lost",
@@ -110,7 +110,7 @@ def variant_added(fact: f.VariantAdded) -> Judgement | None:
 
 
 def closed_variant_added(fact: f.VariantAdded) -> Judgement | None:
-    """A closed union has a new variant; a strict old receiver refuses it."""
+    """A closed union has a new variant; a strict old receiver rejects it."""
     if fact.old.openness != "closed" or fact.old.default is not None:
         return None
     tag = fact.variant.tag
@@ -127,7 +127,7 @@ def closed_variant_added(fact: f.VariantAdded) -> Judgement | None:
 
 
 def variant_beside_default_added(fact: f.VariantAdded) -> Judgement | None:
-    """A tagged variant is new beside a branch without a tag: old receivers take it for that branch, or refuse it."""
+    """A tagged variant was added next to a branch without a tag: old receivers decode it as that branch, or reject it."""
     tag = fact.variant.tag
     kept = fact.old.openness != "closed" or fact.foreseen
     if fact.old.default is None or (kept and tag != fact.old.default_tag):
@@ -146,7 +146,7 @@ def variant_beside_default_added(fact: f.VariantAdded) -> Judgement | None:
 
 
 def variant_removed(fact: f.VariantRemoved) -> Judgement | None:
-    """A variant is gone and new receivers do not refuse it: they keep it as unknown, or take it for the branch without a tag."""
+    """A variant was removed and new receivers do not reject it: they keep it as unknown, or decode it as the branch without a tag."""
     if fact.new.openness != "open" and fact.new.default is None:
         return None
     tag = fact.variant.tag
@@ -162,7 +162,7 @@ def variant_removed(fact: f.VariantRemoved) -> Judgement | None:
 
 
 def closed_variant_removed(fact: f.VariantRemoved) -> Judgement | None:
-    """A variant of a closed or tolerated union is gone: new receivers refuse it."""
+    """A variant of a closed or tolerated union was removed: new receivers reject it."""
     if fact.new.openness == "open" or fact.new.default is not None:
         return None
     tag = fact.variant.tag
@@ -177,7 +177,7 @@ def closed_variant_removed(fact: f.VariantRemoved) -> Judgement | None:
 
 
 def variant_renamed(fact: f.VariantRenamed) -> Judgement | None:
-    """A variant has another tag, as `x-was` declares. Each revision knows only its own. What the two hold is compared under the new tag."""
+    """A variant has another tag, as `x-was` declares. Each revision knows only its own tag. The contents are compared under the new tag."""
     was, tag = fact.was.tag, fact.variant.tag
     return Judgement(
         "lost",
@@ -193,7 +193,9 @@ def variant_renamed(fact: f.VariantRenamed) -> Judgement | None:
 
 
 def untagged_variant_added(fact: f.UntaggedChanged) -> Judgement | None:
-    """A branch without a tag is new. Old receivers refuse what has no known tag, and new ones may take for it what they refused."""
+    """A branch without a tag was added. Old receivers reject values without a known tag, and new ones may decode such values as this
+    branch.
+    """
     if not fact.added:
         return None
     return Judgement(
@@ -208,7 +210,7 @@ def untagged_variant_added(fact: f.UntaggedChanged) -> Judgement | None:
 
 
 def untagged_variant_removed(fact: f.UntaggedChanged) -> Judgement | None:
-    """The branch without a tag is gone: what has no known tag is refused now."""
+    """The branch without a tag was removed: values without a known tag are now rejected."""
     if fact.added:
         return None
     return Judgement(
@@ -222,7 +224,7 @@ def untagged_variant_removed(fact: f.UntaggedChanged) -> Judgement | None:
 
 
 def unknown_refused(fact: f.OpennessChanged) -> Judgement | None:
-    """Tags or constants that are not known were accepted by the schema and are refused now, extensions among them."""
+    """The schema accepted unknown tags or constants, and now rejects them, extensions included."""
     if fact.old != "open" or fact.new == "open":
         return None
     taken = fact.has_default
@@ -238,7 +240,7 @@ def unknown_refused(fact: f.OpennessChanged) -> Judgement | None:
 
 
 def unknown_accepted(fact: f.OpennessChanged) -> Judgement | None:
-    """Tags or constants that are not known are accepted by the schema now; a strict old receiver refuses them."""
+    """The schema now accepts unknown tags or constants; a strict old receiver rejects them."""
     if fact.new != "open" or fact.old == "open":
         return None
     strict = fact.old == "closed" and not fact.has_default
@@ -261,7 +263,7 @@ def tolerance_added(fact: f.OpennessChanged) -> Judgement | None:
 
 
 def tolerance_withdrawn(fact: f.OpennessChanged) -> Judgement | None:
-    """Receivers kept tags or constants that they did not know (`x-unknown: keep`), and refuse them now."""
+    """Receivers kept unknown tags or constants (`x-unknown: keep`), and now reject them."""
     if fact.old != "tolerated" or fact.new != "closed":
         return None
     return Judgement(
@@ -272,7 +274,7 @@ def tolerance_withdrawn(fact: f.OpennessChanged) -> Judgement | None:
 
 
 def tag_renamed(fact: f.TagRenamed) -> Judgement:
-    """The discriminator is another member now: neither side recognises the other's variants."""
+    """The discriminator is now another member: neither revision recognises the other's variants."""
     return Judgement(
         "refused" if fact.new.openness != "open" else "lost",
         f"The discriminator is now {fact.new.tag!r} (previously {fact.old.tag!r}).",
@@ -286,7 +288,7 @@ def tag_renamed(fact: f.TagRenamed) -> Judgement:
 
 
 def alternative_added(fact: f.AlternativeChanged) -> Judgement | None:
-    """One more shape is accepted; old receivers refuse it, or take it for one that they know."""
+    """One more shape is accepted; old receivers reject it, or decode it as one that they know."""
     if not fact.added:
         return None
     return Judgement(
@@ -301,7 +303,7 @@ def alternative_added(fact: f.AlternativeChanged) -> Judgement | None:
 
 
 def alternative_removed(fact: f.AlternativeChanged) -> Judgement | None:
-    """One of several shapes is gone: it is refused now, or taken for another."""
+    """One of several shapes was removed: it is now rejected, or decoded as another."""
     if fact.added:
         return None
     return Judgement(
