@@ -199,3 +199,43 @@ def test_a_pattern_in_an_object_that_is_open_limits_no_names() -> None:
 
     (finding,) = found(compared(schema(is_open=True), schema(is_open=False)), "object-closed")
     assert finding.message == "Undeclared members are now rejected, extensions included."
+
+
+ONE_OF_BOTH: Schema = {"oneOf": [{"required": ["paths"]}, {"required": ["regexp"]}]}
+PATHS: Schema = {"paths": {"type": "array"}, "regexp": {"type": "string"}}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rule", "sender"),
+    [
+        (go(PATHS, ("paths",)), {**go(PATHS), **ONE_OF_BOTH}, "field-became-optional", "new"),
+        ({**go(PATHS), **ONE_OF_BOTH}, go(PATHS, ("paths",)), "field-became-required", "old"),
+        ({**go(PATHS), **ONE_OF_BOTH}, go({**PATHS, "new": {}}, ("new",)), "required-field-added", "old"),
+        (go({**PATHS, "gone": {}}, ("gone",)), {**go(PATHS), **ONE_OF_BOTH}, "required-field-removed", "new"),
+    ],
+)
+def test_what_lacks_a_member_has_what_must_then_be_there(old: Schema, new: Schema, rule: str, sender: str) -> None:
+    before, after = protocol({"GoRequest": old}), protocol({"GoRequest": new})
+    report = compared(before, after)
+    assert "undecided" not in {each.severity for each in report.findings}
+    (finding,) = found(report, rule)
+    assert finding.witness is not None
+    sides = (
+        accepts(before, "GoRequest", params(finding.witness)),
+        accepts(after, "GoRequest", params(finding.witness)),
+    )
+    assert sides == (sender == "old", sender == "new")
+
+
+def test_what_lacks_a_member_is_shown_beside_a_branch_that_takes_anything() -> None:
+    def document(job: Schema) -> Schema:
+        return {"type": "object", "additionalProperties": {"$ref": "#/$defs/Job"}, "$defs": {"Job": job}}
+
+    def hidden(job: Schema) -> Schema:
+        return {**document(job), "patternProperties": {"^[.]": {"anyOf": [{"$ref": "#/$defs/Job"}, {}]}}}
+
+    old, new = go({"changes": go(PATHS, ("paths",))}), go({"changes": {**go(PATHS), **ONE_OF_BOTH}})
+    report = compared(hidden(old), hidden(new))
+    assert "undecided" not in {each.severity for each in report.findings}
+    (finding,) = found(report, "field-became-optional")
+    assert finding.witness is not None and finding.witness.refused_by == "old"

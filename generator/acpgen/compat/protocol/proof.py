@@ -60,6 +60,13 @@ class Doubts:
         witness = self._relation(pair, sender, declared, json_type).witness
         return None if witness is None else (witness.value,)
 
+    def lacking(self, pair: Pair, sender: Revision, name: str) -> tuple[ir.JSON] | None:
+        """An object without a member that the sender's side of a pair accepts, kept to what it declares; `None` where none was found."""
+        sent: Schema = {"allOf": [_question(pair.on(sender), declared=True), {"type": "object"}]}
+        known: Schema = {"required": [name]}
+        witness = self.between(*((sent, known) if sender == "old" else (known, sent)), sender).witness
+        return None if witness is None else (witness.value,)
+
     def _relation(self, pair: Pair, sender: Revision, declared: bool, json_type: str) -> Relation:
         key = (pair.old, pair.new, sender, declared, json_type)
         if key not in self._relations:

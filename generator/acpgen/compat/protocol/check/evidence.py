@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from acpgen.compat.findings import Witness
-from acpgen.compat.protocol.candidates import exactly, type_of
+from acpgen.compat.findings import Revision, Witness
+from acpgen.compat.protocol.candidates import Leaf, exactly, type_of
 from acpgen.compat.protocol.check.inquiry import Inquiry
 from acpgen.compat.protocol.check.located import name_of
 from acpgen.compat.protocol.check.routes import DIRECTIONS, Joined
-from acpgen.compat.protocol.facts import AlternativeChanged, LimitChanged
+from acpgen.compat.protocol.facts import (
+    AlternativeChanged,
+    Fact,
+    FieldAdded,
+    FieldRemoved,
+    LimitChanged,
+    RequirednessChanged,
+)
 from acpgen.compat.protocol.placed import Pair, PlacedFact, Step
 from acpgen.compat.protocol.rules.judgement import Judgement
 from acpgen.compat.protocol.shapes import Objects
@@ -29,12 +36,15 @@ class Evidence:
         return self.on.court.refusal(joined.sides, steps, judgement.accepted_by, judgement.leaf)
 
     def counterexample(self, judgement: Judgement, found: PlacedFact, joined: Joined) -> Witness | None:
-        """A refusal shown by a value that the prover finds: of an alternative where its plainest value fits another one, and of a limit
-        where that which breaks it must be of a format.
+        """A refusal shown by a value that the prover finds: of an alternative where its plainest value fits another one, of a limit where
+        that which breaks it must be of a format, and of a member that may be left out where something else must then be there.
         """
         fact, pair = found.fact, found.pair
         if judgement.accepted_by is None:
             return None
+        lacking = self.lacking(found, judgement.accepted_by)
+        if lacking is not None:
+            return self.refusal(replace(judgement, leaf=lacking), found.steps, joined)
         if isinstance(fact, LimitChanged):
             value = self.on.doubts.counterexample(pair, judgement.accepted_by, json_type=_judged_by(fact))
             return (
@@ -51,6 +61,14 @@ class Evidence:
         if value is None:
             return None
         return self.on.court.refusal(joined.sides, found.steps, judgement.accepted_by, exactly(*value))
+
+    def lacking(self, found: PlacedFact, sender: Revision) -> Leaf | None:
+        """What a sender sends without a member that must be there for the receiver; `None` where the fact says nothing of the kind, or
+        where nothing of it was found.
+        """
+        name = _lacked(found.fact, sender)
+        value = self.on.doubts.lacking(found.pair, sender, name) if name else None
+        return None if value is None else exactly(*value)
 
     def is_harmless(self, judgement: Judgement, found: PlacedFact) -> bool:
         """Whether a doubt about acceptance is settled by a proof of inclusion, at the place or of the definition around it: what is
@@ -120,6 +138,19 @@ class Evidence:
         leaf = judgement.leaf if relation.witness is None else exactly(relation.witness.value)
         witness = None if leaf is None else self.on.court.loss(joined.sides, found.steps, sender, leaf)
         return told, None if relation.witness is None else witness
+
+
+def _lacked(fact: Fact, sender: Revision) -> str:
+    """The member that must be there for the receiver and that what is sent lacks; empty where the fact says nothing of the kind."""
+    match fact:
+        case RequirednessChanged() if fact.required == (sender == "old"):
+            return fact.field.name
+        case FieldAdded() if fact.field.required and sender == "old":
+            return fact.field.name
+        case FieldRemoved() if fact.field.required and sender == "new":
+            return fact.field.name
+        case _:
+            return ""
 
 
 def _judged_by(limit: LimitChanged) -> str:

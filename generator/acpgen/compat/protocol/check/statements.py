@@ -86,8 +86,10 @@ class Statements:
         elif witness is None and (mistaken := self.evidence.mistaken(judgement, found, joined)) is not None:
             judgement, witness = mistaken
         elif witness is None and judgement.carried_by is not None and judgement.leaf is not None:
-            lost = (joined.sides, found.steps, judgement.carried_by, judgement.leaf)
-            witness = self.on.court.refusal(*lost) or self.on.court.loss(*lost)
+            lost = (joined.sides, found.steps, judgement.carried_by)
+            for leaf in (judgement.leaf, self.evidence.lacking(found, judgement.carried_by)):
+                if witness is None and leaf is not None:
+                    witness = self.on.court.refusal(*lost, leaf) or self.on.court.loss(*lost, leaf)
         told = self.rulings.judged(
             rule,
             judgement,
