@@ -9,8 +9,11 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from acpgen.generate import understand
 from acpgen.schema.dialect import keywords
 from acpgen.schema.keywords import TABLE, Keyword
+from acpgen.schema.load import Document, Documents
+from acpgen.schema.walk import is_array, is_object
 
 SPECIFICATIONS: Any = import_module("jsonschema_specifications").REGISTRY
 
@@ -68,3 +71,43 @@ def kind(value: object) -> str:
         dict: "object",
     }
     return names.get(type(value), "null")
+
+
+THING: Any = {"type": "object", "properties": {"path": {"type": "string"}}, "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#/$defs/Thing"},
+        {"type": "object", "$ref": "#/$defs/Either"},
+        {"anyOf": [{"$ref": "#/$defs/Thing"}, {"type": "null"}]},
+        {"allOf": [{"$ref": "#/$defs/Thing"}]},
+        {"enum": ["a", "b"]},
+        {"oneOf": [{"const": "a"}, {"const": "b"}]},
+        {"oneOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}]},
+    ],
+    ids=json.dumps,
+)
+@pytest.mark.parametrize("key", ["markdownDescription", "defaultSnippets", "id", "example"])
+def test_a_key_that_is_no_keyword_changes_no_type(key: str, schema: Any) -> None:
+    def fields(said: dict[str, Any]) -> Any:
+        def marked(value: Any) -> Any:
+            if is_array(value):
+                return [marked(item) for item in value]
+            return {**{name: marked(inner) for name, inner in value.items()}, **said} if is_object(value) else value
+
+        def tagged(name: str) -> Any:
+            return {"type": "object", "properties": {"kind": {"const": name}}, "required": ["kind"], **said}
+
+        either: Any = {"oneOf": [{"type": "string", **said}, {**THING, **said}], **said}
+        definitions: Any = {"Thing": {**THING, **said}, "Either": either, "A": tagged("a"), "B": tagged("b")}
+        holder: Any = {"type": "object", "properties": {"field": marked(schema)}, **said}
+        value: Any = {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "$defs": {**definitions, "Holder": holder},
+        }
+        protocol, _ = understand(Documents("p", (Document("p.json", value, ""),)))
+        return protocol.definitions
+
+    assert fields({key: "said"}) == fields({})

@@ -36,7 +36,7 @@ from acpgen.schema.load import NO_REFERENCES, Documents, References
 from acpgen.schema.names import class_name
 from acpgen.schema.profile import choose
 from acpgen.schema.unread import holds_schemas, unread, without_places
-from acpgen.schema.walk import ASSERTIONS, Schema, asserts, is_object
+from acpgen.schema.walk import ASSERTIONS, Schema, is_object, may_hold_schemas
 
 if TYPE_CHECKING:
     from acpgen.compat.protocol.check.judged import Checked, Judged
@@ -288,7 +288,7 @@ def _roots(documents: Documents, origins: frozenset[str], foreign: Mapping[str, 
         if path in foreign:
             unread.update(foreign[path])
             continue
-        others = [key for key in value if asserts(key) and key not in demands]
+        others = [key for key in value if may_hold_schemas(key) and key not in demands]
         others += ["definitions"] if {"$defs", "definitions"} <= value.keys() else []
         for key in others:
             left = without_places(value[key], f"{path}{pointer(key)}", origins)

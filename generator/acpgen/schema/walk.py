@@ -51,10 +51,18 @@ KEYWORDS: Final = frozenset(keyword.name for keyword in TABLE if not keyword.is_
 """Keywords of JSON Schema, of every draft that is read."""
 
 
-@lru_cache(maxsize=256)
+_MAY_ASSERT: Final = frozenset(keyword.name for keyword in TABLE if keyword.role in ("asserts", "elsewhere"))
+
+
 def asserts(keyword: str) -> bool:
-    """Whether a keyword can refuse a value."""
-    return keyword not in ANNOTATIONS and not keyword.startswith("x-") and keyword not in DEFINITIONS
+    """Whether a keyword can refuse a value. What is no keyword cannot."""
+    return keyword in _MAY_ASSERT
+
+
+@lru_cache(maxsize=256)
+def may_hold_schemas(key: str) -> bool:
+    """Whether a member of a schema, or of what is none, may hold schemas that no annotation and no keyword of definitions holds."""
+    return key not in ANNOTATIONS and not key.startswith("x-") and key not in DEFINITIONS
 
 
 def copied(value: J) -> J:

@@ -15,7 +15,7 @@ from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.revision import REFERENCE, Revised, wordless
 from acpgen.pointers import reference_to, target
 from acpgen.schema.unions import branches_of, constant, lone_reference
-from acpgen.schema.walk import ASSERTIONS, Schema, asserts, is_object, refs
+from acpgen.schema.walk import ASSERTIONS, Schema, asserts, is_object, may_hold_schemas, refs
 
 GROUPED: Final = "definitions in a group are not read"
 UNREAD: Final = "a reference leads to a place that is not read"
@@ -286,7 +286,7 @@ def _grouped(schema: Schema) -> Schema:
     return {
         key: value
         for key, value in schema.items()
-        if key in ("$defs", "definitions") or (is_group and asserts(key) and is_object(value))
+        if key in ("$defs", "definitions") or (is_group and may_hold_schemas(key) and is_object(value))
     }
 
 
