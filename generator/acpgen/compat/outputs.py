@@ -55,9 +55,6 @@ def _read(given: str, plain: str, known: Sequence[str], faults: list[Fault]) -> 
     name, file = pair.groups() if pair else (plain, given)
     if pair and name not in known:
         faults.append(_unknown("--output", name, known))
-    if not pair and given in known:
-        expected = f"FORMAT=FILE such as {given}=report.{given}, or another name of a file: this one is a format"
-        faults.append(BadSetting(at="--output", key=shown(given), expected=expected))
     if not file or "\0" in file:
         expected = "FORMAT=FILE such as html=report.html, FILE, or - for standard output"
         faults.append(BadSetting(at="--output", key=shown(given), expected=expected))
@@ -65,10 +62,13 @@ def _read(given: str, plain: str, known: Sequence[str], faults: list[Fault]) -> 
 
 
 def _meant(given: Iterable[str], known: Sequence[str]) -> Iterator[Fault]:
-    """The outputs without a format whose file names end with one: a report as text would stand there."""
+    """The outputs without a format whose file names are one, or end with one: a report as text would stand there."""
     for each in given:
         name = Path(each).suffix[1:].lower()
-        if _PAIR.fullmatch(each) is None and name in known and name != "text":
+        if each in known:
+            expected = f"FORMAT=FILE such as {each}=report.{each}, or another name of a file: this one is a format"
+            yield BadSetting(at="--output", key=shown(each), expected=expected)
+        elif _PAIR.fullmatch(each) is None and name in known and name != "text":
             expected = f"{shown(f'{name}={each}')}, or --format beside it; without a format the report is text"
             yield BadSetting(at="--output", key=shown(each), expected=expected)
 
