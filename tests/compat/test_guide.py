@@ -387,8 +387,8 @@ def test_what_moved_is_told_with_the_reason_both_messages_and_a_checklist_for_ea
     part = text.partition("## What moved, and why\n")[2].partition("\n## What the schemas say")[0]
     assert "### Asking\n\nRemoved: `told` → `ask`. Ask `ask`.\n\nWhy: It is simpler.\n" in part
     assert [json.loads(shown) for shown in re.findall(r"```json\n(.*?)\n```", part, re.DOTALL)] == [before, after]
-    assert "## Checklist for agents\n\n1. **Asking**: Answer `ask`.\n" in part
-    assert "## Checklist for SDKs\n\n1. **Asking**: Drop it." in part
+    assert "## Checklist for agents\n\n1. **[Asking](#asking)**: Answer `ask`.\n" in part
+    assert "## Checklist for SDKs\n\n1. **[Asking](#asking)**: Drop it." in part
     for name in ("told", "ask"):
         assert "See [Asking](#asking).\n" in section(text, name)
     assert "The request `told` was removed; new peers answer it with the error -32601. Ask `ask`." in text

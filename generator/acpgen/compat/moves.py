@@ -7,6 +7,7 @@ versions, which are checked here.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -46,7 +47,13 @@ def lines(old: Revised, new: Revised) -> Iterator[str]:
     for reader in dict.fromkeys(reader for move in moves.values() for reader in move.does):
         yield f"\n## Checklist for {plain(reader)}\n"
         told = [(move.title, move.does[reader]) for move in moves.values() if reader in move.does]
-        yield from (f"{number}. **{plain(title)}**: {prose(does)}" for number, (title, does) in enumerate(told, 1))
+        for number, (title, does) in enumerate(told, 1):
+            yield f"{number}. **[{plain(title)}](#{anchor(title)})**: {prose(does)}"
+
+
+def anchor(title: str) -> str:
+    """The address of a heading, as the site generator and GitHub make it."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
 def about(method: str, new: Revised) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Final
@@ -75,18 +74,13 @@ def told(name: str, judged: list[Judged], old: Revised, new: Revised) -> Iterato
         yield f"It was {', '.join(map(code, earlier))}.\n"
     elif before is None or after is None:
         yield f"{'New' if before is None else 'Gone'}.\n"
-    told = [f"[{plain(title)}](#{_anchor(title)})" for title in moves.about(name, new)]
+    told = [f"[{plain(title)}](#{moves.anchor(title)})" for title in moves.about(name, new)]
     if told:
         yield f"See {', '.join(told)}.\n"
     if not judged:
         yield "Nothing changes.\n"
     if judged or before is None or after is None:
         yield from _folded("Each change", _changes(judged, before, after, old, new))
-
-
-def _anchor(title: str) -> str:
-    """The address of a heading, as the site generator and GitHub make it."""
-    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
 def _folded(summary: str, told: Iterable[str]) -> Iterator[str]:
