@@ -562,6 +562,15 @@ def test_a_long_name_in_the_navigation_is_broken_between_its_words(built: Path, 
     assert title.inner_html().split("<wbr>") == ["acp_", "bindings.", "v1.", "peers"]
 
 
+def test_on_paper_names_are_whole_and_nothing_is_there_to_click(built: Path, window: Window) -> None:
+    window.page.set_viewport_size({"width": 794, "height": 1000})
+    window.open("acp/v1/methods/session_prompt.html")
+    window.page.emulate_media(media="print")
+    assert not window.page.locator(".acp-actions, .acp-permalink").filter(visible=True).count()
+    name = window.page.locator("td:first-child code", has_text="stopReason").first
+    assert name.evaluate("code => code.getClientRects().length") == 1
+
+
 def small_project(folder: Path) -> Path:
     """A project with one protocol, a page by hand and a module; the schema file that holds the type Root."""
     shutil.copytree(ROOT / "schema" / "mcp", folder / "schema" / "mcp")
