@@ -178,3 +178,12 @@ def test_a_record_with_fields_of_a_named_type_is_written_inside_a_union(subjects
     one = decoded.things["one"]
     assert one.model_extra == {"size": 1}
     assert "__pydantic_extra__" not in vars(one)
+
+
+LACKING: Final = v1.TextContent.model_construct(type="text")
+
+
+@pytest.mark.parametrize("value", [LACKING, {"y": [LACKING]}, [[LACKING]]], ids=["itself", "in a map", "in a list"])
+def test_a_record_that_lacks_a_field_is_refused_wherever_it_lies(value: object) -> None:
+    with pytest.raises(EncodeError, match="the field 'text' is required"):
+        v1.encode(v1.TextContent(text="tide", meta={"x": value}))
