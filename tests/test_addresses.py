@@ -315,7 +315,10 @@ SHARED: Final = {
         "Other": {"$ref": "elsewhere.json"},
     },
 }
-BILL: Final = {"$schema": MODERN, "$defs": {"Bill": {"properties": {"sum": {"$ref": f"{COMMON}#/definitions/Money"}}}}}
+BILL: Final[dict[str, Any]] = {
+    "$schema": MODERN,
+    "$defs": {"Bill": {"properties": {"sum": {"$ref": f"{COMMON}#/definitions/Money"}}}},
+}
 
 
 def test_of_a_document_that_is_given_only_what_is_referred_to_becomes_a_type() -> None:
