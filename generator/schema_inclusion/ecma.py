@@ -46,8 +46,8 @@ _PART: Final = re.compile(r"\\c[A-Za-z]|\\.|\(\?<(?![=!])|\[\^?\]|.", re.DOTALL)
 """An escape, the start of a named group, an empty class, or one character."""
 _OTHERWISE: Final = re.compile(r"\\(?:[1-9AZakz]|u[dD][89a-fA-F])")
 """Escapes that `re` does not know, or reads otherwise: references back, edges of Python's own, halves of a pair."""
-_UNKNOWN: Final = re.compile(r"\(\?(?![:=!<])|[*+?}]\+")
-"""Groups and repeats of `re` that ECMA-262 does not have."""
+_UNKNOWN: Final = re.compile(r"\(\?(?![:=!<])|[*+?}]\+|\{,\d*\}")
+"""Groups and repeats of `re` that ECMA-262 does not have, or takes for characters."""
 _ESCAPE: Final = re.compile(r"\\.", re.DOTALL)
 _CLASS: Final = re.compile(r"\[\^?[^\]]*\]")
 

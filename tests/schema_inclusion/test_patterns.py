@@ -464,6 +464,9 @@ def test_thousands_of_random_pairs_are_compared_rightly(looks: bool) -> None:
         ({"const": "s"}, r"^(?i:S)$"),
         ({"const": "a"}, r"\Aa\Z"),
         ({"const": "aa"}, r"^a++$"),
+        ({"const": "aa"}, r"^a{,2}$"),
+        ({"const": "a{,2}"}, r"^a{,2}$"),
+        ({"const": "aa"}, r"^a{,}$"),
     ],
 )
 def test_a_pattern_that_engines_read_otherwise_than_ecma_262_decides_nothing(old: Any, pattern: str) -> None:
