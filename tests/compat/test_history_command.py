@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from acpgen.compat.history.asked import Asked, asked_for
+from acpgen.compat.history.asked import FORMATS, Asked, asked_for
 from acpgen.compat.history.timeline import Timeline
+from acpgen.compat.outputs import outputs
 from acpgen.compat.report import history_data
 from acpgen.errors import BadSetting, Faults, NoRevision, NotFound, UnknownName
 from compat.protocols import ROOT, Schema, go, protocol, validates
@@ -209,8 +210,8 @@ def test_no_history_is_written_over_what_is_compared(repository: Path, asked: As
     (releases / "1.0.0.json").write_text(json.dumps(SMALL))
     (releases / "index.json").write_text('{"about": "", "versions": ["1.0.0"]}')
     with pytest.raises(Faults, match="must be another file than those that are compared"):
-        asked_for(replace(asked, output=Path(output)))
-    asked_for(replace(asked, output=Path("report.txt")))
+        asked_for(replace(asked, destinations=outputs(["-", f"html={output}"], None, FORMATS)))
+    asked_for(replace(asked, destinations=outputs(["report.txt"], None, FORMATS)))
 
 
 def test_files_are_compared_in_the_order_given_and_waivers_hold(
@@ -250,7 +251,6 @@ def test_files_are_compared_in_the_order_given_and_waivers_hold(
         (Asked(("main",), "a.json", since="9999-01-01"), BadSetting),
         (Asked(("main",), "a.json", limit=0), BadSetting),
         (Asked(("main",), "a.json", rows=-1), BadSetting),
-        (Asked(("main",), "a.json", output_format="xml"), UnknownName),
         (Asked(("main",), "a.json", fail_on="always"), UnknownName),
     ],
     ids=lambda value: "" if isinstance(value, Asked) else value.__name__,
@@ -279,6 +279,14 @@ def test_the_command_prints_a_history_and_its_exit_code_says_what_counts(reposit
     assert validates(SHAPE, value)
     assert [each["verdict"] for each in value["steps"]] == ["additive", "breaking"]
     assert run(repository, "--fail-on", "never", "--", "a.json").returncode == 0
+    several = run(
+        repository, "main", "--output", "html=h.html", "--output", "json=h.json", "--output", "-", "--", "a.json"
+    )
+    assert several.returncode == 1 and "breaking" in several.stdout
+    assert (repository / "h.html").read_text().startswith("<!doctype html>")
+    assert json.loads((repository / "h.json").read_text()) == value
+    for unsaid in (("--output", "h.html"), ("--format", "xml"), ("--output", "xml=h.xml")):
+        assert run(repository, "main", *unsaid, "--", "a.json").returncode == 2, unsaid
     for wrong in ((), ("main", "--"), ("main", "--", "b.json"), ("--", "a.json", "--limit", "0")):
         done = run(repository, *wrong)
         assert (done.returncode, done.stdout) == (2, ""), wrong

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -210,8 +209,11 @@ def history(
         ),
     ] = None,
     output_format: Annotated[
-        str, typer.Option("--format", metavar="FORMAT", help="text, json, markdown or html.")
-    ] = "text",
+        str | None,
+        typer.Option(
+            "--format", metavar="FORMAT", help="text, json, markdown or html. Default: text.", show_default=False
+        ),
+    ] = None,
     fail_on: Annotated[
         str,
         typer.Option(
@@ -253,7 +255,12 @@ def history(
             help="The number of steps that the proofs of each comparison may take together. Default: 3000000.",
         ),
     ] = None,
-    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report to this file.")] = None,
+    output: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[FORMAT=]FILE", help="Write the report to this file; - is standard output. May be repeated."
+        ),
+    ] = None,
     ref: Ref = None,
 ) -> None:
     """Compare many revisions of a schema, step by step.
@@ -263,6 +270,7 @@ def history(
     `acpgen history main -- acp/v1` follows first parents, and the schema where it was moved. Exit codes: 0 no step counts
     under --fail-on, 1 one does, 2 the input cannot be used.
     """
+    from acpgen.compat import outputs
     from acpgen.compat.history import asked as work
 
     given, path = tuple(what or ()), ctx.meta["path"]
@@ -271,11 +279,11 @@ def history(
     if path is None and not given:
         raise typer.BadParameter("name a protocol, files, or a revision with -- and a path.")
     with faults_end_with_2():
+        destinations = outputs.outputs(output or (), output_format, work.FORMATS)
         asked = work.Asked(
             given=given,
             path=path,
-            output_format=output_format,
-            output=output,
+            destinations=destinations,
             fail_on=fail_on,
             since=since,
             limit=limit,
@@ -287,8 +295,9 @@ def history(
             references=references_of(ref),
         )
         found = work.asked_for(asked)
-        coloured = output is None and terminal.is_coloured()
-        deliver(work.written(found, output_format, fail_on, coloured=coloured), output)
+        for each in destinations:
+            coloured = each.file is None and terminal.is_coloured()
+            deliver(work.written(found, each.format, fail_on, coloured=coloured), each.file)
         if found.fails(fail_on):
             raise typer.Exit(1)
 

@@ -187,8 +187,9 @@ def method_mismatched(subject: Subject) -> Iterable[Remark]:
     """The definitions of one method do not fit together: a request without result, two of a kind, different sides."""
     groups: dict[str, list[SourceNode]] = {}
     for node in subject.definitions:
-        if "x-method" in node.schema:
-            groups.setdefault(node.schema["x-method"], []).append(node)
+        method = node.schema.get("x-method")
+        if isinstance(method, str):
+            groups.setdefault(method, []).append(node)
     for method, nodes in groups.items():
         roles = [role_of_node(node) for node in nodes]
         for node, role in zip(nodes, roles, strict=True):

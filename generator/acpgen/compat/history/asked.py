@@ -16,7 +16,7 @@ from acpgen.compat.findings import BUDGET, FailOn, Report
 from acpgen.compat.history.assembling import MOST_ROWS, timeline
 from acpgen.compat.history.gathering import MOST, Gathered, How, from_git, from_paths, from_releases
 from acpgen.compat.history.timeline import Timeline
-from acpgen.compat.outputs import require_apart
+from acpgen.compat.outputs import Destination, require_apart
 from acpgen.compat.promises import judged
 from acpgen.compat.roles import require_roles
 from acpgen.compat.transitive import versions_of
@@ -38,13 +38,12 @@ FORMATS: Final[Mapping[str, str]] = {
 class Asked:
     """What is asked: `given` stands before `--` on the command line, `path` after it, `None` where there is no such mark.
 
-    `output` is the file that the report goes to, `None` for standard output.
+    `destinations` says where the report goes, in which formats.
     """
 
     given: tuple[str, ...]
     path: str | None = None
-    output_format: str = "text"
-    output: Path | None = None
+    destinations: tuple[Destination, ...] = (Destination("text", None),)
     fail_on: str = "risky"
     since: str | None = None
     limit: int = MOST
@@ -66,7 +65,8 @@ def asked_for(asked: Asked) -> Timeline:
     accepted = waivers.read(file) if asked.waivers is not None or file.exists() else ()
     project = around(Path.cwd())
     settings = None if project is None else project.file
-    require_apart([asked.output], (*found.files, *asked.references.values(), file, asked.methods, settings))
+    written_to = [each.file for each in asked.destinations]
+    require_apart(written_to, (*found.files, *asked.references.values(), file, asked.methods, settings))
     versions = () if project is None else versions_of(project, asked.path or asked.given[-1])
     promised, spot, today = of_project(project), spot_of(project), date.today()
 
@@ -99,10 +99,7 @@ def written(found: Timeline, output_format: str, fail_on: str, *, coloured: bool
 
 
 def _require_words(asked: Asked) -> None:
-    given: tuple[tuple[str, str, str, Sequence[str]], ...] = (
-        ("--format", "format", asked.output_format, tuple(FORMATS)),
-        ("--fail-on", "level", asked.fail_on, get_args(FailOn)),
-    )
+    given: tuple[tuple[str, str, str, Sequence[str]], ...] = (("--fail-on", "level", asked.fail_on, get_args(FailOn)),)
     faults: list[Fault] = [
         UnknownName(at=option, kind=kind, name=value, hint=did_you_mean(value, known))
         for option, kind, value, known in given
