@@ -562,11 +562,22 @@ def test_a_long_name_in_the_navigation_is_broken_between_its_words(built: Path, 
     assert title.inner_html().split("<wbr>") == ["acp_", "bindings.", "v1.", "peers"]
 
 
+def test_a_block_of_code_is_copied_by_its_button(window: Window) -> None:
+    window.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    window.open("acp/v1/methods/session_prompt.html")
+    window.rest()
+    block = window.page.locator(".md-typeset pre").filter(visible=True).first
+    block.get_by_role("button", name="Copy").focus()
+    window.page.keyboard.press("Enter")
+    block.get_by_role("button", name="Copied").wait_for()
+    assert window.page.evaluate("navigator.clipboard.readText()") == block.locator("code").text_content()
+
+
 def test_on_paper_names_are_whole_and_nothing_is_there_to_click(built: Path, window: Window) -> None:
     window.page.set_viewport_size({"width": 794, "height": 1000})
     window.open("acp/v1/methods/session_prompt.html")
     window.page.emulate_media(media="print")
-    assert not window.page.locator(".acp-actions, .acp-permalink").filter(visible=True).count()
+    assert not window.page.locator(".acp-actions, .acp-permalink, .acp-copy").filter(visible=True).count()
     name = window.page.locator("td:first-child code", has_text="stopReason").first
     assert name.evaluate("code => code.getClientRects().length") == 1
 

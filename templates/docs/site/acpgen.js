@@ -16,10 +16,6 @@ function reach() {
 }
 addEventListener("load", reach);
 
-// The button beside each block of code stands in a landmark of navigation, which has no name and leads nowhere.
-addEventListener("load", () => {
-  for (const each of document.querySelectorAll(".md-code__nav")) each.setAttribute("role", "none");
-});
 addEventListener("resize", reach);
 addEventListener("toggle", reach, true);
 
@@ -82,6 +78,25 @@ function offer() {
   }
 }
 
+// A block of code has a button that copies it. The theme's own lays the page out once for each block.
+function copied() {
+  if (!navigator.clipboard) return;
+  for (const code of document.querySelectorAll(".md-typeset pre > code")) {
+    code.parentElement.append(acpElements.made("button", { class: "acp-copy", type: "button" }, "Copy"));
+  }
+}
+addEventListener("click", async event => {
+  const button = event.target instanceof Element && event.target.closest(".acp-copy");
+  if (!button) return;
+  try {
+    await navigator.clipboard.writeText(button.parentElement.querySelector("code").textContent);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Not copied";
+  }
+  setTimeout(() => (button.textContent = "Copy"), 2000);
+});
+
 // What the scripts of forms make their elements with, and load what they need with.
 globalThis.acpElements = {
   made(name, given = {}, ...inside) {
@@ -116,4 +131,5 @@ addEventListener("DOMContentLoaded", () => {
   label();
   point();
   offer();
+  copied();
 });
