@@ -153,6 +153,22 @@ def test_pages_of_a_project_go_into_its_docs_and_its_navigation(tmp_path: Path) 
         publish.navigation([version], beside, sections=(("Reasons", ("whi.md",)),))
 
 
+def test_the_pages_of_a_folder_stand_in_the_order_in_which_its_own_page_links_to_them(tmp_path: Path) -> None:
+    pages = {
+        "how/a.md": "# A\n",
+        "how/b.md": "# B\n",
+        "how/c.md": "# C\n",
+        "how/index.md": "# How\n\n`[a](a.md)` [c](c.md#d), [home](../index.md), [b](b.md)\n",
+        "why/d.md": "# D\n",
+    }
+    small(tmp_path, schema(), {}, pages)
+    beside = material.parsed(material.read(tmp_path / "schema", ["p/v1"]))
+    version = publish.Version(*understand(load(tmp_path / "schema/p/v1", name="p/v1")), Settings(prefix="p/v1"))
+    entries = dict(publish.navigation([version], beside))
+    assert entries["How"] == [("Overview", "how/index.md"), ("C", "how/c.md"), ("B", "how/b.md"), ("A", "how/a.md")]
+    assert entries["Why"] == [("D", "why/d.md")]
+
+
 @pytest.mark.parametrize(
     "path", ["pages/why.md", "releases/p/v1/1.0.json", "releases/p/v1/index.json", "requirements.json"]
 )

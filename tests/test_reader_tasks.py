@@ -49,8 +49,8 @@ TASKS: Final = (
     Task(
         "permission-from-v1-to-v2",
         "permission request v1 to v2",
-        "acp/migration-v1-v2.html#what-a-permission-is-asked-for",
-        (r"What a permission is asked for", r"toolCall → .*subject"),
+        "acp/migration-v1-v2.html#permission-requests",
+        (r"Permission requests", r"toolCall → .*subject"),
     ),
     Task(
         "since-when",

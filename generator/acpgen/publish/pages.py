@@ -44,10 +44,10 @@ def added(material: Material, made: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def navigation(material: Material, sections: Sections = ()) -> list[Entry]:
-    """The pages but for the home page: those of a folder stand below its name, the folder's own page first, then those of no section, then
-    each section. Raises `Faults` for pages of sections that are not there.
+    """The pages but for the home page: those of a folder stand below its name, the folder's own page first and the others in the order in
+    which it links to them, then those of no section, then each section. Raises `Faults` for pages of sections that are not there.
     """
-    folders: dict[str, list[Entry]] = {}
+    folders: dict[str, list[tuple[str, str]]] = {}
     others: list[Entry] = []
     titles = {path: title(text) or path for path, text in material.pages.items() if path != INDEX}
     named = {path for _, paths in sections for path in paths}
@@ -56,16 +56,25 @@ def navigation(material: Material, sections: Sections = ()) -> list[Entry]:
         raise Faults([UnknownName(at, "page by hand", path, did_you_mean(path, titles)) for path in missing])
     for path in (path for path in material.pages if path not in named):
         folder, _, name = path.rpartition("/")
-        entry: Entry = (titles.get(path, path), path)
+        entry = (titles.get(path, path), path)
         if folder and name == INDEX:
-            folders.setdefault(folder, []).insert(0, ("Overview", path))
+            folders.setdefault(folder, []).append(("Overview", path))
         elif folder:
             folders.setdefault(folder, []).append(entry)
         elif path != INDEX:
             others.append(entry)
-    above: list[Entry] = [(f"{folder[:1].upper()}{folder[1:]}", found) for folder, found in folders.items()]
+    above: list[Entry] = [
+        (f"{folder[:1].upper()}{folder[1:]}", _as_linked(material, folder, found)) for folder, found in folders.items()
+    ]
     below: list[Entry] = [(name, [(titles[path], path) for path in paths]) for name, paths in sections]
     return [*above, *others, *below]
+
+
+def _as_linked(material: Material, folder: str, entries: Sequence[tuple[str, str]]) -> list[Entry]:
+    """The pages of a folder in the order in which its own page links to them; what it does not link to follows."""
+    own = f"{folder}/{INDEX}"
+    linked = [own, *(_there(own, link) for link in _links(material.pages.get(own, "")))]
+    return [*sorted(entries, key=lambda entry: linked.index(entry[1]) if entry[1] in linked else len(linked))]
 
 
 def require_links(material: Material, files: Mapping[str, str]) -> None:
@@ -76,14 +85,22 @@ def require_links(material: Material, files: Mapping[str, str]) -> None:
 
 
 def _dangling(material: Material, path: str, files: Mapping[str, str]) -> Iterator[Fault]:
-    for link in dict.fromkeys(_LINK.findall(_CODE.sub("", material.pages[path]))):
-        page = unquote(link.partition("#")[0])
-        there = posixpath.normpath(posixpath.join(posixpath.dirname(path), page))
-        if page and not _FOREIGN.match(link) and there not in files:
+    for link in _links(material.pages[path]):
+        page = link.partition("#")[0]
+        if page and not _FOREIGN.match(link) and _there(path, link) not in files:
             reason = f"the link to {link} leads to no page of the docs"
             yield BadMaterial(
                 at=_at(material, path), reason=reason, remedy="Name a page by its path there, such as acp/v1/index.md"
             )
+
+
+def _links(text: str) -> Iterator[str]:
+    return iter(dict.fromkeys(_LINK.findall(_CODE.sub("", text))))
+
+
+def _there(path: str, link: str) -> str:
+    """The path of the page to which a link on a page leads."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(link.partition("#")[0])))
 
 
 def source(material: Material, path: str) -> str:

@@ -605,8 +605,8 @@ RequestPermissionSubject = TypeAliasType(
         Defined(__name__, "RequestPermissionSubject"),
     ],
 )
-"""What a permission is asked for. More kinds may come; a client that does not know one shows the plain prompt or
-declines, as its policy says, and passes the subject on as it came.
+"""What the permission is for. Later versions may add kinds. A client that does not know a kind shows the plain prompt
+or declines, as its policy says, and keeps the subject unchanged.
 
 Unknown values of `type` are kept as `UnknownRequestPermissionSubject`.
 """
