@@ -192,7 +192,7 @@ def test_the_json_schema_has_the_words_too(own: Subject) -> None:
     assert found["description"].startswith("Parameters of `fs/read_text_file`: the agent asks the client for the text")
     assert found["properties"]["limit"]["description"].startswith("How many lines to return at most.")
     assert found["$defs"]["SessionId"]["description"].startswith("Names a session.")
-    assert json_schema(own.type("ToolKind"))["description"].startswith("What sort of tool")
+    assert json_schema(own.type("ToolKind"))["description"].startswith("The kind of tool")
 
 
 def test_where_the_source_is_not_there_no_words_are(own: Subject) -> None:
