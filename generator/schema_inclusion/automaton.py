@@ -63,18 +63,16 @@ class Look(NamedTuple):
 class Machine:
     """A non-deterministic automaton.
 
-    `moves` is for each state its character edge; `skips` its empty edges, each with what the place must meet, `None` for
-    nothing. `lasting` are the states in which a run waits for a character; `accept` is one. `alive` are the states from which a
-    match can still be reached once a character has been read. `lookers` are the automata of the look-aheads. `looks_behind` if
-    an empty edge depends on the character before. `classes` are the ranges by which characters differ for the automaton and
-    its lookers.
+    `moves` is for each state its character edge, `None` where no run waits; `skips` its empty edges, each with what the
+    place must meet, `None` for nothing. `alive` are the states from which a match can still be reached once a character has
+    been read. `lookers` are the automata of the look-aheads. `looks_behind` if an empty edge depends on the character
+    before. `classes` are the ranges by which characters differ for the automaton and its lookers.
     """
 
     moves: tuple[tuple[Ranges, int] | None, ...]
     skips: tuple[tuple[tuple[Behind | Look | None, int], ...], ...]
     start: int
     accept: int
-    lasting: frozenset[int]
     alive: frozenset[int]
     lookers: tuple[Machine, ...]
     looks_behind: bool
@@ -158,7 +156,6 @@ class _Builder:
             tuple(tuple(skips) for skips in self.skips),
             0,
             accept,
-            frozenset(state for state, move in enumerate(self.moves) if move is not None),
             self.alive(accept),
             lookers,
             bool(behind) or any(each.looks_behind for each in lookers),
@@ -321,7 +318,7 @@ def _reached(automaton: Machine, source: int, before: int | None) -> States:
                 pending.append((target, passed))
         if len(reached) > LARGEST_MACHINE:
             raise UnsupportedPattern("look-around has too many ways")
-    return frozenset(run for run in reached if run[0] in automaton.lasting)
+    return frozenset(run for run in reached if automaton.moves[run[0]] is not None)
 
 
 def _passed(watches: Watches, guard: Behind | Look | None, before: int | None, begun: list[States]) -> Watches | None:
