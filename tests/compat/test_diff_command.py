@@ -164,7 +164,8 @@ def test_no_report_is_written_over_what_is_compared_or_accepts_findings(folder: 
     assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
 
 
-def test_where_one_report_cannot_be_written_none_is(folder: Path) -> None:
+@pytest.mark.parametrize("command", ["diff", "history"])
+def test_where_one_report_cannot_be_written_none_is(folder: Path, command: str) -> None:
     (folder / "r.txt").write_text("as it was")
     wanted = [
         "--output",
@@ -176,12 +177,12 @@ def test_where_one_report_cannot_be_written_none_is(folder: Path) -> None:
         "--output",
         "markdown=-",
     ]
-    done = run(folder, "diff", "a.json", "b.json", *wanted)
+    done = run(folder, command, "a.json", "b.json", *wanted)
     assert (done.returncode, done.stdout) == (2, "")
     assert "a.json/r.html: it cannot be written" in done.stderr
     assert (folder / "r.txt").read_text() == "as it was"
     assert sorted(path.name for path in folder.iterdir()) == ["a.json", "b.json", "r.txt"]
-    assert run(folder, "diff", "a.json", "b.json", "--output", ".").returncode == 2
+    assert run(folder, command, "a.json", "b.json", "--output", ".").returncode == 2
 
 
 def test_a_reader_that_goes_away_changes_no_exit_code(folder: Path) -> None:

@@ -240,6 +240,22 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command_, env=environment, capture_output=True, text=True, check=False, timeout=120)
 
 
+def test_where_one_report_cannot_be_written_none_is(tmp_path: Path) -> None:
+    (tmp_path / "plain").write_text("")
+    wanted = [
+        "--output",
+        f"json={tmp_path / 'r.json'}",
+        "--output",
+        f"junit={tmp_path / 'plain' / 'r.xml'}",
+        "--output",
+        "-",
+    ]
+    done = run(*wanted, "--case", "v1/json-rpc/unknown-method", "--", *agent("wrong code"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "r.xml: it cannot be written" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["plain"]
+
+
 def test_the_report_in_json_has_what_is_promised() -> None:
     done = run("--format", "json", "--seed", "5", "--case", "v1/json-rpc/unknown-method", "--", *agent("wrong code"))
     assert done.returncode == 1, done.stderr

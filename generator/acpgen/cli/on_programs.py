@@ -6,7 +6,7 @@ import contextlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -291,15 +291,9 @@ def probe(
             ClientProbing if client else Probing,
         )
         if write_baseline is not None:
-            deliver(work.baseline(report), write_baseline)
+            deliver({write_baseline: work.baseline(report)})
         if known is not None:
             work.held_against(report, known)
-        for each in destinations:
-            is_shown = each.format == "text" and each.file is None and terminal.is_coloured()
-            text = written(report, "coloured" if is_shown else each.format)
-            if each.file is None:
-                print_report(text)
-            else:
-                deliver(text, each.file)
+        deliver(outputs.texts(destinations, partial(written, report), coloured=terminal.is_coloured()))
         code = report.code if write_baseline is None else int(report.verdict == "not judged")
         raise typer.Exit(code)

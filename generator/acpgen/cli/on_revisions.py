@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -147,7 +148,6 @@ def diff(
     Exit codes: 0 nothing counts under --fail-on, 1 something does, 2 the input cannot be used.
     """
     from acpgen.compat import command
-    from acpgen.write import replace_files
 
     if dry_run and not fix:
         raise typer.BadParameter("--dry-run needs --fix.")
@@ -178,9 +178,7 @@ def diff(
         if compared.fixed is not None and dry_run:
             print_report(compared.fixed.difference)
             raise typer.Exit(1 if compared.fixed.difference or command.stops(compared.report, chosen) else 0)
-        texts = command.written(compared, chosen, coloured=terminal.is_coloured())
-        replace_files({file: text for file, text in texts.items() if file is not None})
-        print_report(texts.get(None, ""))
+        deliver(command.written(compared, chosen, coloured=terminal.is_coloured()))
         if command.stops(compared.report, chosen):
             raise typer.Exit(1)
 
@@ -295,9 +293,8 @@ def history(
             references=references_of(ref),
         )
         found = work.asked_for(asked)
-        for each in destinations:
-            coloured = each.file is None and terminal.is_coloured()
-            deliver(work.written(found, each.format, fail_on, coloured=coloured), each.file)
+        written = partial(work.written, found, fail_on=fail_on)
+        deliver(outputs.texts(destinations, written, coloured=terminal.is_coloured()))
         if found.fails(fail_on):
             raise typer.Exit(1)
 

@@ -117,7 +117,7 @@ def adopt(
         adoption = adopting.adopt(file, schema / into, into)
         outcome = adopting.report(adoption, into)
         if report is not None:
-            deliver(adopting.markdown(outcome), report)
+            deliver({report: adopting.markdown(outcome)})
         if not dry_run:
             adopting.save(schema / into, adoption.written, adoption.removed)
             adopting.save(releases, kept)

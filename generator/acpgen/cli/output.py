@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from pathlib import Path
 
 import typer
 
 from acpgen import terminal
 from acpgen.errors import Faults, Unwritable
-from acpgen.schema.load import place
 
 
 @contextlib.contextmanager
@@ -36,14 +35,10 @@ def print_report(text: str) -> None:
         raise Faults([Unwritable(at="standard output", reason=str(error.strerror))]) from None
 
 
-def deliver(text: str, output: Path | None) -> None:
-    """Print a report, or write it to a file. Raises `Faults`."""
-    if output is None:
-        print_report(text)
-        return
-    from acpgen.write import replace_file
+def deliver(texts: Mapping[Path | None, str]) -> None:
+    """Write the text of every file, all of them or none, then print that of standard output, `None`. Raises `Faults`."""
+    from acpgen.write import replace_files
 
-    try:
-        replace_file(output, text)
-    except OSError as error:
-        raise Faults([Unwritable(at=place(output), reason=str(error.strerror))]) from None
+    replace_files({file: text for file, text in texts.items() if file is not None})
+    if None in texts:
+        print_report(texts[None])

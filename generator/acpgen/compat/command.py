@@ -6,7 +6,7 @@ import gc
 import re
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast, get_args
 
@@ -14,7 +14,7 @@ from acpgen.compat import report as reports
 from acpgen.compat.compare import both
 from acpgen.compat.findings import BUDGET, FailOn, Mode, Report, Spot, fails
 from acpgen.compat.fixing import Comparing, Fixed, Repairing, fixed
-from acpgen.compat.outputs import Destination, outputs, require_apart
+from acpgen.compat.outputs import Destination, outputs, require_apart, texts
 from acpgen.compat.promises import NONE, Policy, judged
 from acpgen.compat.roles import require_roles
 from acpgen.compat.settings import policy
@@ -92,7 +92,7 @@ class Reported:
     """A comparison: the report with waivers applied, and files that are written with it, by path. `fixed` is what `--fix` comes to."""
 
     report: Report
-    files: Mapping[Path, str]
+    files: Mapping[Path | None, str]
     fixed: Fixed | None = None
 
 
@@ -158,7 +158,7 @@ def compared(
     if project is not None:
         require_roles(promised, [report], project)
     whole = text if taken is None else with_waivers(text, at, report, taken, today, versions)
-    files = {} if whole == text else {file: whole}
+    files: dict[Path | None, str] = {} if whole == text else {file: whole}
     accepted = parsed(whole, at)
     found = waive(report, accepted, today, versions)
     if repairing == "no":
@@ -189,16 +189,8 @@ def of_project(project: Config | None) -> Policy:
 
 def written(compared: Reported, chosen: Options, *, coloured: bool = False) -> Mapping[Path | None, str]:
     """What is to be written, by file: reports, and what was decided; `None` is standard output, `coloured` if that shows text."""
-
-    def text(to: Destination) -> str:
-        if coloured and to == Destination("text", None):
-            from acpgen.compat.report import text
-
-            return text.coloured(compared.report)
-        return reports.written(compared.report, to.format, chosen.fail_on)
-
-    texts: dict[Path | None, str] = {to.file: text(to) for to in chosen.outputs}
-    return texts | {file: added for file, added in compared.files.items()}  # noqa: C416 - its keys are of a wider type
+    write = partial(reports.written, compared.report, fail_on=chosen.fail_on)
+    return {**texts(chosen.outputs, write, coloured=coloured), **compared.files}
 
 
 def stops(report: Report, chosen: Options) -> bool:

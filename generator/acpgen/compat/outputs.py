@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -48,6 +48,14 @@ def outputs(given: Sequence[str], output_format: str | None, formats: Iterable[s
     if faults:
         raise Faults(faults)
     return found
+
+
+def texts(
+    destinations: Iterable[Destination], written: Callable[[str], str], *, coloured: bool
+) -> Mapping[Path | None, str]:
+    """What goes to each place; `written` makes the text of a format, or of `coloured`: text on a standard output that shows colours."""
+    shown_here = Destination("text", None)
+    return {to.file: written("coloured" if coloured and to == shown_here else to.format) for to in destinations}
 
 
 def _read(given: str, plain: str, known: Sequence[str], faults: list[Fault]) -> Destination:

@@ -32,6 +32,7 @@ FORMATS: Final[Mapping[str, str]] = {
     "markdown": "history_markdown.history_markdown",
     "html": "history_page.history_page",
 }
+_WRITERS: Final = {**FORMATS, "coloured": "history_text.history_coloured"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +90,9 @@ def asked_for(asked: Asked) -> Timeline:
     return made
 
 
-def written(found: Timeline, output_format: str, fail_on: str, *, coloured: bool = False) -> str:
-    """The history in a format."""
-    module, _, function = FORMATS[output_format].partition(".")
-    if coloured and output_format == "text":
-        function = "history_coloured"
+def written(found: Timeline, name: str, fail_on: str) -> str:
+    """The history in one format, or as `coloured` text."""
+    module, _, function = _WRITERS[name].partition(".")
     writer = cast("Writer", getattr(import_module(f"acpgen.compat.report.{module}"), function))
     return writer(found, fail_on)
 

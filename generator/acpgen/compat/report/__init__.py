@@ -23,9 +23,11 @@ FORMATS: Final = {
 }
 """The function that writes each format, imported when it is asked for."""
 
+_WRITERS: Final = {**FORMATS, "coloured": "text.coloured"}
+
 
 def written(report: Report, name: str, fail_on: str = "risky") -> str:
-    """The report in one format."""
-    module, _, function = FORMATS[name].partition(".")
+    """The report in one format, or as `coloured` text."""
+    module, _, function = _WRITERS[name].partition(".")
     writer = cast("Writer", getattr(import_module(f"acpgen.compat.report.{module}"), function))
     return writer(report, fail_on)

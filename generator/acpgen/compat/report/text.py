@@ -21,7 +21,7 @@ def text(report: Report, _: str = "risky") -> str:
     return plain(coloured(report))
 
 
-def coloured(report: Report) -> str:
+def coloured(report: Report, _: str = "risky") -> str:
     """The report with colours."""
     return "\n".join(_lines(report)) + "\n"
 
