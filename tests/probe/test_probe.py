@@ -165,6 +165,14 @@ def test_a_defect_is_found_where_it_is(defect: str) -> None:
         assert finding.clause.says
 
 
+def test_a_broken_must_cites_a_requirement_that_says_must() -> None:
+    report = probed("v1/prompt-turn/cancel-after-update", defect="end_turn when cancelled")
+    (finding,) = (
+        one for one in report.findings if one.rule == "cancelled-turn-ended-otherwise" and one.level == "must"
+    )
+    assert finding.clause.number == "acp/v1/prompt-turn/cancellation/5"
+
+
 def test_what_cannot_be_reached_without_a_login_is_said_with_the_reason() -> None:
     report = probed("v1/session-setup", "v1/prompt-turn", defect="needs a login")
     assert not report.findings, written(report, "text")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
@@ -29,6 +29,13 @@ _RPC_RULES: Final = {
     "batch-mixed": "6 Batch",
 }
 """Rules of the monitor that rest on JSON-RPC, with the section."""
+
+_WORDS: Final[Mapping[Strength, tuple[str, ...]]] = {
+    "must": ("MUST", "MUST NOT"),
+    "should": ("SHOULD", "SHOULD NOT", "RECOMMENDED"),
+    "note": (),
+}
+"""The levels of requirements that say what a finding of a level says."""
 
 _SCHEMA_RULES: Final = frozenset(
     {"params-malformed", "result-malformed", "result-null", "method-unknown", "method-misdirected"}
@@ -119,11 +126,15 @@ def _where(pointer: str) -> str:
 
 
 def _clause(rule: str, requirements: tuple[int | str, ...], level: Strength, side: str) -> Clause:
-    """What the documents demand of this side where the rule is broken. A requirement that binds the other side alone is passed over."""
-    for each in requirements:
-        document, section, says, who = _requirements().get(each, ("", "", "", ""))
-        if who in (side, "both", "schema"):
-            return Clause(document, section, level, says, each)
+    """What the documents demand of this side where the rule is broken: the first requirement of the finding's level, or the first at all.
+
+    A requirement that binds the other side alone is passed over.
+    """
+    known = [(each, _requirements()[each]) for each in requirements if each in _requirements()]
+    binding = [(each, row) for each, row in known if row[-1] in (side, "both", "schema")]
+    if binding:
+        each, (document, section, says, _, _) = min(binding, key=lambda one: one[1][-2] not in _WORDS[level])
+        return Clause(document, section, level, says, each)
     found = borrowed.monitor.RULES.get(rule)
     says = " ".join(found.doc.split()) if found is not None else rule
     says = re.split(r"(?<=[.]) ", says)[0]
@@ -135,8 +146,8 @@ def _clause(rule: str, requirements: tuple[int | str, ...], level: Strength, sid
 
 
 @cache
-def _requirements() -> dict[int | str, tuple[str, str, str, str]]:
-    """Document, section, words and bound side of each row of the table of requirements, by number or id."""
+def _requirements() -> dict[int | str, tuple[str, str, str, str, str]]:
+    """Document, section, words, level and bound side of each row of the table of requirements, by number or id."""
     file = resources.schema() / "requirements.json"
     try:
         table = json.loads(file.read_text("utf-8"))
@@ -148,6 +159,7 @@ def _requirements() -> dict[int | str, tuple[str, str, str, str]]:
             titles.get(one["document"], one["document"]),
             str(one.get("section", "")),
             one["says"],
+            one["level"],
             one["who"],
         )
         for one in table["rules"]
