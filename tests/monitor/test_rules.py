@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import random
@@ -133,6 +134,20 @@ def test_what_is_left_open_is_told_of_the_side_that_asked() -> None:
         hear(listener, said)
     (note,) = listener.finish()
     assert (note.sender, note.method, note.index) == ("agent", "session/request_permission", 4)
+
+
+def test_every_name_of_a_breach_is_a_rule_or_a_remark_that_is_explained() -> None:
+    sources = [*Path(kept.__file__).parent.glob("*.py"), Path(judge.__file__)]
+    calls = [
+        node for file in sources for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.Call)
+    ]
+    named = {
+        call.args[0].value
+        for call in calls
+        if ast.unparse(call.func).rpartition(".")[2] == "Breach" and isinstance(call.args[0], ast.Constant)
+    }
+    assert named == set(borrowed.monitor.REMARKS)
+    assert not named & set(RULES)
 
 
 def test_every_rule_says_what_it_is_about() -> None:

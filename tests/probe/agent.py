@@ -405,7 +405,9 @@ class Agent:
             self.error(self.echo(id_), -32603, "aborted")
             return
         with self.lock:  # nothing comes between the two lines of the defect
-            self.send({"jsonrpc": "2.0", "id": self.echo(id_), "result": {"stopReason": reason}})
+            used = {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2}
+            more = {"usage": used} if DEFECT == "counts tokens" else {}
+            self.send({"jsonrpc": "2.0", "id": self.echo(id_), "result": {"stopReason": reason, **more}})
             if DEFECT == "speaks after the end":
                 self.say(name, session, "agent_message_chunk", {"type": "text", "text": "One more thing."}, reply)
         if DEFECT == "speaks long after the end":

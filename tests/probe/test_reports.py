@@ -7,6 +7,7 @@ import os
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, Final
@@ -52,6 +53,15 @@ def test_no_format_hands_on_what_a_program_says_as_more_than_text(name: str, jud
     text = written(outcome(judged=judged), name)
     assert "\x1b" not in text
     assert "<script>" not in text or name in ("text", "json", "sarif")
+
+
+def test_what_the_same_messages_prove_is_told_with_them_once() -> None:
+    report = outcome()
+    report.findings.append(replace(report.findings[0], message="no flood either", place="flood"))
+    report.findings.append(replace(report.findings[0], transcript=report.findings[0].transcript[:1], place="low"))
+    text = written(report, "text")
+    assert text.index("no tide") < text.index("no flood either") < text.index("A <document>")
+    assert (text.count("no tide"), text.count("A <document>"), text.count('{"id": 1}')) == (2, 2, 2)
 
 
 def test_junit_has_a_case_for_each_case() -> None:

@@ -136,7 +136,7 @@ def _clause(rule: str, requirements: tuple[int | str, ...], level: Strength, sid
         each, (document, section, says, _, _) = min(binding, key=lambda one: one[1][-2] not in _WORDS[level])
         return Clause(document, section, level, says, each)
     found = borrowed.monitor.RULES.get(rule)
-    says = " ".join(found.doc.split()) if found is not None else rule
+    says = " ".join(found.doc.split()) if found is not None else borrowed.monitor.REMARKS[rule]
     says = re.split(r"(?<=[.]) ", says)[0]
     if rule in _RPC_RULES:
         return Clause(RPC, _RPC_RULES[rule], level, says)

@@ -68,7 +68,9 @@ def pages(versions: Sequence[Version], requirements: str | None) -> Mapping[str,
     """
     known = [version for version in versions if is_known(version)]
     subjects = _subjects()
-    files = {PAGE: docs.lay_out("monitor", path=PAGE, subjects=subjects, levels=LEVELS)}
+    files = {
+        PAGE: docs.lay_out("monitor", path=PAGE, subjects=subjects, levels=LEVELS, remarks=borrowed.monitor.REMARKS)
+    }
     for page, (subject, group) in subjects.items():
         target = None if requirements is None else f"../{requirements}"
         told = [_told(rule, known, target) for rule in group]

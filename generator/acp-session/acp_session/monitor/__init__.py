@@ -15,6 +15,7 @@ ten times. A message of over 500,000 values is not read, and is said to be misse
 from .folding import Folding
 from .observe import Breach, Monitor, cited
 from .requirements import BEHIND
+from .rule import REMARKS
 from .rules import RULES, Rule
 
-__all__ = ["BEHIND", "RULES", "Breach", "Folding", "Monitor", "Rule", "cited"]
+__all__ = ["BEHIND", "REMARKS", "RULES", "Breach", "Folding", "Monitor", "Rule", "cited"]

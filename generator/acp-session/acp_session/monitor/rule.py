@@ -49,6 +49,14 @@ ACP: Final = ("acp/v1", "acp/v2")
 RULES: Final[dict[str, Rule]] = {}
 """Every rule by its id, in the order in which they look at a message."""
 
+REMARKS: Final = {
+    "messages-missed": "Lines of the conversation were not read. What is known of open requests and sessions is given up.",
+    "more": "A line breaks more than the limit. This counts the findings that are left out, and has the highest level among them.",
+    "not-judged": "Messages were not judged, or only in part. The sentence counts them and says why.",
+    "only-unstable": "A message holds what only the unstable channel of its version defines.",
+}
+"""What a breach may be named that is no rule, and what that says."""
+
 
 def rule(
     *kinds: Kind,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Final
 
 from acpgen.compat.report.columns import WIDTH, cut, paint, plain, wrapped
@@ -33,9 +34,9 @@ def _lines(report: Conformance) -> Iterator[str]:
     versions = " and ".join(f"v{version}" for version in report.versions)
     yield paint(cut(f"{report.verdict.upper()}  {who(report)}  {versions}".rstrip(), WIDTH), "heading")
     yield from wrapped(f"{SENTENCES[report.verdict]} {summary(report)}.")
-    for finding in report.findings:
+    for _, alike in groupby(report.findings, lambda one: (one.level, one.rule, one.case, one.clause, one.transcript)):
         yield ""
-        yield from _finding(finding, report)
+        yield from _found([*alike], report)
     if report.known:
         yield ""
         yield from wrapped(f"{len(report.known)} known findings of the baseline are left out.")
@@ -59,9 +60,12 @@ def _lines(report: Conformance) -> Iterator[str]:
     yield from wrapped(f"Seed {report.seed}; {report.seconds:.1f} s.")
 
 
-def _finding(one: Proven, report: Conformance) -> Iterator[str]:
+def _found(alike: Sequence[Proven], report: Conformance) -> Iterator[str]:
+    """Findings that the same messages prove: what each says, then the messages once."""
+    one = alike[0]
     yield from wrapped(f"{_WORDS[one.level]}  {one.rule}  [{one.case}]", colour=_code(one.level))
-    yield from wrapped(f"{one.message}{times(one)}", "  ")
+    for each in alike:
+        yield from wrapped(f"{each.message}{times(each)}", "  ")
     yield from wrapped(str(one.clause), "  ", "2")
     for row in one.transcript:
         yield from wrapped(spoken(row, _LONGEST), "    ", below="      ")
