@@ -3,7 +3,8 @@
     python tests/bench/probes.py FOLDER [NAME…]
 
 Each package is installed by npm or pip into a folder of its own below FOLDER, as long as it is not there yet. No login is needed and no
-home folder is passed on. Without names all of them are probed; with names the others keep the results that they have.
+home folder is passed on; agents that can be told where their model is get that of `model.py`. Without names all of them are probed; with
+names the others keep the results that they have.
 """
 
 from __future__ import annotations
@@ -25,6 +26,11 @@ from acpgen.probe.conformance import Conformance
 
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parents[1]
+if __name__ == "__main__":
+    sys.path[:1] = [str(ROOT / "tests")]  # in place of this folder
+
+from bench import model  # noqa: E402
+
 RESULTS: Final = HERE / "probes.json"
 PAGE: Final = ROOT / "schema" / "pages" / "agents.md"
 SEED: Final = 1
@@ -32,20 +38,71 @@ SEED: Final = 1
 
 @dataclass(frozen=True)
 class Shipped:
-    """A package of npm, and the command of it that speaks ACP."""
+    """A package of npm, and the command of it that speaks ACP.
+
+    `variables` are those of its environment, `settings` a file that it reads, by name. In both, `{model}` stands for the address
+    of the model and `{folder}` for the package's folder.
+    """
 
     package: str
     version: str
     command: tuple[str, ...]
+    variables: tuple[str, ...] = ()
+    settings: tuple[str, str] | None = None
 
+
+_ANTHROPIC: Final = ("ANTHROPIC_API_KEY=tide", "ANTHROPIC_BASE_URL={model}")
+_OPENAI: Final = ("OPENAI_API_KEY=tide", "OPENAI_BASE_URL={model}/v1", "OPENAI_MODEL=tide")
+_CODEX: Final = ("CODEX_HOME={folder}", "CODEX_API_KEY=tide")
+_CODEX_SETTINGS: Final = """model = "tide"
+model_provider = "tide"
+
+[model_providers.tide]
+name = "tide"
+base_url = "{model}/v1"
+wire_api = "responses"
+env_key = "CODEX_API_KEY"
+"""
+_OPENCODE_SETTINGS: Final = {
+    "model": "tide/tide",
+    "permission": {"bash": "ask", "edit": "ask"},
+    "provider": {
+        "tide": {
+            "npm": "@ai-sdk/openai-compatible",
+            "options": {"apiKey": "tide", "baseURL": "{model}/v1"},
+            "models": {"tide": {"name": "tide"}},
+        }
+    },
+}
 
 SHIPPED: Final = {
-    "Claude Code (Zed)": Shipped("@zed-industries/claude-code-acp", "0.16.2", ("claude-code-acp",)),
-    "Claude Agent": Shipped("@agentclientprotocol/claude-agent-acp", "0.49.0", ("claude-agent-acp",)),
-    "Codex": Shipped("@zed-industries/codex-acp", "0.16.0", ("codex-acp",)),
-    "Gemini CLI": Shipped("@google/gemini-cli", "0.61.0", ("gemini", "--acp")),
-    "OpenCode": Shipped("opencode-ai", "1.18.33", ("opencode", "acp")),
-    "Qwen Code": Shipped("@qwen-code/qwen-code", "0.15.10", ("qwen", "--acp")),
+    "Auggie": Shipped("@augmentcode/auggie", "0.36.0", ("auggie", "--acp")),
+    "Claude Agent": Shipped("@agentclientprotocol/claude-agent-acp", "0.49.0", ("claude-agent-acp",), _ANTHROPIC),
+    "Claude Code (Zed)": Shipped("@zed-industries/claude-code-acp", "0.16.2", ("claude-code-acp",), _ANTHROPIC),
+    "Cline": Shipped("cline", "3.0.65", ("cline", "--acp")),
+    "Codex": Shipped(
+        "@agentclientprotocol/codex-acp", "2.6.0", ("codex-acp",), _CODEX, ("config.toml", _CODEX_SETTINGS)
+    ),
+    "Codex (Zed)": Shipped(
+        "@zed-industries/codex-acp", "0.16.0", ("codex-acp",), _CODEX, ("config.toml", _CODEX_SETTINGS)
+    ),
+    "Copilot": Shipped("@github/copilot", "1.0.102", ("copilot", "--acp")),
+    "Gemini CLI": Shipped(
+        "@google/gemini-cli",
+        "0.61.0",
+        ("gemini", "--acp"),
+        ("GEMINI_API_KEY=tide", "GOOGLE_GEMINI_BASE_URL={model}"),
+    ),
+    "OpenCode": Shipped(
+        "opencode-ai",
+        "1.18.33",
+        ("opencode", "acp"),
+        ("OPENCODE_CONFIG={folder}/settings.json",),
+        ("settings.json", json.dumps(_OPENCODE_SETTINGS)),
+    ),
+    "pi": Shipped("pi-acp", "0.0.34", ("pi-acp",)),
+    "Qoder CLI": Shipped("@qoder-ai/qodercli", "1.1.52", ("qodercli", "--acp")),
+    "Qwen Code": Shipped("@qwen-code/qwen-code", "0.15.10", ("qwen", "--acp", "--auth-type", "openai"), _OPENAI),
 }
 PYTHON_SDK: Final = "0.12.1"
 TYPESCRIPT_SDK: Final = Shipped("@agentclientprotocol/sdk", "0.28.1", ())
@@ -61,10 +118,11 @@ OWN_PATH: Final = "PYTHONPATH=" + ":".join(
 def main() -> None:
     folder, names = Path(sys.argv[1]), sys.argv[2:]
     rows: dict[str, Any] = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
-    for name, shipped in SHIPPED.items():
-        if not names or name in names:
-            command = (str(installed(folder, shipped) / shipped.command[0]), *shipped.command[1:])
-            keep(rows, name, f"{shipped.package} {shipped.version}", command)
+    with model.served() as address:
+        for name, shipped in SHIPPED.items():
+            if not names or name in names:
+                command = (str(installed(folder, shipped) / shipped.command[0]), *shipped.command[1:])
+                keep(rows, name, f"{shipped.package} {shipped.version}", command, told(folder, shipped, address))
     if not names or "Python SDK" in names:
         title = f"agent-client-protocol {PYTHON_SDK}, `examples/agent.py`"
         keep(rows, "Python SDK", title, python_example(folder))
@@ -85,6 +143,7 @@ def main() -> None:
             }.get(name) or (python_example(folder) if name == "Python SDK" else typescript_example(folder))
             rows[name]["acplint"] = linted(folder, command)
             print(f"{name}: acplint {rows[name]['acplint']}", flush=True)
+    rows = dict(sorted(rows.items()))
     RESULTS.write_text(json.dumps(rows, indent=2, ensure_ascii=False, sort_keys=True) + "\n", "utf-8")
     PAGE.write_text(page(rows), "utf-8")
 
@@ -148,7 +207,8 @@ def page(rows: Mapping[str, Any]) -> str:
         "",
         "This page shows what `acpgen probe` found in agents from npm and PyPI, without a login. `python tests/bench/probes.py FOLDER`",
         "measures it again and writes this page; the seed is 1. Findings of level should or note do not violate a MUST. Times are those",
-        "of a busy machine with two processors. The page does not show whether prompts work: without a login most agents refuse them.",
+        "of a machine with two processors. Agents that can be told where their model is use a small one on the same machine, which only",
+        "says `ok`, counts, or calls a tool. The others refuse prompts without a login: the page does not show how their prompts work.",
         "",
         "| Agent | Package | ACP | MUST | SHOULD | Notes | Cases judged | Seconds |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
@@ -159,7 +219,7 @@ def page(rows: Mapping[str, Any]) -> str:
         cells = (name, row["package"], versions, *(counts[level] for level in ("must", "should", "note")))
         lines.append(f"| {' | '.join(map(str, (*cells, row['reached'], row['seconds'])))} |")
     lines += [
-        *("", "## Beside acplint", "", f"acplint {ACPLINT} of PyPI, on the same programs.", ""),
+        *("", "## Comparison with acplint", "", f"acplint {ACPLINT} of PyPI, on the same programs.", ""),
         *(
             "| Agent | Broken MUSTs, by the probe | Cases judged | Tests of acplint | Failed |",
             "| --- | --- | --- | --- | --- |",
@@ -189,9 +249,26 @@ def _cell(text: str) -> str:
 # --- installing ------------------------------------------------------------------------------------------------------
 
 
+def told(folder: Path, shipped: Shipped, address: str) -> tuple[str, ...]:
+    """The variables of a package's environment, once its settings are written."""
+    own = _own(folder, shipped)
+
+    def filled(text: str) -> str:
+        return text.replace("{model}", address).replace("{folder}", str(own))
+
+    if shipped.settings is not None:
+        name, text = shipped.settings
+        (own / name).write_text(filled(text))
+    return tuple(map(filled, shipped.variables))
+
+
+def _own(folder: Path, shipped: Shipped) -> Path:
+    return folder / shipped.package.replace("@", "_").replace("/", "_").lstrip("_")
+
+
 def installed(folder: Path, shipped: Shipped) -> Path:
     """The folder of the commands of a package of npm."""
-    own = folder / shipped.package.replace("@", "_").replace("/", "_").lstrip("_")
+    own = _own(folder, shipped)
     if not (own / "node_modules").exists():
         own.mkdir(parents=True, exist_ok=True)
         (own / "package.json").write_text("{}")

@@ -393,6 +393,8 @@ class Agent:
         if "when cancelled" in DEFECT and session.cancelled.is_set():
             time.sleep(0.3)  # what came after the cancellation is answered first
         reason = "cancelled" if session.cancelled.is_set() and DEFECT != "end_turn when cancelled" else "end_turn"
+        if DEFECT == "never ends a turn":
+            return
         if self.version == 2:
             idle = {"sessionUpdate": "state_update", "state": "idle", "stopReason": reason}
             if DEFECT == "no stop reason":

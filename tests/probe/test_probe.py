@@ -166,6 +166,14 @@ def test_a_defect_is_found_where_it_is(defect: str) -> None:
         assert finding.clause.says.endswith(".")
 
 
+def test_a_turn_that_goes_on_though_it_was_cancelled_is_told_as_such() -> None:
+    report = probed("v1/prompt-turn/cancel-at-once", defect="never ends a turn")
+    assert told(report) == {("prompt-turn/cancel-at-once", "must"), ("cancelled-request-unanswered", "must")}
+    assert report.findings[0].message.startswith(
+        f"'session/prompt' was not answered within {SECONDS:g} s of its cancellation"
+    )
+
+
 def test_a_broken_must_cites_a_requirement_that_says_must() -> None:
     report = probed("v1/prompt-turn/cancel-after-update", defect="end_turn when cancelled")
     (finding,) = (

@@ -64,6 +64,18 @@ def test_what_the_same_messages_prove_is_told_with_them_once() -> None:
     assert (text.count("no tide"), text.count("A <document>"), text.count('{"id": 1}')) == (2, 2, 2)
 
 
+def test_of_a_long_message_the_part_that_is_wrong_is_shown() -> None:
+    report = outcome()
+    message = json.dumps({"result": {"a": "x" * 900, "tide": {"metres": "low"}, "b": "y" * 900}}).encode()
+    row = TranscriptLine("agent", message)
+    report.findings = [replace(report.findings[0], transcript=(row,), place="initialize /result/tide/metres")]
+    told = "".join(written(report, "text").split())
+    assert '"metres":"low"' in told
+    assert len(told) < 1200
+    report.findings = [replace(report.findings[0], transcript=(row,), place="initialize /result/zone/*")]
+    assert '{"result":{"a":"x' in "".join(written(report, "text").split())
+
+
 def test_junit_has_a_case_for_each_case() -> None:
     root = ET.fromstring(written(outcome(), "junit"))
     assert root.attrib["tests"] == "3"

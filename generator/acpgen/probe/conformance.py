@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
+from acpgen.pointers import pointer_parts
 from acpgen.probe.clauses import Clause, Strength
 
 Verdict: TypeAlias = Literal["breaks", "passes", "not judged"]
@@ -47,6 +48,13 @@ class Proven:
     def version(self) -> str:
         """The version of the protocol that it is about; empty where a case of the handshake found it."""
         return self.spoken or (self.case.partition("/")[0] if self.case[:2] in ("v1", "v2") else "")
+
+    @property
+    def key(self) -> str:
+        """The last name of the place in the message; empty where the place is no pointer."""
+        _, mark, pointer = self.place.partition(" /")
+        names = [step for step in pointer_parts(f"/{pointer}") if step != "*"] if mark else []
+        return names[-1] if names else ""
 
     @property
     def fingerprint(self) -> str:

@@ -162,10 +162,17 @@ class Trial:
         return found
 
     def due(
-        self, id_: Any, index: int, what: str, clause: Clause | None = None, *, may_be_refused: bool = False
+        self,
+        id_: Any,
+        index: int,
+        what: str,
+        clause: Clause | None = None,
+        *,
+        may_be_refused: bool = False,
+        after: str = "",
     ) -> None:
         """Hold it against the program if this request was not answered when the connection ends. One that is malformed as a whole
-        may also be refused by an error without an id.
+        may also be refused by an error without an id. `after` is what the wait for the answer began with, if not the request.
         """
         connection, sent = self.connection, self.connection.sent
         if connection.is_over:
@@ -181,7 +188,8 @@ class Trial:
                 return
             answered = any(heard.index > later for one in connection.answers.values() for heard in one)
             also = ", though later requests were answered" if answered else ""
-            sentence = f"{what!r} was not answered within {waited:g} s{also}"
+            begun = f" of {after}" if after else ""
+            sentence = f"{what!r} was not answered within {waited:g} s{begun}{also}"
             self.fail(
                 sentence, index, index + 5, clause=clause or ANSWERED, place=place, connection=connection, sent=sent
             )

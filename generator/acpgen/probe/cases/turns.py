@@ -29,6 +29,8 @@ LATE: Final = 1.0
 WITHDRAWN: Final = -32800
 """The code of a request that was cancelled."""
 
+_STOPPED: Final = "its cancellation"
+
 _PNG: Final = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 _WAV: Final = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA="
 _BRIEF: Final = {"type": "text", "text": "Reply with the single word ok."}
@@ -124,7 +126,7 @@ def cancel_request(trial: Trial) -> None:
         _stop(trial, session)  # a peer is free not to know this notification
         found = connection.answer(id_, trial.slow)
     if found is None:
-        trial.due(id_, index - 1, "session/prompt", STOPPED_REQUEST)
+        trial.due(id_, index - 1, "session/prompt", STOPPED_REQUEST, after=_STOPPED)
 
 
 @case("session-setup/close-during-turn", CLOSED, "session")
@@ -237,7 +239,7 @@ def _turn(trial: Trial, blocks: list[Any]) -> Heard:
         _stop(trial, session)
         reason = f"a turn did not end within {trial.slow:g} s"
         if connection.answer(id_) is None:
-            trial.due(id_, index, "session/prompt", ENDED)
+            trial.due(id_, index, "session/prompt", ENDED, after=_STOPPED)
         trial.memory.setdefault("no prompts", reason)
         raise trial.skip(reason)
     trial.memory["prompted"] = session
@@ -295,7 +297,7 @@ def _kind(trial: Trial, block: Any) -> None:
     if found is None:
         _stop(trial, session)
         if connection.answer(id_) is None:
-            trial.due(id_, index, "session/prompt", ENDED)
+            trial.due(id_, index, "session/prompt", ENDED, after=_STOPPED)
         raise trial.skip(f"a turn did not end within {trial.slow:g} s")
     if found.code == -32602:
         trial.fail(
@@ -328,7 +330,7 @@ def _cancelled(trial: Trial, is_time: Callable[[int], bool], block: Any = _LONG,
         connection.call(*trial.sign())  # once this is answered, the cancellation was read
     if not connection.wait(is_over, trial.slow):
         if trial.version == 1:
-            trial.due(id_, index, "session/prompt", CANCELLED)
+            trial.due(id_, index, "session/prompt", CANCELLED, after=_STOPPED)
         elif connection.answers.get(id_text(id_)):
             trial.fail("a cancelled turn was never reported as idle", index, cancel, len(connection.rows) - 1)
     trial.alive()

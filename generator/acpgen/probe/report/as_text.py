@@ -68,7 +68,8 @@ def _found(alike: Sequence[Proven], report: Conformance) -> Iterator[str]:
         yield from wrapped(f"{each.message}{times(each)}", "  ")
     yield from wrapped(str(one.clause), "  ", "2")
     for row in one.transcript:
-        yield from wrapped(spoken(row, _LONGEST), "    ", below="      ")
+        key = one.key if row is one.transcript[-1] else ""
+        yield from wrapped(spoken(row, _LONGEST, key), "    ", below="      ")
     yield from wrapped(again(one, report), "  $ ", below="    ")
 
 

@@ -27,14 +27,21 @@ def times(one: Proven) -> str:
     return "" if one.times == 1 else f" ({one.times} times)"
 
 
-def spoken(row: TranscriptLine, longest: int = 0) -> str:
-    """A line of a transcript: who said it, and what."""
+def spoken(row: TranscriptLine, longest: int = 0, key: str = "") -> str:
+    """A line of a transcript: who said it, and what. Of one that is longer the beginning, and the part around a key that stands later."""
     if row.is_gap:
         return "…"
     arrow = "→" if row.sender == "client" else "←"
     text = visible(row.message.decode("utf-8", "backslashreplace"))
     if longest and len(text) > longest:
-        text = f"{text[: longest - 1]}…"
+        at = text.find(f'"{visible(key)}"') if key else -1
+        half = longest // 2
+        if at + len(key) < longest - 2:
+            text = f"{text[: longest - 1]}…"
+        else:
+            start = max(half, at - half // 4)
+            part = text[start : start + half]
+            text = f"{text[:half]}{'…' if start > half else ''}{part}{'…' if start + half < len(text) else ''}"
     return f"{arrow} {text}"
 
 
