@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import Final, cast
 
+from schema_inclusion.imports import without_formats
 from schema_inclusion.values import Json
 
 SECONDS: Final = 1
@@ -62,6 +63,7 @@ def _asked(module: str, order: Json) -> Json:
 
 def child(module: str) -> int:
     """The subprocess: an order on standard input, the module's answer on standard output."""
+    without_formats()
     serve = importlib.import_module(module).serve
     order = json.load(sys.stdin)
     _limit(SECONDS)

@@ -239,3 +239,54 @@ def test_what_lacks_a_member_is_shown_beside_a_branch_that_takes_anything() -> N
     assert "undecided" not in {each.severity for each in report.findings}
     (finding,) = found(report, "field-became-optional")
     assert finding.witness is not None and finding.witness.refused_by == "old"
+
+
+CLOSED: Schema = {"additionalProperties": False}
+ID_OR_NAME: Schema = {"oneOf": [{"required": ["id"]}, {"required": ["name"]}]}
+LICENSE: Schema = {"id": {"enum": ["MIT"]}, "name": {"type": "string"}}
+LOCAL: Schema = {"if": {"properties": {"external": {"const": False}}}, "then": {"not": {"required": ["range"]}}}
+PART: Schema = {"external": {"type": "boolean"}, "name": {"type": "string"}}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rule", "sender"),
+    [
+        ({**go(LICENSE), **ID_OR_NAME}, {**go(LICENSE), **ID_OR_NAME, **CLOSED}, "object-closed", "old"),
+        (
+            {**go(LICENSE), **ID_OR_NAME, **CLOSED},
+            {**go({**LICENSE, "told": {"enum": ["a", "b"]}}), **ID_OR_NAME, **CLOSED},
+            "closed-field-added",
+            "new",
+        ),
+        (
+            {**go(PART, ("name",)), **CLOSED},
+            {**go({**PART, "range": {"type": "string"}}, ("name",)), "allOf": [LOCAL], **CLOSED},
+            "closed-field-added",
+            "new",
+        ),
+        (
+            {**go({**LICENSE, "text": {"type": "string", "maxLength": 9}}), **ID_OR_NAME},
+            {**go({**LICENSE, "text": {"type": "string", "maxLength": 3}}), **ID_OR_NAME},
+            "limit-tightened",
+            "old",
+        ),
+    ],
+)
+@pytest.mark.parametrize("is_inside", [False, True])
+def test_what_holds_the_place_gets_the_members_that_must_then_be_there(
+    old: Schema, new: Schema, rule: str, sender: str, is_inside: bool
+) -> None:
+    def whole(one: Schema) -> Schema:
+        """The params, or in these an object in a list beside which others must stand."""
+        if not is_inside:
+            return protocol({"GoRequest": one})
+        holder = {**go({"parts": {"type": "array", "items": {"$ref": "#/$defs/Part"}}, **LICENSE}), **ID_OR_NAME}
+        return protocol({"GoRequest": holder, "Part": one})
+
+    before, after = whole(old), whole(new)
+    report = compared(before, after)
+    assert [(each.rule, each.severity) for each in report.findings if each.severity == "undecided"] == []
+    (finding,) = found(report, rule)
+    assert finding.witness is not None
+    told = params(finding.witness)
+    assert (accepts(before, "GoRequest", told), accepts(after, "GoRequest", told)) == (sender == "old", sender == "new")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -105,6 +106,7 @@ def wish(text: str, session: str = "s") -> v1.PromptRequest:
 
 def run(test: Callable[[], Awaitable[object]], seconds: float = 60) -> None:
     """Run a test, and find that nothing of it is left: no task, no descriptor."""
+    gc.collect()  # what earlier tests left behind closes its descriptors now
     before = descriptors()
 
     async def whole() -> None:

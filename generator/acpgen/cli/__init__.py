@@ -10,6 +10,7 @@ import typer
 from acpgen import __version__, terminal
 from acpgen.cli import on_docs, on_messages, on_outputs, on_programs, on_revisions, on_schemas
 from acpgen.schema.effort import account
+from schema_inclusion.imports import without_formats
 
 app = typer.Typer(
     name="acpgen",
@@ -20,16 +21,11 @@ app = typer.Typer(
 )
 
 
-_UNASKED = ("isoduration", "rfc3986_validator", "rfc3987", "rfc3987_syntax", "uri_template", "webcolors")
-"""What `jsonschema` loads where it is installed, one a second for a grammar, to judge formats: here `jsonschema-rs` does that."""
-
-
 def main() -> None:
     """Run the command line."""
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    for name in _UNASKED:
-        sys.modules.setdefault(name, None)  # type: ignore[arg-type]
+    without_formats()
     try:
         with account():
             app(prog_name="acpgen")

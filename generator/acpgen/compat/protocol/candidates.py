@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from typing import Final, TypeAlias
@@ -251,14 +252,15 @@ def exactly(*values: ir.JSON) -> Leaf:
     return leaf
 
 
-def without(name: str) -> Leaf:
+@dataclass(frozen=True, slots=True)
+class Without:
     """An object without the member."""
 
-    def leaf(make: Examples, type_: ir.Type) -> Iterator[ir.JSON]:
-        for record in _objects(make, type_):
-            yield {key: value for key, value in make.record(record).items() if key != name}
+    name: str
 
-    return leaf
+    def __call__(self, make: Examples, type_: ir.Type) -> Iterator[ir.JSON]:
+        for record in _objects(make, type_):
+            yield {key: value for key, value in make.record(record).items() if key != self.name}
 
 
 def having(name: str, *values: ir.JSON) -> Leaf:

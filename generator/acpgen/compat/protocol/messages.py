@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from acpgen import ir
 from acpgen.compat.findings import Revision, Witness, opposite
-from acpgen.compat.protocol.candidates import Examples, Leaf, NoExample
+from acpgen.compat.protocol.candidates import Examples, Leaf, NoExample, Without
+from acpgen.compat.protocol.enclosing import declared_names, judging
 from acpgen.compat.protocol.placed import Step
 from acpgen.compat.protocol.revision import Revised
 from acpgen.meaning import framing, texts
@@ -178,9 +179,10 @@ class Court:
         envelope = self.sides[side].protocol.envelope
         where = _instance_path(envelope, route, steps, side)
         type_: ir.Type = ir.Anything() if name is None else ir.Ref(name)
+        lacking = leaf.name if isinstance(leaf, Without) else ""
         try:
             for value in self.make[side].build(type_, steps, side, leaf):
-                yield self._completed(routes, side, message(envelope, route, value), where)
+                yield self._completed(routes, side, message(envelope, route, value), where, lacking)
         except NoExample:
             return
 
@@ -190,32 +192,44 @@ class Court:
         side: Revision,
         value: ir.JSON,
         where: tuple[str | int, ...],
+        lacking: str,
     ) -> ir.JSON:
-        """The message, with what stands beside the place in question made valid by the prover where its revision refuses it.
+        """The message, made valid by the prover where its revision refuses it: what stands beside the place in question is replaced,
+        and objects that hold it, or are it, get further members, but not the one that is to be lacking.
 
-        Values are made from types, and types do not carry each keyword: `minProperties`, `contains`, `dependentRequired`.
+        Values are made from types, and types do not carry each keyword: `minProperties`, `contains`, `dependentRequired`, a `oneOf` of
+        `required`.
         """
         given, seen = value, set[tuple[tuple[str | int, ...], int]]()
         for _ in range(MOST_COMPLETED):
             if self.accepts(routes, side, value):
                 return value
-            beside = [
-                (path, error.schema)
+            wrong = [
+                (path, error)
                 for path, error in self._errors(routes, side, value)
-                if path[: len(where)] != where[: len(path)] and is_object(error.schema)
+                if is_object(error.schema) and (path, id(error.schema)) not in seen
             ]
-            fresh = [(path, schema) for path, schema in beside if (path, id(schema)) not in seen]
+            beside = [each for each in wrong if each[0][: len(where)] != where[: len(each[0])]]
+            around = [each for each in wrong if where[: len(each[0])] == each[0]]
+            fresh = beside or sorted(around, key=lambda each: -len(each[0]))
             if not fresh:
                 return given
-            path, schema = fresh[0]
-            seen.add((path, id(schema)))
+            path, error = fresh[0]
+            seen.add((path, id(error.schema)))
+            schema: Any = error.schema
+            if not beside:
+                root = message_schema(self.sides[side], *routes[side])
+                whole = judging(root, error, len(path))
+                held = _holding(_at(value, path), where[len(path) : len(path) + 1], lacking)
+                schema = {"allOf": [whole, held, {"propertyNames": {"enum": _names(root, whole, _at(value, path))}}]}
             found = self._provers(side).include(schema, False).witness
             if found is None:
                 continue
+            if not path:
+                value = found.value
+                continue
             value = copied(value)
-            holder: Any = value
-            for key in path[:-1]:
-                holder = holder[key]
+            holder = _at(value, path[:-1])
             holder[path[-1]] = found.value
         return value if self.accepts(routes, side, value) else given
 
@@ -311,6 +325,30 @@ class Court:
             checker = _formats() if formats or self._asserts else None
             self._validators[key] = _judge()(message_schema(self.sides[side], route, name), format_checker=checker)
         return self._validators[key]
+
+
+def _at(value: ir.JSON, path: tuple[str | int, ...]) -> Any:
+    """What stands in a value where a path leads."""
+    found: Any = value
+    for key in path:
+        found = found[key]
+    return found
+
+
+def _names(root: Schema, schema: Schema, value: ir.JSON) -> list[str]:
+    """The members of a value, and those that the schema of an object declares itself, not in an alternative: others nobody sends."""
+    return sorted({*(value if is_object(value) else ()), *declared_names(root, schema)})
+
+
+def _holding(value: ir.JSON, kept: tuple[str | int, ...], lacking: str) -> Schema | bool:
+    """The schema of objects with these members of an object, or where none is named with all of them and without the one that is
+    lacking; `False` of what is no object.
+    """
+    if not is_object(value):
+        return False
+    names = [str(name) for name in kept] or [*value]
+    without_it: Schema = {} if kept or not lacking else {"not": {"required": [lacking]}}
+    return {"properties": {name: {"const": value[name]} for name in names}, "required": names, **without_it}
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import Final
 from acpgen import ir
 from acpgen.compat.findings import NO_ACTION
 from acpgen.compat.protocol import facts as f
-from acpgen.compat.protocol.candidates import also, extending, having, naming, without
+from acpgen.compat.protocol.candidates import Without, also, extending, having, naming
 from acpgen.compat.protocol.declared import META
 from acpgen.compat.protocol.rules.judgement import GATE, Judgement, seems
 
@@ -93,7 +93,7 @@ def required_field_added(fact: f.FieldAdded) -> Judgement | None:
         "Make it optional, and define what its absence means.",
         within=name,
         accepted_by="old",
-        leaf=without(name),
+        leaf=Without(name),
         back=having(name) if isinstance(fact.old.extra, ir.Nothing) else None,
     )
 
@@ -148,7 +148,7 @@ def required_field_removed(fact: f.FieldRemoved) -> Judgement | None:
         f"{seems(name, fact.seems)}Keep sending it until the next major version.",
         within=name,
         accepted_by="new",
-        leaf=without(name),
+        leaf=Without(name),
         back=having(name) if isinstance(fact.new.extra, ir.Nothing) else None,
     )
 
@@ -214,7 +214,7 @@ def field_became_required(fact: f.RequirednessChanged) -> Judgement | None:
         "Keep it optional, and define what its absence means.",
         within=fact.field.name,
         accepted_by="old",
-        leaf=without(fact.field.name),
+        leaf=Without(fact.field.name),
     )
 
 
@@ -228,7 +228,7 @@ def field_became_optional(fact: f.RequirednessChanged) -> Judgement | None:
         "Keep it required, or send messages without it only to peers of the new version.",
         within=fact.field.name,
         accepted_by="new",
-        leaf=without(fact.field.name),
+        leaf=Without(fact.field.name),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from acpgen import ir
 from acpgen.compat.findings import NO_ACTION
 from acpgen.compat.protocol import facts as f
-from acpgen.compat.protocol.candidates import having, without
+from acpgen.compat.protocol.candidates import Without, having
 from acpgen.compat.protocol.rules.judgement import UNASKED, UNASKED_OF_NEW, Judgement
 
 _UNSENT: Final = "an old {receiver} that receives from a new {sender}"
@@ -35,7 +35,7 @@ def default_changed(fact: f.DefaultChanged) -> Judgement | None:
         "Keep the default, or always send the value.",
         within=fact.name,
         carried_by="old",
-        leaf=without(fact.name),
+        leaf=Without(fact.name),
         subject=f"{_default(fact.old)} {_default(fact.new)}",
     )
 

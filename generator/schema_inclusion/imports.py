@@ -1,0 +1,15 @@
+"""What `jsonschema` need not import here."""
+
+from __future__ import annotations
+
+import sys
+from typing import Final
+
+_FORMATS: Final = ("isoduration", "rfc3986_validator", "rfc3987", "rfc3987_syntax", "uri_template", "webcolors")
+"""What `jsonschema` loads where it is installed, one a second for a grammar, to judge formats: here `jsonschema-rs` does that."""
+
+
+def without_formats() -> None:
+    """Let `jsonschema` import nothing to judge formats. For a process of our own, before it imports `jsonschema`."""
+    for name in _FORMATS:
+        sys.modules.setdefault(name, None)  # type: ignore[arg-type]
