@@ -11,12 +11,14 @@ import pytest
 from acp_bindings import ErrorResponse, Request, Response, v1
 
 from acp_session.agent_host import AgentHost
+from acp_session.client_base import OpenSession
 from acp_session.client_host import ClientHost
 from acp_session.containment import guarantees
 from acp_session.errors import INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND, REFUSED, RequestError
 from acp_session.filesystem import FileEvent
 from acp_session.permission import Prompt
 from acp_session.terminals import TerminalPolicy
+from acp_session.transcript import Transcript
 from acp_session.turn import Turn
 from acp_session.workspace import RootSet
 from session.conftest import descriptors
@@ -210,14 +212,39 @@ def test_a_load_tells_the_history_again_and_a_resume_does_not(tmp_path: Path) ->
     async def work(pair: Pair) -> None:
         session = await pair.client.new(pair.app)
         await pair.client.prompt(session.id, [v1.TextContent(text="?")])
+        whole = [("user", "?"), ("agent", "high tide")]
         for again in (pair.client.load, pair.client.resume):
-            found = await again(session.id, pair.app)
-            assert [one.text for one in found.transcript.messages] == ["high tide"]
+            assert spoken(await again(session.id, pair.app)) == whole
         await pair.client.close(session.id)
-        assert [one.text for one in (await pair.client.load(session.id, pair.app)).transcript.messages] == ["high tide"]
+        assert spoken(await pair.client.load(session.id, pair.app)) == whole
         fork = await pair.client.fork(session.id, pair.lib)
         assert fork.id != session.id
         assert pair.client.roots(fork.id).scope.paths == (pair.lib,)
+
+    play(tmp_path, work, run)
+
+
+def spoken(session: OpenSession[Transcript]) -> list[tuple[str, str]]:
+    return [(one.speaker, one.text) for one in session.transcript.messages]
+
+
+@pytest.mark.parametrize("echo", [False, True])
+def test_what_the_user_said_is_told_again_once(tmp_path: Path, echo: bool) -> None:
+    async def run(pair: Pair, turn: Turn) -> str:
+        for block in turn.prompt if echo else ():
+            await turn.session.update(v1.UserMessageChunk(content=block, message_id=f"m{len(pair.sent)}"))
+        return "end_turn"
+
+    async def work(pair: Pair) -> None:
+        session = await pair.client.new(pair.app)
+        for words in (("ebb", " and flow"), ("ebb",), ("ebb", "ebb")):
+            await pair.client.prompt(session.id, [v1.TextContent(text=word) for word in words])
+        said = [("user", "ebb and flow"), ("user", "ebb"), ("user", "ebbebb")]
+        assert spoken(session) == (said if echo else [])  # nothing is told of it in the turn itself
+        assert spoken(await pair.client.load(session.id, pair.app)) == said
+        fork = await pair.client.fork(session.id, pair.app)
+        await pair.client.prompt(fork.id, "slack")
+        assert spoken(await pair.client.load(fork.id, pair.app)) == [*said, ("user", "slack")]
 
     play(tmp_path, work, run)
 

@@ -5,8 +5,8 @@
     response = await host.prompt(request, run)                # `run(turn)` does the work and returns why it ended
     host.cancel(notification.params)
 
-Roots are bound before a session exists, and closed with it; a lifecycle request that fails leaves everything as it was. What a session
-sends with `Session.update` is its history, which `session/load` tells again.
+Roots are bound before a session exists, and closed with it; a lifecycle request that fails leaves everything as it was. What the user
+says in a prompt, and what a session sends with `Session.update`, is its history, which `session/load` tells again.
 
 Sources: the pages of v1 on session setup, session list, prompt turns, cancellation; the RFDs on `additionalDirectories`, on closing,
 deleting, listing, resuming and forking sessions.
@@ -120,11 +120,12 @@ class AgentHost(AgentSessions[Session]):
             raise invalid_params("the session is in a turn", pointer="/sessionId")
         turn = Turn(session, tuple(request.prompt), self._call)
         session.is_stopped = False
+        session.hear(request.prompt)
         session.turn = work = asyncio.ensure_future(_run(run, turn))
         try:
             await settled(work)
         finally:
-            session.turn = None
+            session.turn, session.said = None, []
         # a turn that ended by itself is cancelled too, where it was cancelled before anybody was told of its end
         if work.cancelled() or work.cancelling() or session.is_stopped:
             return v1.PromptResponse(stop_reason="cancelled")
