@@ -82,6 +82,10 @@ DEFECTS: Final[dict[str, tuple[tuple[str, ...], set[tuple[str, str]]]]] = {
         ("v1/prompt-turn/text", "v1/session-setup/load-after-restart"),
         {("session-setup/load-after-restart", "must")},
     ),
+    "loads without the user": (
+        ("v1/prompt-turn/text", "v1/session-setup/load", "v1/session-setup/load-after-restart"),
+        {("session-setup/load", "must"), ("session-setup/load-after-restart", "must")},
+    ),
     "takes any option": (("v2/session-config-options/unknown",), {("session-config-options/unknown", "must")}),
     "takes any value": (("v2/session-config-options/unknown",), {("session-config-options/unknown", "must")}),
     "accepts too late": (("v2/prompt-turn/text",), {("prompt-turn/text", "must")}),

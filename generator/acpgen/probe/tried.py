@@ -166,7 +166,7 @@ TRIED: Final[dict[str, tuple[int | str, ...]]] = {
         "acp/v2/schema/promptrequest/7",
     ),
     "session-setup/fork": ("acp/rfds/session-fork/implementation-details-and-plan/3",),
-    "session-setup/load": ("acp/v1/session-setup/loading-a-session/4",),
+    "session-setup/load": ("acp/v1/session-setup/loading-a-session/2", "acp/v1/session-setup/loading-a-session/4"),
     "session-setup/load-after-restart": (
         "acp/v1/session-setup/loading-a-session/2",
         "acp/v1/session-setup/loading-a-session/4",

@@ -12,7 +12,9 @@ from acpgen.schema.walk import is_object
 
 @case("session-setup/load", STORED)
 def load(trial: Trial) -> None:
-    """`session/load` of a session of this probe. Expected: all history before the answer, nothing of it after."""
+    """`session/load` of a session of this probe. Expected: all history before the answer, what the user said included,
+    nothing of it after.
+    """
     needs(trial, "session/load")
     _again(trial, "session/load")
 
@@ -58,34 +60,46 @@ def _elsewhere(trial: Trial, method: str) -> None:
     here, memory = trial.greeting, trial.memory
     trial.greeting, trial.memory = trial.another(), {}
     try:
+        index = len(trial.connection.rows)
         found = ask(trial, method, {**trial.new_params(), "sessionId": name})
         if "error" in found.value:
             raise trial.skip(trial.refused(method, found))
-        told = [one for one in trial.updates(name, 0) if one.index < found.index and _is_content(one)]
-        if trial.version == 1 and method == "session/load" and not told:
-            sentence = "a session that was prompted is loaded, and none of its conversation is replayed"
-            trial.fail(sentence, found.index - 1, found.index, clause=REPLAYED)
+        if method == "session/load":
+            _whole(trial, name, index, found)
         trial.alive()
     finally:
         trial.end(trial.greeting)
         trial.greeting, trial.memory = here, memory
 
 
-def _is_content(heard: Heard) -> bool:
-    """Whether an update holds something of a conversation."""
+def _whole(trial: Trial, name: str, index: int, found: Heard) -> None:
+    """Report a loaded session, prompted before, of which nothing is replayed, or nothing that the user said."""
+    kinds = [_kind(one) for one in trial.updates(name, index) if one.index < found.index]
+    if any(kind.startswith("user_message") for kind in kinds):
+        return
+    told = any(kind.startswith(("agent_message", "agent_thought", "tool_call")) for kind in kinds)
+    part = "the agent's part of its conversation alone" if told else "none of its conversation"
+    trial.fail(f"a session that was prompted is loaded, and {part} is replayed", index, found.index, clause=REPLAYED)
+
+
+def _kind(heard: Heard) -> str:
     update = heard.value["params"].get("update")
     kind = update.get("sessionUpdate") if is_object(update) else None
-    return isinstance(kind, str) and kind.startswith(("user_message", "agent_message", "agent_thought", "tool_call"))
+    return kind if isinstance(kind, str) else ""
 
 
 def _again(trial: Trial, method: str) -> None:
     """Open a session once more, closed before where that is offered, and give late messages time to show."""
-    name = trial.memory.get("prompted") or trial.session()
+    prompted = trial.memory.get("prompted")
+    name = prompted or trial.session()
     if trial.advertises(*PATHS["session/close"][trial.version]):
         ask(trial, "session/close", {"sessionId": name})
+    index = len(trial.connection.rows)
     found = ask(trial, method, {**trial.new_params(), "sessionId": name})
     if "error" in found.value:
         if name in trial.memory.get("sessions", ()):
             trial.memory["sessions"].remove(name)
         raise trial.skip(trial.refused(method, found))
+    if prompted and method == "session/load":
+        _whole(trial, name, index, found)
     trial.alive()
