@@ -272,6 +272,66 @@ def test_work_that_fails_ends_as_failed_and_the_session_lives_on(
     assert "a secret" in caplog.text
 
 
+SPOKEN = v2.AudioContent(data="", mime_type="audio/wav")
+CHART: Any = v2.decode_as(v2.ContentBlock, {"type": "_chart", "rows": 3})
+STDIO = v2.McpServerStdio(name="tides", command="/bin/tides")
+HTTP = v2.McpServerHttp(name="tides", url="https://tides.example")
+WIRE: Any = v2.decode_as(v2.McpServer, {"type": "_wire", "name": "tides"})
+HEARING: dict[str, Any] = {
+    "prompt": v2.PromptCapabilities(audio=v2.PromptAudioCapabilities()),
+    "mcp": v2.McpCapabilities(http=v2.McpHttpCapabilities()),
+}
+
+
+@pytest.mark.parametrize(
+    ("options", "offers", "wrong"),
+    [
+        ({}, {}, {"audio", "_chart", "stdio", "http", "_wire"}),
+        ({}, HEARING, {"_chart", "stdio", "_wire"}),
+        ({"types": ("_chart", "_wire")}, HEARING, {"stdio"}),
+        ({"offers": None}, {}, {"_chart", "_wire"}),
+    ],
+)
+def test_content_and_servers_that_are_not_supported_are_refused_wherever_they_come(
+    scene: Scene, options: dict[str, Any], offers: dict[str, Any], wrong: set[str]
+) -> None:
+    class Choosy(HostedAgent):
+        async def turn(self, turn: Turn) -> str:  # noqa: ARG002
+            return "end_turn"
+
+        def capabilities(self) -> v2.AgentCapabilities:
+            return self.host.capabilities(**offers)
+
+    async def refused(place: str, call: Awaitable[Any]) -> bool:
+        (found,) = await asyncio.gather(call, return_exceptions=True)
+        assert not isinstance(found, BaseException) or isinstance(found, Failed)
+        assert not isinstance(found, Failed) or (found.code, found.data) == (-32602, {"pointer": place})
+        return isinstance(found, Failed)
+
+    async def work() -> None:
+        async with peers2.join(Choosy(ME, **options), HostedClient(granted=[scene.app]), gates=False) as (agent, _):
+            await agent.initialize(v2.InitializeRequest(protocol_version=2, info=ME))
+            id_ = (await agent.session_new(v2.NewSessionRequest(cwd=scene.app))).session_id
+            found: set[str] = set()
+            for block in (v2.TextContent(text="?"), SPOKEN, CHART):
+                request = v2.PromptRequest(session_id=id_, prompt=[v2.TextContent(text="1"), block])
+                found |= {block.type} if await refused("/prompt/1", agent.session_prompt(request)) else set[str]()
+            for server in (STDIO, HTTP, WIRE):
+                named: dict[str, Any] = {"cwd": scene.app, "mcp_servers": [server]}
+                calls = [
+                    agent.session_new(v2.NewSessionRequest(**named)),
+                    agent.session_load(v2.LoadSessionRequest(session_id=id_, **named)),
+                    agent.session_resume(v2.ResumeSessionRequest(session_id=id_, **named)),
+                    agent.session_fork(v2.ForkSessionRequest(session_id=id_, **named)),
+                ]
+                told = {await refused("/mcpServers/0", call) for call in calls}
+                assert len(told) == 1
+                found |= {server.type} if told == {True} else set[str]()
+            assert found == wrong
+
+    play(work)
+
+
 def test_an_agent_that_dies_wakes_whoever_waits_for_the_end(scene: Scene) -> None:
     async def die(agent: Agent, _: Turn) -> str:
         await agent.connection.transport.close()

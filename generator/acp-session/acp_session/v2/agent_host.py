@@ -17,12 +17,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
-from acp_bindings import MISSING, Refused, v2
+from acp_bindings import MISSING, Refused, Unknown, v2
 
 from acp_session.agent_base import AgentSessions, HeldSession, Notify
 from acp_session.errors import INTERNAL_ERROR, invalid_params
@@ -120,6 +120,9 @@ class AgentHost(AgentSessions[Session]):
     `notify` sends notifications to the client, `call` requests, for turns that make them. `grant` is the policy for roots;
     `advertised`: whether `additionalDirectories` is advertised. Sessions are kept in memory; to keep them longer, store `sessions` yourself
     and put them back before the connection begins.
+
+    Content blocks and MCP servers of types that the agent does not support are refused with -32602: those that `offers` does not
+    advertise (`None`: any type of this version is supported), and types that no version has, except those in `types`.
     """
 
     def __init__(
@@ -129,9 +132,13 @@ class AgentHost(AgentSessions[Session]):
         call: Call | None = None,
         grant: Grant = lambda path: None,
         advertised: bool = True,
+        offers: Callable[[], v2.AgentCapabilities] | None = None,
+        types: Collection[str] = (),
     ) -> None:
         super().__init__(notify, Session, grant=grant, advertised=advertised)
         self._call = call
+        self._offers = offers
+        self._types = frozenset(types)
 
     def capabilities(self, **more: Any) -> v2.AgentCapabilities:
         """What this object can do of what agents may advertise. `more` are further fields of the session's, such as `prompt` and `mcp`."""
@@ -148,6 +155,7 @@ class AgentHost(AgentSessions[Session]):
 
     async def new(self, request: v2.NewSessionRequest) -> v2.NewSessionResponse:
         """Handle `session/new`. Raises `RequestError`."""
+        self._refuse_servers(request.mcp_servers)
         session = self._begun(self.workspace.new(request))
         commands: dict[str, Any] = {} if session.commands is None else {"available_commands": session.commands}
         return v2.NewSessionResponse(session_id=session.id, **_offered(session), **commands)
@@ -157,6 +165,7 @@ class AgentHost(AgentSessions[Session]):
         the state is told in any case. Raises `RequestError` -32602 for another place to begin at.
         """
         session = self.known(request.session_id)
+        self._refuse_servers(request.mcp_servers)
         start = request.replay_from
         if start is not None and not isinstance(start, v2.ReplayFromStart):
             raise invalid_params("this agent replays only from the start", pointer="/replayFrom")
@@ -167,6 +176,7 @@ class AgentHost(AgentSessions[Session]):
     async def load(self, request: v2.LoadSessionRequest) -> v2.LoadSessionResponse:
         """Handle `session/load`: as `resume` from the start."""
         session = self.known(request.session_id)
+        self._refuse_servers(request.mcp_servers)
         self._rebound(session, self.workspace.load(request))
         await self._retold(session, whole=True)
         return v2.LoadSessionResponse(**_offered(session))
@@ -174,6 +184,7 @@ class AgentHost(AgentSessions[Session]):
     async def fork(self, request: v2.ForkSessionRequest) -> v2.ForkSessionResponse:
         """Handle `session/fork`: a new session with the history of another, and the roots that are given."""
         source = self.known(request.session_id)
+        self._refuse_servers(request.mcp_servers)
         session = self._begun(self.workspace.fork(request), source)
         return v2.ForkSessionResponse(session_id=session.id, **_offered(session))
 
@@ -198,10 +209,12 @@ class AgentHost(AgentSessions[Session]):
     async def prompt(self, request: v2.PromptRequest, run: Run) -> v2.PromptResponse:
         """Handle `session/prompt`: take the message in, and begin with the work once the turn before it has ended.
 
-        Raises `RequestError` -32602 where the session is not open. Cancelled while it waits, the message is not taken in.
+        Raises `RequestError` -32602 where the session is not open, and for content that is not supported. Cancelled while it waits, the
+        message is not taken in.
         """
         session = self.known(request.session_id)
         session.roots  # noqa: B018 - raises where it is not open
+        self._refuse_content(request.prompt)
         current = asyncio.current_task()
         assert current is not None
         session.waiting.add(current)
@@ -219,6 +232,44 @@ class AgentHost(AgentSessions[Session]):
         session = self.sessions.get(params.session_id)
         if session is not None:
             _stop(session)
+
+    def _refuse_content(self, prompt: Sequence[v2.ContentBlock]) -> None:
+        offered = self._session_offers()
+        takes = None if offered is None else offered.prompt or v2.PromptCapabilities()
+        for index, block in enumerate(prompt):
+            match block:
+                case v2.ImageContent():
+                    is_taken = takes is None or takes.image is not None
+                case v2.AudioContent():
+                    is_taken = takes is None or takes.audio is not None
+                case v2.EmbeddedResource():
+                    is_taken = takes is None or takes.embedded_context is not None
+                case Unknown():
+                    is_taken = block.tag in self._types
+                case _:
+                    is_taken = True
+            if not is_taken:
+                raise invalid_params(
+                    f"this agent takes no content of the type {block.type!r}", pointer=f"/prompt/{index}"
+                )
+
+    def _refuse_servers(self, servers: Sequence[v2.McpServer] | MISSING) -> None:
+        offered = self._session_offers()
+        reaches = None if offered is None else offered.mcp or v2.McpCapabilities()
+        for index, server in enumerate(() if servers is MISSING else servers):
+            match server:
+                case v2.McpServerStdio():
+                    is_reached = reaches is None or reaches.stdio is not None
+                case v2.McpServerHttp():
+                    is_reached = reaches is None or reaches.http is not None
+                case Unknown():
+                    is_reached = server.tag in self._types
+            if not is_reached:
+                sentence = f"this agent reaches no MCP server over {server.type!r}"
+                raise invalid_params(sentence, pointer=f"/mcpServers/{index}")
+
+    def _session_offers(self) -> v2.SessionCapabilities | None:
+        return None if self._offers is None else self._offers().session or v2.SessionCapabilities()
 
     async def _closed(self, session: Session) -> None:
         _stop(session)

@@ -34,6 +34,7 @@ class HostedAgent(Connected, peers.Agent):
 
     def __init__(self, info: v2.Implementation, **options: Any) -> None:
         self.info = info
+        options.setdefault("offers", self.capabilities)
         self.host: AgentHost = AgentHost(self._tell, call=self._call, **options)
 
     async def turn(self, turn: Turn) -> str:
@@ -41,7 +42,9 @@ class HostedAgent(Connected, peers.Agent):
         raise NotImplementedError("override 'turn'")
 
     def capabilities(self) -> v2.AgentCapabilities:
-        """What is advertised: what the host can do. Override it to add more, such as `prompt` of the session's."""
+        """What is advertised: what the host can do. Override it to add more, such as `prompt` and `mcp` of the session's; the host refuses
+        content and MCP servers that are not advertised.
+        """
         return self.host.capabilities()
 
     async def initialize(self, params: v2.InitializeRequest, /) -> v2.InitializeResponse:  # noqa: ARG002
