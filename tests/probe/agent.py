@@ -401,6 +401,8 @@ class Agent:
             idle = {"sessionUpdate": "state_update", "state": "idle", "stopReason": reason}
             if DEFECT == "no stop reason":
                 del idle["stopReason"]
+            if DEFECT == "fails in each turn":
+                idle |= {"stopReason": "error", "error": {"code": -32603, "message": "the model is gone"}}
             self.update(name, idle)
             if DEFECT == "accepts too late":
                 self.send({"jsonrpc": "2.0", "id": self.echo(id_), "result": {"messageId": message}})

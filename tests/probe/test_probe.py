@@ -194,6 +194,15 @@ def test_what_cannot_be_reached_without_a_login_is_said_with_the_reason() -> Non
     assert missed["v1/session-setup/new"] == missed["v1/prompt-turn/text"]
 
 
+def test_turns_of_version_2_that_end_with_an_error_judge_nothing() -> None:
+    report = probed("v2/prompt-turn", defect="fails in each turn")
+    assert not report.findings, written(report, "text")
+    missed = {one.case: one.reason for one in report.not_reached}
+    assert missed["v2/prompt-turn/text"] == "session/prompt ended with an error: -32603 the model is gone"
+    assert missed["v2/prompt-turn/cancel-after-update"] == missed["v2/prompt-turn/text"]
+    assert not {one for one in report.reached if one.endswith(("/text", "/cancel-after-update"))}, report.reached
+
+
 @pytest.mark.parametrize("defect", ["ends at once", "says nothing"])
 def test_an_agent_that_says_nothing_never_passes(defect: str) -> None:
     report = driver.run(driver.Wanted(agent(defect), seed=7, seconds=0.3))

@@ -267,9 +267,13 @@ class Trial:
 
     def refused(self, what: str, found: Heard) -> str:
         """Why something cannot be reached, from the error that it got."""
+        return self.failed(what, found, "was refused")
+
+    def failed(self, what: str, found: Heard, how: str = "ended with an error") -> str:
+        """The same, for what may have begun."""
         if found.code == AUTH_REQUIRED:
             return f"{what} needs a login: {found.reason}"
-        return f"{what} was refused: {found.reason}"
+        return f"{what} {how}: {found.reason}"
 
     def advertises(self, *path: str) -> bool:
         """Whether a capability is advertised, at a path below the agent's capabilities."""

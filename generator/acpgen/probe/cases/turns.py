@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 from acpgen.probe.clauses import (
@@ -230,8 +231,13 @@ def _turn(trial: Trial, blocks: list[Any]) -> Heard:
         if found is not None and found.index < accepted.index and _has_run(trial, session, index, found.index):
             sentence = "the prompt was answered only when its work had ended"
             trial.fail(sentence, index, found.index, accepted.index, clause=ACCEPTED, place="answered late")
-        if found is not None and found.value["params"]["update"].get("stopReason") is None:
+        end: dict[str, Any] = {} if found is None else found.value["params"]["update"]
+        if found is not None and end.get("stopReason") is None:
             trial.fail("the work of a prompt ended without a stop reason", index, found.index, clause=ACCEPTED)
+        if found is not None and end.get("stopReason") == "error":
+            reason = trial.failed("session/prompt", replace(found, value=end))
+            trial.memory.setdefault("no prompts", reason)
+            raise trial.skip(reason)
     if found is None:
         if connection.is_over:
             trial.fail("the program ended during a turn", index, len(connection.rows) - 1)
