@@ -37,6 +37,9 @@ FIRST: Final = (
 )
 
 
+SESSION: Final = ROOT / "generator" / "acp-session" / "README.md"
+
+
 @dataclass(frozen=True)
 class Block:
     language: str
@@ -45,7 +48,11 @@ class Block:
 
 
 def blocks(guide: str) -> list[Block]:
-    text = (GUIDES / f"{guide}.md").read_text("utf-8")
+    return blocks_of(GUIDES / f"{guide}.md")
+
+
+def blocks_of(page: Path) -> list[Block]:
+    text = page.read_text("utf-8")
     found = [Block(*each.groups("")) for each in FENCE.finditer(text)]
     assert text.count("\n```") == 2 * len(found), "a block that is not understood"
     return found
@@ -105,3 +112,53 @@ def test_a_guide_does_what_it_says(guide: str, tmp_path: Path) -> None:
     if loose:
         (tmp_path / "guide.py").write_text("\n\n".join(loose), "utf-8")
         run([sys.executable, "-W", "error", "guide.py"], tmp_path)
+
+
+@pytest.fixture(scope="module", name="programs")
+def make_programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of each page, in a folder of its own."""
+    folder = tmp_path_factory.mktemp("programs")
+    for page in (*(GUIDES / f"{guide}.md" for guide in FIRST), SESSION):
+        place = folder / page.stem.replace("-", "_")
+        place.mkdir()
+        found = [block for block in blocks_of(page) if block.language == "python"]
+        for block in found:
+            if block.title:
+                (place / block.title).write_text(block.text, "utf-8")
+        loose = [block.text for block in found if not block.title]
+        programs = (
+            loose if page == SESSION else ["\n\n".join(loose)]
+        )  # only in a guide do later blocks go on with earlier ones
+        for number, text in enumerate(programs):
+            (place / f"guide_{number}.py").write_text(text, "utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("guide", [*FIRST, SESSION.stem])
+def test_the_programs_of_a_guide_pass_mypy(guide: str, programs: Path) -> None:
+    folder = programs / guide.replace("-", "_")
+    files = [path.name for path in folder.glob("*.py")]
+    assert files
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--cache-dir",
+        str(programs / "cache"),
+        "--config-file",
+        os.devnull,
+    ]
+    environment = {**os.environ, "MYPYPATH": os.pathsep.join(map(str, PYTHON))}
+    done = subprocess.run(
+        [*command, *files], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=600
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_programs_of_all_guides_pass_pyright(programs: Path) -> None:
+    settings = {"typeCheckingMode": "strict", "extraPaths": list(map(str, PYTHON))}
+    (programs / "pyrightconfig.json").write_text(json.dumps(settings), "utf-8")
+    command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "--project", str(programs)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
