@@ -433,6 +433,11 @@ def test_each_rule_finds_its_damage(case: Case) -> None:
         assert finding.message.endswith((".", "?"))
 
 
+def test_the_error_codes_are_used_though_nothing_refers_to_them() -> None:
+    code = {"description": "Kind of failure.", "type": "integer"}
+    assert lint(damaged("acp/v1", {"jsonrpc.json#/$defs/Error/properties/code": code})) == ()
+
+
 def test_every_rule_has_a_case_a_docstring_and_a_line_in_the_readme() -> None:
     ids = [rule_id(rule) for rule in RULES]
     assert len(set(ids)) == len(ids)

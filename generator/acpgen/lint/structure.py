@@ -19,7 +19,7 @@ from acpgen.errors import (
 from acpgen.lint.subject import Remark, SourceNode, Subject
 from acpgen.pointers import plain_pointer, pointer_parts
 from acpgen.schema.equality import by_key
-from acpgen.schema.names import field_name, python_class
+from acpgen.schema.names import ERROR_CODES, field_name, python_class
 from acpgen.schema.unions import Flat, Tagged, branches_of, constant, flatten, is_null, recognise
 from acpgen.schema.walk import DEFINITIONS, Schema, asserts, children, is_object
 
@@ -51,8 +51,8 @@ def reference_unmarked(subject: Subject) -> Iterable[Remark]:
 
 
 def definition_unused(subject: Subject) -> Iterable[Remark]:
-    """Neither the root nor a method leads to a definition."""
-    queue = [node for node in subject.definitions if "x-method" in node.schema]
+    """Neither the root nor a method leads to a definition, and it has not the error codes."""
+    queue = [node for node in subject.definitions if "x-method" in node.schema or node.name == ERROR_CODES]
     queue.extend(node for node in subject.nodes if node.role == "document" and any(map(asserts, node.schema)))
     reached: set[str] = set()
     while queue:

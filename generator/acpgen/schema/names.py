@@ -16,6 +16,9 @@ from typing import Final
 # A lower-case letter or digit before a capital, or the last capital of an acronym before a word.
 _BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
+ERROR_CODES: Final = "ErrorCode"
+"""The definition whose constants are the error codes of a protocol, whether anything refers to it or not."""
+
 BUILTINS: Final = frozenset(
     [
         "ArithmeticError",

@@ -9,6 +9,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.markup import sentences
+from acpgen.schema.names import ERROR_CODES
 from acpgen.targets.docs.phrases import references
 
 _STANDARD: Final = (
@@ -37,7 +38,7 @@ class ErrorCode:
 
 def error_codes(protocol: ir.Protocol) -> tuple[ErrorCode, ...]:
     """The codes of the protocol, in the order of its schema."""
-    found = protocol.definitions.get("ErrorCode")
+    found = protocol.definitions.get(ERROR_CODES)
     if not isinstance(found, ir.Enum):
         return tuple(ErrorCode(*row) for row in _STANDARD)
     return tuple(
