@@ -229,6 +229,28 @@ def test_an_empty_folder_becomes_the_project(name: str, here: Path) -> None:
     assert not [*here.glob("**/.*.acpgen-new")]
 
 
+def test_a_repository_without_files_becomes_the_project_and_survives_a_failure(here: Path) -> None:
+    subprocess.run(["git", "init", "-q", "project"], check=True, cwd=here)
+    head = (here / "project" / ".git" / "HEAD").read_bytes()
+    (here / "wrong.json").write_text(schema(**{"$defs": {"A": {"$ref": "#/$defs/B"}}}), "utf-8")
+    assert acpgen("init", "project", "acme/v1=wrong.json").exit_code == 2
+    assert [path.name for path in (here / "project").iterdir()] == [".git"]
+    made = acpgen("init", "project")
+    assert made.exit_code == 0, made.output
+    assert "within the git repository" not in made.output
+    assert (here / "project" / ".git" / "HEAD").read_bytes() == head
+    assert (here / "project" / "pyproject.toml").is_file()
+
+
+def test_a_project_below_the_top_of_a_repository_is_told_that_its_workflow_is_not_run(here: Path) -> None:
+    subprocess.run(["git", "init", "-q", "."], check=True, cwd=here)
+    made = acpgen("init", "parts/project")
+    assert made.exit_code == 0, made.output
+    said = " ".join(made.output.split())
+    assert "parts/project lies within the git repository" in said
+    assert "Move .github/workflows and .pre-commit-config.yaml" in said
+
+
 # --- levels of lint --------------------------------------------------------------------------------------------------
 
 

@@ -107,6 +107,14 @@ def start(
     return Start(files, tuple(sorted(levels)), given)
 
 
+def repository_around(folder: Path) -> Path | None:
+    """The git repository that a folder lies within, below its top; `None` where it is a top itself, or in no repository."""
+    within = folder.resolve()
+    if (within / ".git").exists():
+        return None
+    return next((above for above in within.parents if (above / ".git").exists()), None)
+
+
 def _starter(protocol: str) -> Source:
     """The schema of a small protocol to begin with."""
     source = read(templates() / "project" / _STARTER, name=protocol)

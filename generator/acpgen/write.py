@@ -214,10 +214,10 @@ def _digest(files: Iterable[tuple[str, bytes | None]]) -> str:
 def created(folder: Path, files: Mapping[str, bytes]) -> Generator[None]:
     """A new folder with these files, made as a whole or not at all; it goes again where the block fails.
 
-    An empty folder that is there is filled, and emptied again: somebody may stand in it, and it stays the folder that it is.
-    Raises `Faults`: there is something at its place, or it cannot be written.
+    An empty folder that is there is filled, and emptied again: somebody may stand in it, and it stays the folder that it is. So is one
+    that only is a git repository, which stays too. Raises `Faults`: there is something at its place, or it cannot be written.
     """
-    if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
+    if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(_contents(folder)))):
         raise Faults([NotEmpty(at=place(folder) or ".")])
     folder = Path(os.path.abspath(folder))
     is_new, is_begun, is_whole = not folder.exists(), False, False
@@ -250,9 +250,14 @@ def created(folder: Path, files: Mapping[str, bytes]) -> Generator[None]:
                 folder.rmdir()
 
 
+def _contents(folder: Path) -> list[Path]:
+    """What a folder holds, but for its git repository."""
+    return [entry for entry in folder.iterdir() if entry.name != ".git"]
+
+
 def _empty(folder: Path) -> None:
-    """Remove what a folder holds, and leave the folder."""
-    for entry in folder.iterdir():
+    """Remove what a folder holds, and leave the folder and its git repository."""
+    for entry in _contents(folder):
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry, ignore_errors=True)
         else:
