@@ -327,7 +327,8 @@ class ClientWorkspace:
         """
         found = scope(cwd, list(additional))
         if found.additional and not advertised:
-            raise invalid_params("the agent does not support additionalDirectories", pointer="/additionalDirectories")
+            message = "the agent does not support additionalDirectories; name none, if the user agrees to 'cwd' alone"
+            raise invalid_params(message, pointer="/additionalDirectories")
         return self._bound(found)
 
     @staticmethod
