@@ -230,6 +230,24 @@ def test_a_handler_that_fails_in_a_notification_ends_nothing() -> None:
     run(test)
 
 
+def test_a_request_that_only_its_own_handler_cancels_has_failed(caplog: pytest.LogCaptureFixture) -> None:
+    class Gives(Client):
+        async def fs_read_text_file(self, _: v1.ReadTextFileRequest, /) -> v1.ReadTextFileResponse:
+            inner = asyncio.ensure_future(asyncio.sleep(60))
+            inner.cancel()
+            await inner
+            raise AssertionError("cancelled before")
+
+    async def test() -> None:
+        async with raw_agent(Gives()) as (raw, _):
+            params = {"sessionId": "s", "path": "/tide"}
+            raw.say({"jsonrpc": "2.0", "id": 1, "method": "fs/read_text_file", "params": params})
+            assert (await raw.hear())["error"]["code"] == -32603
+
+    run(test)
+    assert "'fs/read_text_file' was cancelled from within" in caplog.text
+
+
 # --- framing ---
 
 

@@ -546,6 +546,19 @@ def test_an_agent_that_fails_in_a_turn_says_so_and_may_be_asked_again(tmp_path: 
     play(tmp_path, work, run)
 
 
+def test_a_turn_that_nobody_cancelled_does_not_end_as_cancelled(tmp_path: Path) -> None:
+    async def run(pair: Pair, turn: Turn) -> str:
+        raise asyncio.CancelledError
+
+    async def work(pair: Pair) -> None:
+        session = await pair.client.new(pair.app)
+        for _ in range(2):
+            with pytest.raises(RuntimeError, match="cancelled from within"):
+                await pair.client.prompt(session.id, "Go")
+
+    play(tmp_path, work, run)
+
+
 def test_what_names_no_session_is_refused(tmp_path: Path) -> None:
     async def work(pair: Pair) -> None:
         assert await pair.ask(asked("none")) == INVALID_PARAMS

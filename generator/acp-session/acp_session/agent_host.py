@@ -127,8 +127,10 @@ class AgentHost(AgentSessions[Session]):
         finally:
             session.turn, session.said = None, []
         # a turn that ended by itself is cancelled too, where it was cancelled before anybody was told of its end
-        if work.cancelled() or work.cancelling() or session.is_stopped:
+        if work.cancelling() or session.is_stopped:
             return v1.PromptResponse(stop_reason="cancelled")
+        if work.cancelled():
+            raise RuntimeError("the turn was cancelled from within, and nobody had asked for it")
         return v1.PromptResponse(stop_reason=work.result())
 
     def cancel(self, params: v1.CancelNotification) -> None:

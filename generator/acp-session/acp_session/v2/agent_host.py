@@ -326,9 +326,9 @@ class _Work:
             return {"stopReason": "cancelled"}
         self._task = asyncio.ensure_future(_run(self._run, self._turn))
         await asyncio.wait([self._task])
-        error = None if self._task.cancelled() else self._task.exception()
-        if self._is_stopped or self._task.cancelled():
+        if self._is_stopped or self._task.cancelling():
             return {"stopReason": "cancelled"}
+        error = RuntimeError("cancelled from within") if self._task.cancelled() else self._task.exception()
         if error is None:
             return {"stopReason": self._task.result()}
         if isinstance(error, Refused):

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from .transport import Transport
 
 LOG: Final = logging.getLogger(__name__)
+WITHIN: Final = "%s: %r was cancelled from within"
 
 _CROWD: Final = 16
 """How many times `concurrency` requests may wait for the peer inside their handlers before more are refused, and how many answers for a
@@ -332,7 +333,7 @@ class Connection(Calling):
         except asyncio.CancelledError:
             if _is_cancelled():
                 raise
-            LOG.exception("%s: %r was cancelled from within", self.side, message.method)
+            LOG.exception(WITHIN, self.side, message.method)
         except Exception:
             LOG.exception("%s: %r failed", self.side, message.method)
         finally:
@@ -395,7 +396,11 @@ class Connection(Calling):
         except asyncio.CancelledError:
             if self._is_closing:
                 raise
-            line = self._error(message.id, message.method, CANCELLED)
+            if _is_cancelled():
+                line = self._error(message.id, message.method, CANCELLED)
+            else:
+                LOG.exception(WITHIN, self.side, message.method)
+                line = self._error(message.id, message.method, INTERNAL)
         except Exception as error:
             found = (
                 INTERNAL
