@@ -398,7 +398,7 @@ class Agent:
         if DEFECT == "never ends a turn":
             return
         if self.version == 2:
-            idle = {"sessionUpdate": "state_update", "state": "idle", "stopReason": reason}
+            idle: dict[str, Any] = {"sessionUpdate": "state_update", "state": "idle", "stopReason": reason}
             if DEFECT == "no stop reason":
                 del idle["stopReason"]
             if DEFECT == "fails in each turn":
