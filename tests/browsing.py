@@ -120,8 +120,12 @@ class Window:
         return [(address.removeprefix(self.home), shown) for address, shown in found]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
+    """A browser for the tests of one module.
+
+    Its driver keeps an event loop running in this thread, in which no test after it could run one of its own.
+    """
     if CHROMIUM is None:
         pytest.skip("no Chromium here: apt-get install chromium")
     playwright: Any = pytest.importorskip("playwright.sync_api", reason="no playwright here: pip install playwright")

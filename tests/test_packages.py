@@ -224,7 +224,7 @@ ARROWS: Final[dict[Path, dict[str, set[str]]]] = {
         "folding": {"kept"},
         "requirements": set(),
         "observe": set(MONITOR_LEAVES) | {"alike", "beyond", "intake", "requirements", "rules"},
-        "__init__": {"folding", "observe", "requirements", "rules"},
+        "__init__": {"folding", "observe", "requirements", "rule", "rules"},
     },
 }
 
