@@ -10,6 +10,8 @@ from acp_bindings.runtime import json_types
 from acp_bindings.runtime.errors import LIMIT, DecodeError
 from acp_bindings.runtime.parse import Duplicates, TooManyValues, copied, parse, parse_with_duplicates
 
+from test_doubling import ending
+
 NOT_JSON, INVALID = -32700, -32600
 
 
@@ -74,6 +76,53 @@ def test_what_is_not_json_is_refused_as_such(line: Any) -> None:
     assert (error.code, error.id, error.method) == (NOT_JSON, None, None)
     (problem,) = error.problems
     assert (problem.pointer, problem.schema) == ("", "") and problem.sentence.startswith("this is not JSON: ")
+
+
+BEYOND = 2**53 + 1
+"""The smallest integer that no binary number is equal to."""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"{BEYOND}.0", BEYOND),
+        (f"-{BEYOND}.000", -BEYOND),
+        (f"{BEYOND}00e-2", BEYOND),
+        ("9.007199254740993e15", BEYOND),
+        ("12345678901234567890.0", 12345678901234567890),
+        ("9007199254740992.0", 2.0**53),
+        ("1.0000000000000000", 1.0),
+        ("0.0000000000000000e9", 0.0),
+        ("1.00000000000000000000e23", 1e23),  # which Python writes with the digits that the text has
+        ("9007199254740993.5", 9007199254740994.0),
+        ("1.00000000000000000001", 1.0),
+        ("1.0000000000000000e-9999999999999999999", 0.0),
+        ("1.2345678901234567", 1.2345678901234567),
+    ],
+)
+def test_a_number_without_a_fraction_is_the_integer_that_its_text_denotes(text: str, expected: float) -> None:
+    for found in (parse(text), parse(f'[{{"a":"\\u00e9","b":[{text},-0]}}]')[0]["b"][0]):
+        assert (found, type(found)) == (expected, type(expected))
+    assert parse_with_duplicates(f'{{"a":{text},"a":{text}}}')[1]
+
+
+@pytest.mark.parametrize("id_", ["1.00000000000000000001", "9007199254740993.5", "-1.0000000000000000e-400"])
+def test_an_id_whose_fraction_is_lost_is_refused_as_no_answer_could_carry_it(id_: str) -> None:
+    call = f'{{"jsonrpc":"2.0","id":{id_},"method":"m","params":{{"id":{id_}}}}}'
+    for line, pointer in ((call, "/id"), (f'[{{"id":"x"}},{call}]', "/1/id")):
+        error = refused(line, duplicates="last")
+        assert (error.code, error.id, error.method) == (INVALID, None, "m")
+        (problem,) = error.problems
+        assert problem.pointer == pointer and "fraction, which is lost" in problem.sentence
+    assert parse(f'{{"params":{{"id":{id_}}}}}')
+
+
+@pytest.mark.parametrize("digits", [200_000, 400_000])
+def test_long_numbers_are_read_in_time_that_grows_with_them(digits: int) -> None:
+    with ending():
+        assert parse(f'[2.0,"{"1" * digits}"]') == [2.0, "1" * digits]
+        assert parse(f"[2.{'0' * digits}]") == [2.0]
+        assert parse("[" + "9007199254740993.0," * (digits // 20) + "1]")[0] == BEYOND
 
 
 @pytest.mark.parametrize("line", ["1e999", "-1e999", '{"a":[{"b":1e999}]}', '[1,"x",[2,[-1e999]]]'])

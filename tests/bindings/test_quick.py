@@ -170,6 +170,14 @@ def test_a_key_given_twice_is_found_after_lines_that_begin_alike() -> None:
         one.decode(twice, sender="agent")
 
 
+def test_a_number_that_is_read_from_its_text_is_so_read_in_lines_that_begin_alike() -> None:
+    one = fresh(v1)
+    content = b'{"sessionUpdate":"usage_update","used":1,"size":1,"_meta":{"n":9007199254740993.0,"t":"a"}}'
+    line = b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":' + content + b"}}"
+    for _ in range(4):
+        assert one.decode(line, sender="agent").params.update.meta["n"] == 2**53 + 1
+
+
 def test_half_a_number_too_many() -> None:
     """Text of many values is refused before it is read, and other text is not counted."""
     assert parse(b"[1,2]", values=3) == [1, 2]

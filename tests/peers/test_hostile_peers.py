@@ -35,6 +35,9 @@ NEW = call(99, "session/new", OPEN)
         (b'{"jsonrpc":"2.0","id":{},"method":"session/new"}', None, -32600),
         (b'{"jsonrpc":"2.0","id":true,"method":"session/new"}', None, -32600),
         (b'{"jsonrpc":"2.0","id":1.5,"method":"session/new"}', None, -32600),
+        (b'{"jsonrpc":"2.0","id":1.00000000000000000001,"method":"session/new"}', None, -32600),
+        (b'{"jsonrpc":"2.0","id":9007199254740993.5,"method":"session/new"}', None, -32600),
+        (b'{"jsonrpc":"2.0","id":9007199254740993.0,"method":"no/such"}', 2**53 + 1, -32601),
         (b'{"jsonrpc":"2.0","id":7,"method":5}', 7, -32600),
         (b'{"jsonrpc":"2.0","id":7,"method":"session/new","result":{}}', 7, -32600),
         (b'{"jsonrpc":"2.0","id":7,"id":8,"method":"session/new"}', 8, -32600),
@@ -82,6 +85,21 @@ def test_notifications_and_answers_are_never_answered(line: bytes) -> None:
             raw.say(line, NEW)
             assert (await raw.hear())["id"] == 99
             assert told or b"_vendor" in line
+
+    run(test)
+
+
+def test_an_answer_carries_the_id_that_was_asked_with_where_no_binary_number_is_equal_to_it() -> None:
+    async def test() -> None:
+        async with raw_client() as raw:
+            for sign in ("", "-"):
+                line = (
+                    f'{{"jsonrpc":"2.0","id":{sign}{2**53 + 1}.0,"method":"session/new","params":{json.dumps(OPEN)}}}'
+                )
+                raw.say(line.encode())
+                answer = await raw.hear()
+                assert answer["result"] == {"sessionId": "/"}
+                assert str(answer["id"]) == f"{sign}{2**53 + 1}"
 
     run(test)
 
@@ -367,13 +385,14 @@ def test_an_answer_that_was_too_large_and_nobody_waits_for_changes_nothing() -> 
     run(test)
 
 
-def test_a_request_that_is_too_large_is_answered_by_its_id_while_others_wait() -> None:
+@pytest.mark.parametrize(("written", "id_"), [('"x"', "x"), (f"{2**53 + 1}.0", 2**53 + 1)])
+def test_a_request_that_is_too_large_is_answered_by_its_id_while_others_wait(written: str, id_: str | int) -> None:
     async def test() -> None:
         async with raw_agent(values=1000) as (raw, agent):
             asking = asyncio.create_task(agent.session_new(v1.NewSessionRequest(cwd="/", mcp_servers=[])))
             await raw.hear()
-            raw.say(large(before='"id":"x"', after='"method":"fs/read_text_file"'))
-            assert (await raw.hear())["id"] == "x"
+            raw.say(large(before=f'"id":{written}', after='"method":"fs/read_text_file"'))
+            assert (await raw.hear())["id"] == id_
             raw.say(large(before='"method":"session/update"'))
             assert (await raw.hear())["id"] is None
             raw.say({"jsonrpc": "2.0", "id": 1, "result": {"sessionId": "s"}})

@@ -98,7 +98,7 @@ class Opening:
             self._answer(_id_in(Ends.of(line)), INVALID_REQUEST, str(error))
             return
         except DecodeError as error:
-            self._answer(None, PARSE_ERROR, str(error))
+            self._answer(None, error.code, str(error))
             return
         message = as_object(value)
         number, method = message.get("id"), message.get("method")

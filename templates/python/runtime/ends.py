@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any, Final
 
+from .parse import meant
+
 ENDS: Final = 1024
 """So many bytes are kept of the beginning of such a message, and as many of its end."""
 
@@ -58,7 +60,7 @@ class Ends:
 
 def _pairs(members: bytes) -> list[tuple[str, Any]]:
     try:
-        pairs: list[tuple[str, Any]] = json.loads(b"{%b}" % members, object_pairs_hook=list)
+        pairs: list[tuple[str, Any]] = json.loads(b"{%b}" % members, object_pairs_hook=list, parse_float=meant())
     except ValueError:
         return []
     return pairs

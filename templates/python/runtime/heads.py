@@ -2,7 +2,7 @@
 
 The updates of a turn differ in one text, the last. Of two lines that are equal but for their last text, where neither has a quote in it,
 one has the keys of the other, and outside that text it is right or wrong as the other is. So what was looked for in one need not be
-looked for in the next: keys given twice, numbers that overflow, and what is wrong with the envelope.
+looked for in the next: keys given twice, numbers that overflow or are read from their text, and what is wrong with the envelope.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
+
+from .parse import LONG_NUMBER
 
 HEADS: Final = 256
 """So many beginnings are kept; then all are forgotten."""
@@ -43,5 +45,5 @@ def learn(known: dict[bytes, Head | None], line: bytes, sender: str, method: str
         known[head] = None
         return
     found, closers = _PARAMS.match(line), line[last:]
-    if found is not None and found.end() < text and _CLOSERS.fullmatch(closers):
+    if found is not None and found.end() < text and LONG_NUMBER.search(head) is None and _CLOSERS.fullmatch(closers):
         known[head] = sender, closers, found.end(), closers.rindex(b"}") - len(closers), method, read

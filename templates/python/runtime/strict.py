@@ -121,7 +121,8 @@ class Strict:
         except TooManyValues as error:
             return None, (_too_large(error),)
         except DecodeError as error:
-            return None, (Violation("", "", error.problems[0].sentence, PARSE_ERROR, "json"),)
+            (problem,) = error.problems
+            return None, (Violation(problem.pointer, "", problem.sentence, error.code, "json"),)
         return value, tuple(_duplicate(problem) for problem in duplicates)
 
     def judge(

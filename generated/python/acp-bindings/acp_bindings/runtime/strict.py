@@ -137,8 +137,9 @@ class Strict:
         except TooManyValues as error:
             return None, (_too_large(error),)
         except DecodeError as error:
+            (problem,) = error.problems
             return None, (
-                Violation("", "", error.problems[0].sentence, PARSE_ERROR, "json"),
+                Violation(problem.pointer, "", problem.sentence, error.code, "json"),
             )
         return value, tuple(_duplicate(problem) for problem in duplicates)
 

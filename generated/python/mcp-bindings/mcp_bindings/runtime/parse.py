@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from decimal import Decimal, InvalidOperation
 from math import isinf
 from typing import Any, Final, Literal, TypeAlias
 
 from pydantic_core import from_json
 
 from .errors import INVALID_REQUEST, PARSE_ERROR, DecodeError, Problem, limited, shown
-from .json_types import is_array, is_object
+from .json_types import integer_of, is_array, is_object
 from .pointers import json_pointer
 
 Duplicates: TypeAlias = Literal["refuse", "last"]
@@ -28,6 +29,9 @@ _STEPS: Final = re.compile(
 
 # The end of a key: a quote, and a colon after it. Inside a string a quote stands after a backslash; after two it may be a key's.
 _KEY: Final = re.compile(rb'"[ \t\r\n]*:(?:(?<!\\":)|(?<=\\\\":))')
+
+LONG_NUMBER: Final = re.compile(rb"(?<![0-9])(?=[0-9.]{16})[0-9]++[.eE]")
+"""How a number begins that may have more digits than a binary number holds, where it is not written as an integer."""
 
 
 class TooManyValues(DecodeError):
@@ -48,8 +52,11 @@ def parse(
 ) -> Any:
     """The JSON value of a line of UTF-8 text.
 
+    A number without a fraction is the integer that its text denotes: 9007199254740993.0 is no binary number, and becomes an `int`.
+
     Raises `DecodeError`: with -32700 for what is not JSON; with -32600 and the pointer of each key that an object gives twice, unless the
-    last is to count. Such text is JSON by its grammar, so it can be parsed; which of the values was meant cannot be told. Raises
+    last is to count. Such text is JSON by its grammar, so it can be parsed; which of the values was meant cannot be told. With -32600 also
+    for the id of a message if it is a number with a fraction that is lost when it is read: no answer could carry that id. Raises
     `TooManyValues`, a `DecodeError`, with -32600 for text that holds more `values` than these, before it is read.
     """
     value, problems = parse_with_duplicates(line, values=values)
@@ -78,7 +85,9 @@ def parse_with_duplicates(
         raise
     except (ValueError, UnicodeError) as error:
         raise not_json(str(error)) from None
-    count = _keys(value)
+    count, has_whole = _counted(value)
+    if has_whole and LONG_NUMBER.search(text):
+        value = _exact(text)
     # Each key takes a colon, so that few colons, or few that end a key, show that none was lost.
     if text.count(b":") == count or len(_KEY.findall(text)) == count:
         return value, ()
@@ -113,9 +122,11 @@ def _holds_more(text: bytes | bytearray, most: int) -> bool:
     return False
 
 
-def _keys(value: Any) -> int:
-    """How many keys the objects below a value have. Raises `DecodeError` for a number that overflowed."""
-    count, items = 0, [value]
+def _counted(value: Any) -> tuple[int, bool]:
+    """How many keys the objects below a value have, and whether a binary number is an integer. Raises `DecodeError` for a number that
+    overflowed.
+    """
+    count, has_whole, items = 0, False, [value]
     for item in items:  # which grows
         kind = item.__class__
         if kind is str:  # most are
@@ -125,9 +136,54 @@ def _keys(value: Any) -> int:
             items += item.values()
         elif kind is list:
             items += item
-        elif kind is float and isinf(item):
-            raise not_json("a number is too large")
-    return count
+        elif kind is float:
+            if isinf(item):
+                raise not_json("a number is too large")
+            has_whole = has_whole or item.is_integer()
+    return count, has_whole
+
+
+def _exact(text: bytes | bytearray) -> Any:
+    """The value of JSON text, with the integers that its numbers denote. Raises `DecodeError` for an id whose fraction is lost."""
+    lost: list[float] = []
+    value = json.loads(text, parse_int=from_json, parse_float=meant(lost.append))
+    rounded = set(map(id, lost))
+    for path, message in (
+        [((index,), item) for index, item in enumerate(value)]
+        if is_array(value)
+        else [((), value)]
+    ):
+        if is_object(message) and id(message.get("id")) in rounded:
+            problem = Problem(json_pointer((*path, "id")), "", _LOST)
+            raise DecodeError(
+                INVALID_REQUEST, (problem,), method=_envelope(message, set())["method"]
+            )
+    return value
+
+
+def meant(
+    on_loss: Callable[[float], object] | None = None,
+) -> Callable[[str], int | float]:
+    """Reads numbers that are not written as integers: one without a fraction as the integer that it is, if no binary number is as large.
+
+    `on_loss` gets the binary integers that stand for numbers with a fraction.
+    """
+
+    def read(written: str) -> int | float:
+        number = float(written)
+        if not number.is_integer():
+            return number
+        try:
+            decimal = Decimal(written)
+        except InvalidOperation:  # so small that it has no place among decimals
+            decimal = None
+        if decimal is not None and decimal == decimal.to_integral_value():
+            return number if decimal == integer_of(number) else int(decimal)
+        if on_loss is not None:
+            on_loss(number)
+        return number
+
+    return read
 
 
 def _duplicates(text: bytes | bytearray) -> Iterator[Problem]:
@@ -173,6 +229,7 @@ def _envelope(value: Any, doubtful: set[str]) -> dict[str, Any]:
     }
 
 
+_LOST: Final = "the id of a message is text or an integer; this number has a fraction, which is lost when it is read"
 _UNPARSED: Final = (
     "these are bytes, and what is read here is parsed JSON: pass json.loads(value)"
 )
