@@ -586,6 +586,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "catalogue",
                 "causes",
                 "compare",
+                "ignored",
                 "language",
                 "promises",
                 "roles",

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pytest
 
+from acpgen.compat.findings import Mode
 from compat.protocols import Schema, compared, go, protocol
 
 OPENRPC: Final[Schema] = {
@@ -146,3 +147,32 @@ def test_what_becomes_stable_is_told_by_what_it_is() -> None:
     assert "left out" not in " ".join(
         each.message for each in compared(with_unstable(), with_unstable(fields={"draft": words})).findings
     )
+
+
+# --- keywords without effect -----------------------------------------------------------------------------------------
+
+
+def misspelt(limits: dict[str, int]) -> Schema:
+    fields = {name: {"type": "string", "maxLenght": limit} for name, limit in limits.items()}
+    return {"$id": "tide", "type": "object", "properties": fields}
+
+
+@pytest.mark.parametrize("mode", ["protocol", "language"])
+def test_a_misspelt_keyword_that_changes_is_told_in_both_modes_and_counts_for_nothing(mode: Mode) -> None:
+    found = compared(misspelt({"a": 5, "b": 7}), misspelt({"a": 3, "b": 7}), mode=mode)
+    (note,) = found.notes
+    assert (note.rule, note.at.pointer) == ("keyword-ignored", "/properties/a/maxLenght")
+    assert "Did you mean 'maxLength'?" in note.message
+    assert {each.severity for each in found.findings} <= {"editorial"}
+    assert not compared(misspelt({"a": 5}), misspelt({"a": 5}), mode=mode).notes
+
+
+def test_what_only_moves_with_its_field_is_not_told() -> None:
+    assert not compared(misspelt({"a": 5}), misspelt({"b": 5})).notes
+
+
+def test_a_hundred_misspelt_keywords_are_counted() -> None:
+    names = [f"field{number}" for number in range(100)]
+    found = compared(misspelt(dict.fromkeys(names, 5)), misspelt(dict.fromkeys(names, 6))).notes
+    assert len(found) == 21
+    assert found[-1].message == "80 more keywords without effect differ."

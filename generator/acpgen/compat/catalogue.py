@@ -11,7 +11,7 @@ from textwrap import fill
 from typing import Any, Final, cast
 
 from acpgen import resources
-from acpgen.compat import compare, promises, waivers
+from acpgen.compat import compare, ignored, promises, waivers
 from acpgen.compat.promises import NONE, Policy
 from acpgen.compat.protocol.rules.rulebook import MIRRORS, RULES, UNMIRRORED
 from acpgen.schema.load import decode, parse_json, read_bytes
@@ -44,6 +44,7 @@ def catalogue() -> tuple[CatalogueEntry, ...]:
     """All rules in alphabetical order."""
     functions: list[Callable[..., object]] = [rule for rules in RULES.values() for rule in rules]
     functions += [compare.language_narrowed, compare.language_widened, compare.language_undecided]
+    functions += [ignored.keyword_ignored]
     functions += [promises.policy_applied, promises.policy_unused, waivers.waiver_expired, waivers.waiver_unused]
     mirrors = {**MIRRORS, **{other: rule for rule, other in MIRRORS.items()}}
     entries: list[CatalogueEntry] = []

@@ -17,6 +17,7 @@ from acpgen.compat.findings import (
     Inclusion,
     Mode,
     Nameable,
+    Note,
     Report,
     Revision,
     Severity,
@@ -27,6 +28,7 @@ from acpgen.compat.findings import (
     worst,
 )
 from acpgen.compat.fingerprints import asked, fingerprint
+from acpgen.compat.ignored import ignored_keywords
 from acpgen.compat.sources import Comparable, Input, opened
 from acpgen.compat.spots import Spots
 from acpgen.errors import Fault, Faults, NameCollision, NoKeyword, Unsupported, distinct
@@ -157,9 +159,17 @@ def reported(
         language=found.language,
         bindings=made,
         findings=findings,
+        notes=_ignored((old.input, before), (new.input, after)),
         coverage=found.coverage,
         named=_named((before, old.input), (after, new.input)),
     )
+
+
+def _ignored(old: tuple[Input, Revised], new: tuple[Input, Revised]) -> tuple[Note, ...]:
+    """Notes on keywords without effect that differ."""
+    if old[0].documents.says_the_same(new[0].documents):
+        return ()
+    return ignored_keywords(old[0], new[0], (old[1].bundle.notes, new[1].bundle.notes))
 
 
 def _named(*sides: tuple[Revised, Input]) -> Nameable:
@@ -369,7 +379,7 @@ def _language_report(old: Input, new: Input, budget: int, formats: bool) -> Repo
     found += [_about(_language_gone(place), old, new, schemas, place) for place in left]
     found += [_of_unread(key, old, new, (strange[0].get(key), strange[1].get(key))) for key in others]
     equal = comparison.same and old.documents.says_the_same(new.documents)
-    made: Bindings = "identical" if equal else _bindings(old, new)
+    made, notes = ("identical", ()) if equal else _bindings(old, new)
     if not found and made != "identical":
         found.append(_about(_language_rewritten(), old, new, schemas, ""))
     findings = tuple(sorted(found, key=order))
@@ -382,19 +392,21 @@ def _language_report(old: Input, new: Input, budget: int, formats: bool) -> Repo
         language=inclusion,
         bindings=made,
         findings=findings,
+        notes=notes,
     )
 
 
-def _bindings(old: Input, new: Input) -> Bindings:
-    """What happens to generated code; where nothing can be generated, it cannot keep its names."""
+def _bindings(old: Input, new: Input) -> tuple[Bindings, tuple[Note, ...]]:
+    """What happens to generated code, and notes on what is not read; where nothing can be generated, it cannot keep its names."""
     from acpgen.compat.protocol.bindings import bindings
 
     if not all(is_object(value) for side in (old, new) for value in side.documents.values):
-        return "breaking"
+        return "breaking", ()
     try:
-        return bindings(*_revisions(side(old, unstable=False), side(new, unstable=False)))
+        before, after = _revisions(side(old, unstable=False), side(new, unstable=False))
+        return bindings(before, after), _ignored((old, before), (new, after))
     except Faults:
-        return "breaking"
+        return "breaking", ()
 
 
 _STEPS: Final = 25_000

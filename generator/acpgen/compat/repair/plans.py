@@ -103,7 +103,7 @@ NEVER: Final[frozenset[str]] = frozenset(
         *("undeclared-narrowed", "undeclared-widened"),
         *("inclusion-undecided", "definition-added", "definition-removed", "not-compared", "definition-renamed"),
         *("text-reworded", "schema-restructured", "language-widened", "language-undecided"),
-        *("policy-applied", "policy-unused", "waiver-expired", "waiver-unused"),
+        *("keyword-ignored", "policy-applied", "policy-unused", "waiver-expired", "waiver-unused"),
     }
 )
 """The rules that find nothing breaking or risky: there is nothing to repair, or nothing is proven that a repair could end."""

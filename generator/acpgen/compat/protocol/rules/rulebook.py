@@ -133,6 +133,7 @@ UNMIRRORED: Final[Mapping[str, str]] = {
     "text-reworded": "it judges both directions",
     "schema-restructured": "it judges both directions",
     "language-undecided": "it judges both directions",
+    "keyword-ignored": "it judges both directions",
     "policy-applied": "a policy that changes nothing needs no note",
     "policy-unused": "an entry that is used needs no note",
     "waiver-expired": "a waiver that has not expired needs no note",
