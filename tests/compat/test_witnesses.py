@@ -8,9 +8,15 @@ import jsonschema_rs
 import pytest
 
 from acpgen.compat.compare import compare
-from acpgen.compat.findings import Finding, Witness
+from acpgen.compat.findings import BUDGET, Finding, Revision, Witness
+from acpgen.compat.protocol.candidates import having
+from acpgen.compat.protocol.messages import Court, Route
+from acpgen.compat.protocol.revision import Revised
+from acpgen.meaning.lower import lower
 from acpgen.meaning.texts import OF_FORMAT
-from compat.protocols import CANONICAL, Schema, compared, found, go, protocol
+from acpgen.schema.bundle import bundle
+from compat.protocols import CANONICAL, Schema, compared, documents, found, go, protocol
+from schema_inclusion import Allowance
 
 
 def params(witness: Witness | None) -> Any:
@@ -290,3 +296,51 @@ def test_what_holds_the_place_gets_the_members_that_must_then_be_there(
     assert finding.witness is not None
     told = params(finding.witness)
     assert (accepts(before, "GoRequest", told), accepts(after, "GoRequest", told)) == (sender == "old", sender == "new")
+
+
+STEP: Schema = {"type": "object", "properties": {"image": {"type": "string"}}, "required": ["image"]}
+"""Types do not carry that a map has an entry, so the smallest value of `STEPS` is none."""
+STEPS: Schema = {"oneOf": [{"type": "object", "additionalProperties": STEP, "minProperties": 1}, {"type": "array"}]}
+LIMIT: Schema = {"oneOf": [{"type": "integer"}, {"type": "object", "required": ["most"], **CLOSED}]}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rule", "sender"),
+    [
+        (
+            go({"steps": STEPS}, ("steps",)),
+            go({"steps": STEPS, "limit": LIMIT}, ("steps",)),
+            "closed-field-added",
+            "new",
+        ),
+        (go({"steps": STEPS, "limit": LIMIT}, ("steps",)), go({"steps": STEPS}, ("steps",)), "field-removed", "old"),
+        (
+            go({"steps": STEPS}, ("steps",)),
+            go({"steps": STEPS, "limit": {}}, ("steps", "limit")),
+            "required-field-added",
+            "old",
+        ),
+    ],
+)
+def test_what_stands_inside_the_place_is_made_valid(old: Schema, new: Schema, rule: str, sender: str) -> None:
+    before, after = (protocol({"GoRequest": {**one, **CLOSED}}) for one in (old, new))
+    report = compared(before, after)
+    assert [each.rule for each in report.findings if each.severity == "undecided"] == []
+    (finding,) = found(report, rule)
+    told = params(finding.witness)
+    assert (accepts(before, "GoRequest", told), accepts(after, "GoRequest", told)) == (sender == "old", sender == "new")
+
+
+def test_what_was_made_valid_inside_the_place_is_not_what_the_other_revision_must_refuse() -> None:
+    """The message with a limit is refused for its steps alone, of which a finding of their own tells."""
+    few: Schema = {**STEPS, "minItems": 1}
+    schemas = [protocol({"GoRequest": go({"steps": steps, "limit": {}}, ("steps",))}) for steps in (STEPS, few)]
+    bundles = [bundle(documents(schema)) for schema in schemas]
+    old, new = (Revised(lower(each), each) for each in bundles)
+    court = Court(old, new, Allowance(BUDGET))
+    (method,) = [each for each in old.methods if each.name == "s/go"]
+    route = (Route("params", method), method.params)
+    routes: dict[Revision, tuple[Route, str | None]] = {"old": route, "new": route}
+    (message,) = court.messages(routes, (), "old", having("limit", 1))
+    assert court.confirms(routes, "old", message)
+    assert court.refusal(routes, (), "old", having("limit", 1)) is None

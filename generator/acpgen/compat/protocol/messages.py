@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from schema_inclusion import Allowance, Comparer
 
 Part: TypeAlias = Literal["params", "result", "error", "id", "document"]
+Path: TypeAlias = "tuple[str | int, ...]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +101,11 @@ class Court:
         refused_by = opposite(accepted_by)
         route, _ = routes[accepted_by]
         where = _instance_path(self.sides[accepted_by].protocol.envelope, route, steps, accepted_by)
-        for given in self.messages(routes, steps, accepted_by, leaf):
+        for given, replaced in self._built(routes, steps, accepted_by, leaf):
             value = self._sendable(routes, accepted_by, given)
-            verified = self.accepts(routes, accepted_by, value) and self._refuses_at(routes, refused_by, value, where)
+            verified = self.accepts(routes, accepted_by, value) and self._refuses_at(
+                routes, refused_by, value, where, replaced
+            )
             if verified:
                 return self.proof(routes, value, accepted_by, where)
         return None
@@ -116,7 +119,7 @@ class Court:
         routes: dict[Revision, tuple[Route, str | None]],
         value: ir.JSON,
         accepted_by: Revision,
-        where: tuple[str | int, ...] = (),
+        where: Path = (),
     ) -> Witness:
         """The witness of a refusal that was verified: one that holds with formats asserted too, where it can be made so."""
         refused_by = opposite(accepted_by)
@@ -175,6 +178,12 @@ class Court:
         self, routes: dict[Revision, tuple[Route, str | None]], steps: Sequence[Step], side: Revision, leaf: Leaf
     ) -> Iterator[ir.JSON]:
         """Messages of one revision with the leaf's values where the steps lead."""
+        return (value for value, _ in self._built(routes, steps, side, leaf))
+
+    def _built(
+        self, routes: dict[Revision, tuple[Route, str | None]], steps: Sequence[Step], side: Revision, leaf: Leaf
+    ) -> Iterator[tuple[ir.JSON, Sequence[Path]]]:
+        """These messages, each with the places inside the leaf's value whose content is the prover's."""
         route, name = routes[side]
         envelope = self.sides[side].protocol.envelope
         where = _instance_path(envelope, route, steps, side)
@@ -191,19 +200,21 @@ class Court:
         routes: dict[Revision, tuple[Route, str | None]],
         side: Revision,
         value: ir.JSON,
-        where: tuple[str | int, ...],
+        where: Path,
         lacking: str,
-    ) -> ir.JSON:
+    ) -> tuple[ir.JSON, Sequence[Path]]:
         """The message, made valid by the prover where its revision refuses it: what stands beside the place in question is replaced,
-        and objects that hold it, or are it, get further members, but not the one that is to be lacking.
+        objects that hold it, or are it, get further members, but not the one that is to be lacking, and then what stands inside it is
+        replaced, at the places that are returned.
 
         Values are made from types, and types do not carry each keyword: `minProperties`, `contains`, `dependentRequired`, a `oneOf` of
         `required`.
         """
-        given, seen = value, set[tuple[tuple[str | int, ...], int]]()
+        given, seen = value, set[tuple[Path, int]]()
+        replaced: list[Path] = []
         for _ in range(MOST_COMPLETED):
             if self.accepts(routes, side, value):
-                return value
+                return value, replaced
             wrong = [
                 (path, error)
                 for path, error in self._errors(routes, side, value)
@@ -211,13 +222,14 @@ class Court:
             ]
             beside = [each for each in wrong if each[0][: len(where)] != where[: len(each[0])]]
             around = [each for each in wrong if where[: len(each[0])] == each[0]]
-            fresh = beside or sorted(around, key=lambda each: -len(each[0]))
+            inside = [each for each in wrong if len(each[0]) > len(where) and each[0][: len(where)] == where]
+            fresh = beside or sorted(around, key=lambda each: -len(each[0])) or inside
             if not fresh:
-                return given
+                return given, ()
             path, error = fresh[0]
             seen.add((path, id(error.schema)))
             schema: Any = error.schema
-            if not beside:
+            if not beside and around:
                 root = message_schema(self.sides[side], *routes[side])
                 whole = judging(root, error, len(path))
                 held = _holding(_at(value, path), where[len(path) : len(path) + 1], lacking)
@@ -225,13 +237,15 @@ class Court:
             found = self._provers(side).include(schema, False).witness
             if found is None:
                 continue
+            if not beside and not around:
+                replaced.append(path)
             if not path:
                 value = found.value
                 continue
             value = copied(value)
             holder = _at(value, path[:-1])
             holder[path[-1]] = found.value
-        return value if self.accepts(routes, side, value) else given
+        return (value, replaced) if self.accepts(routes, side, value) else (given, ())
 
     def _provers(self, side: Revision) -> Comparer:
         """What knows values of any schema of one revision."""
@@ -273,11 +287,17 @@ class Court:
         routes: dict[Revision, tuple[Route, str | None]],
         side: Revision,
         value: ir.JSON,
-        where: tuple[str | int, ...],
+        where: Path,
+        replaced: Sequence[Path] = (),
     ) -> bool:
-        """Whether one revision refuses a message, and says so of the place in question or of something inside it."""
-        errors = self._errors(routes, side, value)
-        return any(path[: len(where)] == where or _is_false_at(error, path, value, where) for path, error in errors)
+        """Whether one revision refuses a message, and says so of the place in question or of something inside it, but for the places
+        whose content was `replaced`.
+        """
+        return any(
+            path[: len(where)] == where or _is_false_at(error, path, value, where)
+            for path, error in self._errors(routes, side, value)
+            if all(path[: len(each)] != each for each in replaced)
+        )
 
     def _formed(self, routes: dict[Revision, tuple[Route, str | None]], side: Revision, value: ir.JSON) -> ir.JSON:
         """The message with texts of the formats that one revision names, in place of those that are not of them."""
@@ -298,7 +318,7 @@ class Court:
         value: ir.JSON,
         *,
         formats: bool = False,
-    ) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    ) -> Iterator[tuple[Path, Any]]:
         """What one revision finds wrong with a message, inside unions too, each with its place; nothing where that is left open."""
         from referencing.exceptions import Unresolvable
 
@@ -309,8 +329,8 @@ class Court:
                 errors: list[Any] = list(self._validator(side, *routes[side], formats=formats).iter_errors(value))
         except (Unresolvable, TooManySteps, re.error):
             return
-        seen: set[tuple[int, tuple[str | int, ...]]] = set()
-        pending: list[tuple[tuple[str | int, ...], Any]] = [((), error) for error in errors]
+        seen: set[tuple[int, Path]] = set()
+        pending: list[tuple[Path, Any]] = [((), error) for error in errors]
         while pending:
             around, error = pending.pop()
             path = (*around, *error.relative_path)
@@ -327,7 +347,7 @@ class Court:
         return self._validators[key]
 
 
-def _at(value: ir.JSON, path: tuple[str | int, ...]) -> Any:
+def _at(value: ir.JSON, path: Path) -> Any:
     """What stands in a value where a path leads."""
     found: Any = value
     for key in path:
@@ -340,7 +360,7 @@ def _names(root: Schema, schema: Schema, value: ir.JSON) -> list[str]:
     return sorted({*(value if is_object(value) else ()), *declared_names(root, schema)})
 
 
-def _holding(value: ir.JSON, kept: tuple[str | int, ...], lacking: str) -> Schema | bool:
+def _holding(value: ir.JSON, kept: Path, lacking: str) -> Schema | bool:
     """The schema of objects with these members of an object, or where none is named with all of them and without the one that is
     lacking; `False` of what is no object.
     """
@@ -378,12 +398,12 @@ def _formats() -> Any:
     return checker
 
 
-def _instance_path(envelope: ir.Envelope, route: Route, steps: Sequence[Step], side: Revision) -> tuple[str | int, ...]:
+def _instance_path(envelope: ir.Envelope, route: Route, steps: Sequence[Step], side: Revision) -> Path:
     """Where the steps lead in the messages of one side that `Examples.build` makes."""
     return _envelope_path(envelope, route) + tuple(key for step in steps if (key := _key(step, side)) is not None)
 
 
-def _envelope_path(envelope: ir.Envelope, route: Route) -> tuple[str | int, ...]:
+def _envelope_path(envelope: ir.Envelope, route: Route) -> Path:
     if route.method is not None and route.part in ("params", "result", "error"):
         return (framing.key(envelope, route.method, route.part),)
     return () if route.part == "document" else (route.part,)
@@ -406,7 +426,7 @@ _OTHERS: Final = ("items", "additionalProperties")
 """Keywords whose schema `false` is told of the array or object as a whole."""
 
 
-def _is_false_at(error: Any, path: tuple[str | int, ...], value: Any, where: tuple[str | int, ...]) -> bool:
+def _is_false_at(error: Any, path: Path, value: Any, where: Path) -> bool:
     """Whether an error is that of the schema `false` for what stands at a place: its path ends with what holds that."""
     if not where or path != where[:-1]:
         return False
