@@ -338,3 +338,42 @@ def test_a_schema_is_compared_by_what_it_says(
     old: Schema | bool, new: Schema | bool, expected: tuple[str, str]
 ) -> None:
     assert relations(change(old, new))[2:] == expected
+
+
+NOT_BOTH: Schema = {"not": {"required": ["only", "without"]}}
+BOTH: Schema = {"only": STRING, "without": STRING}
+
+
+EITHER: Schema = {"oneOf": [{"type": "object", **NOT_BOTH}, {"type": "null"}], "properties": BOTH}
+CLOSED_EITHER: Schema = {
+    "oneOf": [{"type": "null"}, {"allOf": [{**go(BOTH), "additionalProperties": False}, NOT_BOTH]}]
+}
+
+
+@pytest.mark.parametrize("is_item", [False, True], ids=["field", "item"])
+def test_what_the_sender_itself_refuses_around_a_place_is_no_doubt_about_it(is_item: bool) -> None:
+    """The type of a part of an `allOf` says nothing of the parts beside it; the schema around it does."""
+
+    def inside(one: Schema) -> Schema:
+        return {"type": "array", "items": one} if is_item else one
+
+    either: Schema = {"$ref": "#/$defs/Filter"}
+    for before, after, expected in ((either, CLOSED_EITHER, ("no", "yes")), (CLOSED_EITHER, either, ("yes", "no"))):
+        report = change(inside(before), inside(after), Filter=EITHER)
+        assert relations(report)[:2] == expected
+        assert [each.rule for each in report.findings if each.severity == "undecided"] == []
+
+
+def test_a_doubt_at_a_place_is_settled_by_what_a_whole_value_holds_there() -> None:
+    report = change({"$ref": "#/$defs/Filter"}, EITHER, Filter=CLOSED_EITHER)
+    assert [each.rule for each in report.findings if each.severity == "undecided"] == []
+    (finding,) = [each for each in report.findings if each.location == "params.value"]
+    assert finding.rule == "limit-loosened"
+    assert validates(EITHER, params(finding))
+    assert not validates(CLOSED_EITHER, params(finding))
+
+
+def test_what_the_sender_sends_at_a_place_is_not_settled_by_what_is_around_it() -> None:
+    """Nothing around the place keeps the sender from what the receiver refuses."""
+    new: Schema = {"oneOf": [{"type": "null"}, {"allOf": [{**go(BOTH), "additionalProperties": False}, {}]}]}
+    assert relations(change(EITHER, new))[:2] == ("no", "no")

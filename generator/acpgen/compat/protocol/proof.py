@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,9 +10,9 @@ from acpgen import ir
 from acpgen.compat.findings import Answer, Revision, opposite
 from acpgen.compat.protocol.declared import SENT, as_sent, schema_of
 from acpgen.compat.protocol.formats import unjudged, unknown
-from acpgen.compat.protocol.placed import Pair
+from acpgen.compat.protocol.placed import Pair, Step
 from acpgen.compat.protocol.revision import Revised
-from acpgen.schema.walk import references
+from acpgen.schema.walk import is_array, is_object, references
 
 if TYPE_CHECKING:
     from acpgen.schema.walk import Schema
@@ -67,6 +67,26 @@ class Doubts:
         witness = self.between(*((sent, known) if sender == "old" else (known, sent)), sender).witness
         return None if witness is None else (witness.value,)
 
+    def inside(
+        self, whole: Pair, steps: Sequence[Step], pair: Pair, sender: Revision
+    ) -> tuple[Answer, Sequence[ir.JSON]]:
+        """Whether what whole values of the sender's side hold where the steps lead is all accepted by the other side of the pair there,
+        and what one that shows the contrary holds there. A part of an `allOf` says less of a place than all of its parts.
+        """
+        held: Schema = _question(pair.on(opposite(sender)), declared=False)
+        for step in reversed(steps):
+            match step.kind:
+                case "field":
+                    held = {"properties": {str(step.on(sender)): held}}
+                case "item" if not isinstance(step.name, int):
+                    held = {"items": held}
+                case _:
+                    return "undecided", ()
+        sent = _question(whole.on(sender), declared=True)
+        relation = self.between(*((sent, held) if sender == "old" else (held, sent)), sender)
+        found = relation.witness
+        return relation.verdict.value, [] if found is None else _held(found.value, steps, sender)
+
     def _relation(self, pair: Pair, sender: Revision, declared: bool, json_type: str) -> Relation:
         key = (pair.old, pair.new, sender, declared, json_type)
         if key not in self._relations:
@@ -112,6 +132,19 @@ class Doubts:
             asserted = tuple(FORMATS) if self._formats else ()
             self._comparer = Comparer(*documents, steps=self._steps, allowance=self._allowance, formats=asserted)
         return self._comparer
+
+
+def _held(value: ir.JSON, steps: Sequence[Step], side: Revision) -> list[ir.JSON]:
+    """What stands in a value where fields and items lead."""
+    if not steps:
+        return [value]
+    inner: Sequence[ir.JSON] = ()
+    if is_object(value) and steps[0].kind == "field":
+        name = str(steps[0].on(side))
+        inner = [value[name]] if name in value else ()
+    elif is_array(value) and steps[0].kind == "item":
+        inner = value
+    return [each for one in inner for each in _held(one, steps[1:], side)]
 
 
 def _question(type_: ir.Type, declared: bool) -> Schema:

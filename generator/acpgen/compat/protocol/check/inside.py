@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from acpgen import ir
 from acpgen.compat.findings import Revision, opposite
 from acpgen.compat.protocol.check.inquiry import Inquiry
 from acpgen.compat.protocol.check.judged import Judged
@@ -65,7 +66,7 @@ class Inside:
                     explained.append((found.steps, told.witness.accepted_by))
                     answered.add(opposite(told.witness.accepted_by))
         for found in dict.fromkeys(doubts):
-            for told in self._settled(found, joined, explained):
+            for told in self._settled(found, joined, explained, whole=pair):
                 yield told
                 answered.update((*told.refuses, *told.doubtful))
         self._answered[pair] = answered
@@ -126,10 +127,11 @@ class Inside:
         joined: Joined,
         explained: Sequence[tuple[tuple[Step, ...], Revision]],
         answered: Iterable[Revision] = (),
+        whole: Pair | None = None,
     ) -> Iterator[Judged]:
         """What the prover makes of a doubt: nothing where both directions are proven or explained, else a value, else the doubt.
 
-        The revisions in `answered` are not asked about.
+        The revisions in `answered` are not asked about. `whole` is the pair from which the steps lead to the doubt.
         """
         doubtful: list[Revision] = []
         limits: list[LimitChanged] = []
@@ -142,15 +144,28 @@ class Inside:
                 answer == "no" and any(by == sender and steps[:depth] == found.steps for steps, by in explained)
             ):
                 continue
-            value = self.on.doubts.counterexample(found.pair, sender)
-            if value is not None:
-                limit = LimitChanged(OTHER, "", "", sender, *value, old_at=found.fact.old_at, new_at=found.fact.new_at)
-                told = self.statements.told(replace(found, fact=limit), joined)
-                if told is not None and told.witness is not None:
-                    limits.append(limit)
+            limit = self._shown(found, joined, sender, self.on.doubts.counterexample(found.pair, sender) or ())
+            if limit is None and whole is not None and found.steps:
+                answer, values = self.on.doubts.inside(whole, found.steps, found.pair, sender)
+                if answer == "yes":
                     continue
-            doubtful.append(receiver)
+                limit = self._shown(found, joined, sender, values)
+            if limit is None:
+                doubtful.append(receiver)
+            else:
+                limits.append(limit)
         if limits:
             yield from self.statements.each_told(replace(found, fact=joined_limits(limits)), joined)
         if doubtful and (told := self.statements.told(found, joined)) is not None:
             yield replace(told, doubtful=tuple(doubtful))
+
+    def _shown(
+        self, found: PlacedFact, joined: Joined, sender: Revision, values: Iterable[ir.JSON]
+    ) -> LimitChanged | None:
+        """The limit that one of these values breaks at the place, as a message shows."""
+        for value in values:
+            limit = LimitChanged(OTHER, "", "", sender, value, old_at=found.fact.old_at, new_at=found.fact.new_at)
+            told = self.statements.told(replace(found, fact=limit), joined)
+            if told is not None and told.witness is not None:
+                return limit
+        return None
