@@ -106,7 +106,9 @@ def test_a_number_without_a_fraction_is_the_integer_that_its_text_denotes(text: 
     assert parse_with_duplicates(f'{{"a":{text},"a":{text}}}')[1]
 
 
-@pytest.mark.parametrize("id_", ["1.00000000000000000001", "9007199254740993.5", "-1.0000000000000000e-400"])
+@pytest.mark.parametrize(
+    "id_", ["1.00000000000000000001", "9007199254740993.5", "-1.0000000000000000e-400", "1e-400", "-1E-0999"]
+)
 def test_an_id_whose_fraction_is_lost_is_refused_as_no_answer_could_carry_it(id_: str) -> None:
     call = f'{{"jsonrpc":"2.0","id":{id_},"method":"m","params":{{"id":{id_}}}}}'
     for line, pointer in ((call, "/id"), (f'[{{"id":"x"}},{call}]', "/1/id")):

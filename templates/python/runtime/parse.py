@@ -28,8 +28,8 @@ _STEPS: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|,|[\[{](?![ \t\r\n]*[
 # The end of a key: a quote, and a colon after it. Inside a string a quote stands after a backslash; after two it may be a key's.
 _KEY: Final = re.compile(rb'"[ \t\r\n]*:(?:(?<!\\":)|(?<=\\\\":))')
 
-LONG_NUMBER: Final = re.compile(rb"(?<![0-9])(?=[0-9.]{16})[0-9]++[.eE]")
-"""How a number begins that may have more digits than a binary number holds, where it is not written as an integer."""
+LONG_NUMBER: Final = re.compile(rb"(?<![0-9])(?=[0-9.]{16})[0-9]++[.eE]|[\s:]-?[0-9.]++[eE]-[0-9]{3}")
+"""How a number begins that a binary number may not hold: of many digits, or very small, and not written as an integer."""
 
 
 class TooManyValues(DecodeError):
