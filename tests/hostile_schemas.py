@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from random import Random
 from typing import Any, Final
 
 Schema = dict[str, Any]
@@ -55,6 +56,58 @@ def files_of_a_chain(count: int) -> dict[str, str]:
     first = json.dumps(protocol({"L0": TEXT}))
     more = {f"f{n}/p.json": json.dumps({"x-extends": f"../f{n - 1}", "$defs": {}}) for n in range(1, count)}
     return {"f0/p.json": first, **more}
+
+
+def tower(number: int) -> Schema:
+    """Both of two alternatives, each of which leads to the next level."""
+    further = level(number + 1)
+    return {"allOf": [{"anyOf": [further, {"minLength": number}]}, {"anyOf": [{"maxLength": number}, further]}]}
+
+
+def mutual(count: int) -> Schema:
+    """Definitions that ask one another whether something holds, and begin again at the end."""
+
+    def asking(number: int, other: str) -> Schema:
+        refer = [{"$ref": f"#/$defs/{name}{(number + 1) % count}"} for name in ("A", other)]
+        below = {"type": "object", "properties": {"a": refer[0]}, "additionalProperties": refer[1]}
+        return {"if": {"required": [f"k{number}"], "properties": {"a": refer[1]}}, "then": below, "else": refer[1]}
+
+    asked = {f"A{n}": asking(n, "B") for n in range(count)}
+    return protocol({**asked, **{f"B{n}": {"type": "object", "not": asked[f"A{n}"]} for n in range(count)}}, ref("A0"))
+
+
+def satisfiable(count: int) -> Schema:
+    """A formula of clauses with three members each, 4.2 clauses to a member: hardest to satisfy, or to show that nothing does."""
+    drawn, names = Random(count), [f"v{number}" for number in range(max(3, count * 10 // 42))]
+    clauses = [
+        {"anyOf": [{"properties": {name: {"const": drawn.random() < 0.5}}} for name in drawn.sample(names, 3)]}
+        for _ in range(count)
+    ]
+    members = {name: {"type": "boolean"} for name in names}
+    return protocol({"L0": {"type": "object", "properties": members, "required": names, "allOf": clauses}})
+
+
+def primes(count: int) -> list[int]:
+    found: list[int] = []
+    number = 2
+    while len(found) < count:
+        if all(number % prime for prime in found if prime * prime <= number):
+            found.append(number)
+        number += 1
+    return found
+
+
+def dependent(count: int) -> Schema:
+    """A member that demands the next one, and so on in a circle, each with a schema for the whole."""
+    rules = {
+        f"k{n}": {"required": [f"k{(n + 1) % count}"], "properties": {f"k{n}": ref("L0")}, "minProperties": n % 7}
+        for n in range(count)
+    }
+    return protocol({"L0": {"type": "object", "dependentSchemas": rules, "minProperties": 1}})
+
+
+def ref(name: str) -> Schema:
+    return {"$ref": f"#/$defs/{name}"}
 
 
 Made = Schema | str
@@ -252,6 +305,97 @@ SHAPES: Final[Mapping[str, tuple[Callable[[int], Made], tuple[int, ...]]]] = {
     "pointers": (
         lambda n: protocol({"L0": {"$ref": "#" + "/$defs/L0" * n}}),
         (10, 100_000),
+    ),
+    "towers of alternatives": (lambda n: levels(n, tower), (4, 8, 20, 4_000)),
+    "definitions that ask one another": (mutual, (3, 20, 1_800)),
+    "clauses of three": (satisfiable, (40, 200, 6_000)),
+    "large enum with patterns": (
+        lambda n: protocol(
+            {
+                "L0": {
+                    "enum": ["a" * (i % 40) + f"b{i}" for i in range(n)],
+                    "allOf": [{"pattern": f"^(a*b?)*{i}?[0-9]*$"} for i in range(n // 10)],
+                }
+            }
+        ),
+        (100, 1_000, 15_000),
+    ),
+    "types of names that overlap": (
+        lambda n: protocol(
+            {
+                "L0": {
+                    "type": "object",
+                    "patternProperties": {f"a.{{{i}}}b|^.*{i}$": {"minLength": i} for i in range(n)},
+                    "additionalProperties": False,
+                    "minProperties": n,
+                }
+            }
+        ),
+        (20, 200, 14_000),
+    ),
+    "unevaluated through anchors": (
+        lambda n: levels(
+            n,
+            lambda i: {
+                "$id": f"https://example.com/{i}",
+                "$dynamicAnchor": "node",
+                "properties": {f"p{i}": {"$dynamicRef": "#node"}},
+                "allOf": [{"$ref": f"/{i + 1}"}] if i < n - 1 else [],
+                "unevaluatedProperties": {"$dynamicRef": "#node"},
+            },
+        ),
+        (3, 60, 4_000),
+    ),
+    "pattern that counts far": (
+        lambda n: protocol({"L0": {**TEXT, "pattern": f"^(?:a{{1,{n}}}b{{1,{n}}}|c{{{n}}})+$"}}),
+        (100, 100_000),
+    ),
+    "classes of Unicode": (
+        lambda n: protocol({"L0": {**TEXT, "pattern": "^(?:" + "[\\p{L}\\p{Nd}]\\P{Lu}*" * n + ")$"}}),
+        (3, 60, 40_000),
+    ),
+    "groups that are repeated": (
+        lambda n: protocol(
+            {"L0": {**TEXT, "pattern": "^" + "(a*)" * n + "".join(f"\\{i}" for i in range(1, n + 1)) + "$"}}
+        ),
+        (9, 90, 90_000),
+    ),
+    "names and items of few": (
+        lambda n: protocol(
+            {
+                "L0": {
+                    "propertyNames": {"enum": [f"n{i}" for i in range(n)]},
+                    "minProperties": n + 1,
+                    "uniqueItems": True,
+                    "items": {"enum": list(range(n))},
+                    "contains": {"multipleOf": 2},
+                    "minContains": n,
+                    "minItems": n + 1,
+                }
+            }
+        ),
+        (5, 100, 50_000),
+    ),
+    "schemas that depend on one another": (dependent, (2, 30, 9_000)),
+    "not with alternatives": (
+        lambda n: levels(n, lambda i: {"not": {"anyOf": [level(i + 1), {"not": level(i + 1)}]}}),
+        (8, 20, 6_000),
+    ),
+    "multiples of primes": (
+        lambda n: protocol({"L0": {"type": "integer", "allOf": [{"multipleOf": prime} for prime in primes(n)]}}),
+        (20, 1_000, 30_000),
+    ),
+    "a constant of many digits": (
+        lambda n: json.dumps(protocol({"L0": {"enum": [7, -7], "multipleOf": 3}})).replace("7", "8" * n),
+        (300, 4_300, 450_000),
+    ),
+    "ranges that overlap in oneOf": (
+        lambda n: protocol({"L0": {"oneOf": [{"minimum": i, "maximum": i + n // 2} for i in range(n)]}}),
+        (10, 300, 25_000),
+    ),
+    "positions below positions": (
+        lambda n: levels(n, lambda i: {"prefixItems": [level(i + 1), level(i + 1)], "minItems": 2}),
+        (8, 20, 8_000),
     ),
     "groups": (lambda n: nested(n, '{"g":', "}", '{"type":"string"}'), (60, 1_000)),
 }

@@ -8,7 +8,7 @@ import jsonschema_rs
 import pytest
 
 from acpgen.meaning.patterns import in_rust
-from acpgen.schema.expressions import is_usable, plain_expression
+from acpgen.schema.expressions import LONGEST_TRIED, is_usable, plain_expression
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,13 @@ def test_every_other_short_expression_stays_as_it_is() -> None:
             written = "".join(found)
             if "[]" not in written and "[^]" not in written:
                 assert plain_expression(written) == written
+
+
+@pytest.mark.parametrize("around", ["(?=a)", "(?<!b)", r"(a)\1"])
+def test_what_looks_around_is_usable_up_to_a_length_and_what_does_not_is_at_any(around: str) -> None:
+    for length in (LONGEST_TRIED, LONGEST_TRIED + 1):
+        assert is_usable("a" * length)
+        assert is_usable(around + "a" * (length - len(around))) is (length == LONGEST_TRIED)
 
 
 @pytest.mark.parametrize("pattern", [r"(?<n>a)\k<n>", "^(a{1,1000}){1,1000}$"])

@@ -524,7 +524,7 @@ class UnusablePattern(Fault):
     def what(self) -> str:
         return (
             f"the validators here cannot judge by the regular expression {shown(self.pattern)}: it is too large for them, or refers "
-            f"to a group by name. Write it in a simpler way."
+            f"to a group by name, or looks around or back and has over 2000 characters. Write it in a simpler way."
         )
 
 

@@ -49,13 +49,18 @@ def _plain(token: re.Match[str], *, is_class: bool) -> str:
             return token[0]
 
 
+LONGEST_TRIED: Final = 2_000
+"""Characters of an expression that looks around or back. Such a one is tried again and again, which takes as long as it has groups."""
+
+
 @cache
 def is_usable(expression: str) -> bool:
     """Whether the strict validators can judge by an expression: they know no names for groups to refer to, and bound the size."""
     import jsonschema_rs
 
+    linear = jsonschema_rs.RegexOptions() if len(expression) > LONGEST_TRIED else None
     try:
-        jsonschema_rs.Draft202012Validator({"pattern": expression})
+        jsonschema_rs.Draft202012Validator({"pattern": expression}, pattern_options=linear)
     except (jsonschema_rs.ValidationError, ValueError):
         return False
     return True
