@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import html
 import json
 import os
@@ -26,6 +27,7 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import Request, urlopen
 from xml.etree import ElementTree as ET
 
+import jsonschema_rs
 import pytest
 
 from acpgen import cli, config, material, publish, site
@@ -262,6 +264,55 @@ def test_a_site_without_an_address_has_no_site_map_and_no_canonical_address(buil
 
 
 ATOM = "{http://www.w3.org/2005/Atom}"
+
+
+def test_each_schema_is_downloaded_with_its_size_and_checksum_and_the_strict_one_judges_alike(built: Path) -> None:
+    page = (built / "schemas.md").read_text("utf-8")
+    offered = re.findall(r'<a href="([^"]+)" download="([^"]+)">[^<]+</a> \((\d+) kB\)', page)
+    told = {
+        saved: digest
+        for digest, saved in (
+            line.split("  ") for line in page.partition("```text\n")[2].partition("```")[0].splitlines()
+        )
+    }
+    assert len(offered) == 3 * len(site.versions(project())) and told.keys() == {saved for _, saved, _ in offered}
+    for path, saved, size in offered:
+        content = (built / path).read_bytes()
+        assert hashlib.sha256(content).hexdigest() == told[saved], path
+        assert abs(len(content) / 1000 - int(size)) <= 1, path
+    for folder in {posixpath.dirname(path) for path, _, _ in offered}:
+        whole, strict = (
+            json.loads((built / folder / name).read_text("utf-8")) for name in ("schema.json", "strict.json")
+        )
+        assert whole["$defs"].keys() == strict["$defs"].keys()
+        judges = [
+            jsonschema_rs.Draft202012Validator(
+                {"$defs": each["$defs"], "properties": {name: {"$ref": f"#/$defs/{name}"} for name in each["$defs"]}}
+            )
+            for each in (whole, strict)
+        ]
+        for name, definition in whole["$defs"].items():
+            examples: list[Any] = definition.get("examples", [])
+            lessened = [{key: each[key] for key in each if key != gone} for each in examples for gone in _keys(each)]
+            values: list[Any] = [*examples, *lessened, None, "", 1, {}, []]
+            verdicts = [[judge.is_valid({name: value}) for value in values] for judge in judges]
+            assert verdicts[0] == verdicts[1] and all(verdicts[1][: len(examples)]), (folder, name)
+
+
+def _keys(value: Any) -> list[str]:
+    return [*value] if isinstance(value, dict) else []
+
+
+def test_the_home_page_leads_each_reader_to_pages_and_lists_none_twice(built: Path) -> None:
+    page = (built / "index.md").read_text("utf-8")
+    head, more = page.partition("\n## More\n")[::2]
+    readers = re.findall(r"^### You (.+)$", head, re.MULTILINE)
+    assert len(readers) == 5
+    linked = re.findall(r"\]\(([^)#]+)\)", head)
+    listed = re.findall(r"^- \[.+\]\((.+)\)$", more, re.MULTILINE)
+    assert listed and not set(listed) & set(linked)
+    by_hand = {Path(path).with_suffix(".md").as_posix() for path in BY_HAND} - {"index.md"}
+    assert by_hand <= {*linked}, "pages by hand that no reader is led to"
 
 
 def test_the_feed_is_atom_and_tells_the_dated_releases_newest_first(built: Path) -> None:

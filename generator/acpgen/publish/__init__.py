@@ -154,9 +154,11 @@ def documents(
             used = reference.used(python, files[path], path) if path in files else None
             files |= {path: f"{files[path]}\n{used}"} if used is not None else {}
         files |= memory.once("reference", (python,), partial(reference.pages, python))
-    shown = {"versions": _listed(versions, files), "pages": _above(versions, material, files)}
-    files[HOME] = docs.lay_out("home", path=HOME, head=pages.head(material), **shown)
-    files[MACHINES] = docs.lay_out("llms.txt", path=MACHINES, **shown)
+    listed, above = _listed(versions, files), _above(versions, material, files)
+    linked = pages.linked(material)
+    more = [(title, path) for title, path in above if path not in linked]
+    files[HOME] = docs.lay_out("home", path=HOME, head=pages.head(material), versions=listed, pages=more)
+    files[MACHINES] = docs.lay_out("llms.txt", path=MACHINES, versions=listed, pages=above)
     pages.require_links(material, files)
     if for_site:
         dates = {name: releases.dates for name, releases in material.releases.items()}

@@ -30,6 +30,11 @@ def head(material: Material) -> Markdown | None:
     return Markdown(text.strip()) if text is not None else None
 
 
+def linked(material: Material) -> frozenset[str]:
+    """The pages to which the top of the home page links. They need no other link there."""
+    return frozenset(_there(INDEX, link) for link in _links(material.pages.get(INDEX, "")))
+
+
 def added(material: Material, made: Mapping[str, str]) -> Mapping[str, str]:
     """The other pages. Raises `Faults` for those whose name is taken."""
     found = {path: f"{text.strip()}\n" for path, text in material.pages.items() if path != INDEX}

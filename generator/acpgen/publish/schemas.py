@@ -1,24 +1,50 @@
-"""The JSON Schemas of all versions on the site, as the target `bundle` writes them, and the page from which they are downloaded."""
+"""The JSON Schemas of all versions on the site, as the target `bundle` writes them and as strict validators read them, and the page from
+which they are downloaded.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
+from acpgen.markup import identifier
 from acpgen.publish.versions import Version
 from acpgen.targets import bundle, docs
+from acpgen.targets.python import strict
 
 PAGE: Final = "schemas.md"
+STRICT: Final = "strict.json"
+"""Beside the pages of a version: the schema by which the strict validators of the bindings judge."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Download:
+    """A file, and the name under which a browser stores it."""
+
+    path: str
+    saved: str
+    size: str
+    digest: str
 
 
 def pages(versions: Sequence[Version]) -> Mapping[str, str]:
-    """The page, and beside the pages of each version its schema and its table of methods."""
+    """The page, and beside the pages of each version its schema, its table of methods and its schema for strict validators."""
     files: dict[str, str] = {}
     rows: list[Mapping[str, object]] = []
     for version in versions:
-        made = bundle.render(version.protocol, version.bundle, version.settings)
+        made = {
+            **bundle.render(version.protocol, version.bundle, version.settings),
+            version.path(STRICT): strict.schema_text(version.bundle),
+        }
         files |= made
-        row = {path.rpartition("/")[2].partition(".")[0]: path for path in made}
-        size = {name: round(len(made[path].encode()) / 1000) for name, path in row.items()}
-        rows.append({"name": version.protocol.name, "home": version.home(), "size": size["schema"], **row})
+        row = {path.rpartition("/")[2].partition(".")[0]: _download(version, path, text) for path, text in made.items()}
+        rows.append({"name": version.protocol.name, "home": version.home(), **row})
     return {PAGE: docs.lay_out("schemas", path=PAGE, rows=rows), **files}
+
+
+def _download(version: Version, path: str, text: str) -> _Download:
+    content = text.encode()
+    saved = ".".join((*map(identifier, version.protocol.name.split("/")), path.rpartition("/")[2]))
+    return _Download(path, saved, f"{max(1, round(len(content) / 1000))} kB", hashlib.sha256(content).hexdigest())
