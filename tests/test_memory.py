@@ -104,3 +104,22 @@ def test_a_site_of_what_is_remembered_is_the_site_made_anew(tmp_path: Path, file
     assert memory.is_behind is (file.startswith("schema/note") or "names" in new)
     memory.begin(in_hurry=False)
     assert docs(memory) == wanted
+
+
+def test_an_edit_by_hand_makes_no_pages_again_that_hold_none_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = Memory()
+    found = small_project(tmp_path)
+    site.docs(found, site.inputs(found), NOTHING, memory)
+    (tmp_path / "schema/pages/more.md").write_text("# More\n\nEdited.\n")
+
+    def fail(*_: object) -> None:
+        raise AssertionError("made again")
+
+    monkeypatch.setattr("acpgen.publish.schemas.pages", fail)
+    monkeypatch.setattr("acpgen.publish.in_browser.page", fail)
+    monkeypatch.setattr("acpgen.publish.lint_rules.page", fail)
+    monkeypatch.setattr("acpgen.publish.requirements.parse", fail)
+    monkeypatch.setattr("acpgen.publish.changes.page", fail)
+    assert "Edited." in site.docs(found, site.inputs(found), NOTHING, memory).documents["more.md"]

@@ -527,6 +527,14 @@ def test_the_pages_of_the_monitor_are_the_list_of_its_rules() -> None:
         assert re.search(r"^- In: `", told[name], re.MULTILINE), name
 
 
+def test_each_subject_of_the_monitor_is_introduced_by_whole_sentences() -> None:
+    for path in dict.fromkeys(monitor.paths().values()):
+        title, said = files()[path].split("\n\n")[:2]
+        assert title.startswith("# ") and re.fullmatch(r"[A-Z`].*\.", " ".join(said.split())), said
+        assert len(said.split()) > 10, f"{path}: is this a sentence?"
+        assert said in files()["monitor.md"], path
+
+
 def test_a_rule_names_the_protocols_in_which_it_can_be_broken() -> None:
     spoken = {rule: set(monitor.protocols(found, versions())) for rule, found in monitor.rules().items()}
     assert spoken["mode-not-offered"] == {"acp/v1"} and spoken["marker-without-meaning"] == {"acp/v2"}

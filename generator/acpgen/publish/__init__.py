@@ -73,12 +73,10 @@ def documents(
     will stand. What follows from releases alone is taken from what is `kept`, and what has the inputs of the last time from `memory`.
     Raises `Faults`.
     """
-    from acpgen.compat import catalogue, rule_pages
     from acpgen.publish.ages import ages
     from acpgen.publish.history import histories
 
-    written = (json.dumps(material.requirements), _table(material))
-    table = memory.once("table", written, lambda: _requirements(material))
+    table = _read(material, memory)
     named = tuple((version.protocol.name, version.family) for version in versions)
     past = memory.once("past", (named, material.releases), lambda: histories(versions, material, kept))
     files: dict[str, str] = {}
@@ -120,38 +118,44 @@ def documents(
     for name, history in past.items():
         told = next((v.path(changelog.PAGE) for v in versions if v.protocol.name == name), None)
         path = _history(name, versions)
-        files[path] = timelines.page(name, history, path, RULES, told)
+        timeline = partial(timelines.page, name, history, path, RULES, told)
+        files[path] = memory.once(f"timeline {name}", (history, path, told), timeline)
         if for_site and len(history.releases) >= pairs.FEWEST:
             around = {"rules": RULES, "history": path} | ({"changelog": told} if told is not None else {})
             own = next((version for version in versions if version.protocol.name == name), None)
             given = material.releases[name].dates
-            files.update(pairs.pages(name, history, given, own, _pairs(name, versions), around))
+            paired = partial(pairs.pages, name, history, given, own, _pairs(name, versions), around)
+            files |= memory.once(f"pairs {name}", (history, given, own, around), paired, may_lag=True)
     for old, new in successions(versions):
         path = changes.name(old, new)
-        files[path] = changes.page(old, new, path, _guide(old, new))
+        changed = partial(changes.page, old, new, path, _guide(old, new))
+        files[path] = memory.once(f"changes {path}", (old, new), changed, may_lag=True)
         guided = partial(_guided, old, new, kept)
         try:
             files[_guide(old, new)] = memory.once(f"guide {path}", (old, new), guided, may_lag=True)
         except Faults as caught:
             raise Faults([replace(fault, at=new.at(fault.at)) for fault in caught.faults]) from None
-    files[RULES] = catalogue.as_markdown(linked=True)
-    files.update(rule_pages.pages())
-    files[lint_rules.PAGE] = lint_rules.page()
+    files |= memory.once("rules", (), _rules)
     checked: Mapping[str, str] = {}
     if any(map(monitoring.is_known, versions)):
-        files |= monitoring.pages(versions, requirements.PAGE if table is not None else None)
+        page = requirements.PAGE if table is not None else None
+        files |= memory.once("monitor", (page, *versions), partial(monitoring.pages, versions, page), may_lag=True)
         checked = monitoring.paths()
     if table is not None:
         required = partial(requirements.pages, table, versions, checked)
         files |= memory.once("requirements", (table, *versions), required, may_lag=True)
     if for_site and in_browser.judged(versions):
-        files[in_browser.PAGE] = in_browser.page(versions, checked)
+        judging = partial(in_browser.page, versions, checked)
+        files[in_browser.PAGE] = memory.once("judging", (checked, *versions), judging, may_lag=True)
     if for_site:
-        files |= schemas.pages(versions)
+        files |= memory.once("schemas", tuple(versions), partial(schemas.pages, versions), may_lag=True)
     files.update(pages.added(material, files))
     if for_site:
         for path in material.pages:
-            used = reference.used(python, files[path], path) if path in files else None
+            if path not in files:
+                continue
+            using = partial(reference.used, python, files[path], path)
+            used = memory.once(f"used {path}", (python, files[path]), using)
             files |= {path: f"{files[path]}\n{used}"} if used is not None else {}
         files |= memory.once("reference", (python,), partial(reference.pages, python))
     listed, above = _listed(versions, files), _above(versions, material, files)
@@ -172,6 +176,7 @@ def navigation(
     material: Material = NONE,
     python: reference.Library = reference.NOTHING,
     sections: pages.Sections = (),
+    memory: Memory = FORGETFUL,
 ) -> list[Entry]:
     """How the pages hang together: a section for each version with its methods and, by area, its types. Raises `Faults`."""
     from acpgen.compat import catalogue
@@ -221,7 +226,7 @@ def navigation(
     if between:
         found.append(("Between versions", between))
     rules: list[Entry] = []
-    table = _requirements(material)
+    table = _read(material, memory)
     if table is not None:
         each: list[Entry] = [(document.title, requirements.path(document.id)) for document in table.documents]
         rules = [("Requirements", [("All requirements", requirements.PAGE), *each])]
@@ -257,6 +262,19 @@ def _requirements(material: Material) -> Table | None:
     if material.requirements is None:
         return None
     return requirements.parse(material.requirements, _table(material))
+
+
+def _read(material: Material, memory: Memory) -> Table | None:
+    """The requirements of the project, read once while they are the same. Raises `Faults`."""
+    written = (json.dumps(material.requirements), _table(material))
+    return memory.once("table", written, lambda: _requirements(material))
+
+
+def _rules() -> Mapping[str, str]:
+    """The pages about rules that are the same for every project."""
+    from acpgen.compat import catalogue, rule_pages
+
+    return {RULES: catalogue.as_markdown(linked=True), **rule_pages.pages(), lint_rules.PAGE: lint_rules.page()}
 
 
 def _snippets(version: Version) -> docs.Snippets | None:

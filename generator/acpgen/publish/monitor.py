@@ -82,7 +82,8 @@ def _subjects() -> Mapping[str, tuple[str, Sequence[Rule]]]:
     """By the page of each subject, what it is about, and its rules."""
     found: dict[str, tuple[str, list[Rule]]] = {}
     for rule in rules().values():
-        subject = (getdoc(sys.modules[rule.check.__module__]) or "").split("\n")[0]
+        told = (getdoc(sys.modules[rule.check.__module__]) or "").partition("\n\n")[0]
+        subject = " ".join(told.split())
         found.setdefault(path(rule), (subject, []))[1].append(rule)
     return found
 

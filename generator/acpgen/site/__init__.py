@@ -101,7 +101,7 @@ def docs(config: Config, given: Inputs, kept: Kept = NOTHING, memory: Memory = F
     beside = memory.once("material", (given.beside,), partial(material.parsed, given.beside))
     return Docs(
         publish.documents(found, beside, for_site=True, kept=kept, url=config.site.url, python=library, memory=memory),
-        publish.navigation(found, beside, library, config.site.sections),
+        publish.navigation(found, beside, library, config.site.sections, memory),
         publish.sources(found, beside, library),
         memory.once("scripts", tuple(found), partial(publish.scripts, found)),
     )

@@ -1,4 +1,6 @@
-"""Background work in version 2: known before it is listed, ended before it is left out."""
+"""Background work in version 2: An agent names background work in an update before it lists it, reports its end before it
+leaves it out, and keeps listing it until then.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Capabilities: nothing is used that its side did not advertise, and what is advertised is there. The gates are the schema's."""
+"""Capabilities: A side uses only what the other side advertised, and serves whatever it advertised itself. The schema says what each
+capability gates.
+"""
 
 from __future__ import annotations
 

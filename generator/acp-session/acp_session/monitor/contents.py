@@ -1,4 +1,6 @@
-"""Content of a single message, beyond the schema: values that refer to one another, names that repeat, text that has a form of its own."""
+"""Content of a single message, beyond the schema: These rules check what the schema cannot express: that values which refer to one
+another agree, that names are unique, and that text with a syntax of its own is well formed.
+"""
 
 from __future__ import annotations
 

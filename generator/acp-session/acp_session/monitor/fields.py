@@ -1,4 +1,6 @@
-"""Fields and values: those of the schema, and what the documents leave to implementations, marked as such."""
+"""Fields and values: A message has only fields and values that its type names. Those that the documents leave to implementations are
+marked as such.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Files through the client: only inside the roots of the session, and with errors that say what they mean."""
+"""Files through the client: The agent reads and writes only inside the roots of the session, and the client reports an error with
+the code that fits its cause.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""JSON-RPC: text, envelopes, ids, batches, and that each message has the shape that the schema gives it."""
+"""JSON-RPC: A message is valid JSON text and a valid envelope or batch, its id answers a request that waits, and its content has the
+shape that the schema gives it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Initialization: `initialize` first and once, a version that both know, login by a method that was offered."""
+"""Initialization: `initialize` comes first and only once, its answer names a version that both sides know, and a login uses a method
+that the agent offered.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The history of a session: played back where it was asked for, and before the answer."""
+"""The history of a session: An agent replays the history only where the client asked for it, and before it answers that request."""
 
 from __future__ import annotations
 

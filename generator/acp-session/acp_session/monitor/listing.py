@@ -1,4 +1,4 @@
-"""Session lists: cursors go back as they came."""
+"""Session lists: A client asks for the next page with the cursor that the agent sent, unchanged."""
 
 from __future__ import annotations
 

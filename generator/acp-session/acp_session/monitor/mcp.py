@@ -1,4 +1,6 @@
-"""MCP roots, revision 2025-06-18: file URIs that lead nowhere else, news of changes, and the code for a client without roots."""
+"""MCP roots, revision 2025-06-18: A root is a file URI that names a path on this machine and stays within it. The client announces
+changes that it advertised to announce, and reports errors with the codes that the specification names.
+"""
 
 from __future__ import annotations
 

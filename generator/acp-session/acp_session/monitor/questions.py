@@ -1,4 +1,4 @@
-"""Elicitation: what the agent asks of the user, in which mode and for what, and whether the answer fits."""
+"""Elicitation: An agent asks the user in a mode that the client supports and for a request that waits, and the answer fits the form."""
 
 from __future__ import annotations
 

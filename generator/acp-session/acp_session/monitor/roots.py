@@ -1,4 +1,6 @@
-"""Workspace roots: well formed when sent, refused when not, and neither widened nor narrowed by the agent."""
+"""Workspace roots: A client sends well-formed roots, an agent refuses those that are not, and an agent neither widens nor narrows the
+set that it was given.
+"""
 
 from __future__ import annotations
 

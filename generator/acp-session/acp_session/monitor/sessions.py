@@ -1,4 +1,4 @@
-"""Sessions: open when they are used, silent when closed, answers that were offered."""
+"""Sessions: A session is used only while it is open, nothing is sent for a closed one, and an answer chooses what was offered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns: what is cancelled ends as cancelled, and what is over is over."""
+"""Turns: A turn that the client cancelled ends as cancelled, and nothing more is sent for a turn that has ended."""
 
 from __future__ import annotations
 
