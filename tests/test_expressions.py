@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from itertools import product
 
 import jsonschema_rs
 import pytest
 
+from acpgen import Faults
+from acpgen.errors import TooMuchWork
+from acpgen.generate import understand
 from acpgen.meaning.patterns import in_rust
-from acpgen.schema.expressions import LONGEST_TRIED, is_usable, plain_expression
+from acpgen.schema.expressions import LARGEST, LONGEST_TRIED, is_usable, plain_expression, size
+from acpgen.schema.load import Source, parse
+from hostile_schemas import TEXT, protocol
+from test_doubling import ending
 
 
 @pytest.mark.parametrize(
@@ -41,6 +48,35 @@ def test_every_other_short_expression_stays_as_it_is() -> None:
             written = "".join(found)
             if "[]" not in written and "[^]" not in written:
                 assert plain_expression(written) == written
+
+
+@pytest.mark.parametrize(
+    ("pattern", "steps"),
+    [
+        ("^a+(b|c)?$", 0),
+        (r"^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}$", 2 * (8 + 4 + 1) * 3),
+        ("^.{1,700}$", 1_400),
+        (r"^\p{L}{1,}x{2}$", 3 * 32),
+        (r"^(?:\w{20}){30}$", 21 * 30 * 32),
+        ("^.{14000}$", 28_000),
+        ("^(.{99999}){99999}{999999999}$", LARGEST),
+    ],
+)
+def test_an_expression_counts_as_large_as_it_is_with_what_is_repeated(pattern: str, steps: int) -> None:
+    assert size(pattern) == steps
+
+
+def test_an_expression_is_measured_in_time_that_grows_with_it() -> None:
+    with ending():
+        for part in ("{", "{1", "{1}", "){1}", "\\", "{1,"):
+            assert size(part * 300_000) <= LARGEST
+
+
+def test_many_large_expressions_are_refused_before_all_of_them_are_made() -> None:
+    given = protocol({"L0": {"patternProperties": {f"a.{{{number}}}b|^.*{number}$": TEXT for number in range(14_000)}}})
+    with pytest.raises(Faults) as caught:
+        understand(parse(Source("p", "", (("p.json", json.dumps(given).encode()),))))
+    assert {type(fault) for fault in caught.value.faults} == {TooMuchWork}
 
 
 @pytest.mark.parametrize("around", ["(?=a)", "(?<!b)", r"(a)\1"])

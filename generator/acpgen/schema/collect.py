@@ -30,7 +30,8 @@ from acpgen.schema.chosen import ChosenNames
 from acpgen.schema.claims import Claim, Kind, rename, rename_references, settle, telling
 from acpgen.schema.dialect import DECLARING, declared_sides, wrong_values
 from acpgen.schema.drafts import ONLY_OLDER, Draft, is_unfit, meaningless, modern
-from acpgen.schema.expressions import is_usable, plain_expression
+from acpgen.schema.effort import spend
+from acpgen.schema.expressions import is_usable, plain_expression, size
 from acpgen.schema.keywords import TABLE, meant_by
 from acpgen.schema.load import Documents, check_schema, published
 from acpgen.schema.names import class_name
@@ -556,11 +557,14 @@ def _is_assertion(member: tuple[str, object]) -> bool:
 
 def _unusable(schema: Schema, place: SchemaPlace) -> Iterator[Fault]:
     """The patterns of a schema that nothing here can judge by."""
-    if _is_text(schema, "pattern") and not is_usable(plain_expression(schema["pattern"])):
-        yield UnusablePattern(at=place.below("pattern").at, pattern=schema["pattern"])
-    for pattern in schema["patternProperties"] if is_object(schema.get("patternProperties")) else ():
-        if not is_usable(plain_expression(pattern)):
-            yield UnusablePattern(at=place.below("patternProperties", pattern).at, pattern=pattern)
+    places: dict[tuple[str, ...], str] = {("pattern",): schema["pattern"]} if _is_text(schema, "pattern") else {}
+    if is_object(schema.get("patternProperties")):
+        places |= {("patternProperties", pattern): pattern for pattern in schema["patternProperties"]}
+    for below, pattern in places.items():
+        expression = plain_expression(pattern)
+        spend(size(expression))
+        if not is_usable(expression):
+            yield UnusablePattern(at=place.below(*below).at, pattern=pattern)
 
 
 def _children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:

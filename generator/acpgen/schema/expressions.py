@@ -49,6 +49,23 @@ def _plain(token: re.Match[str], *, is_class: bool) -> str:
             return token[0]
 
 
+_COUNTS: Final = re.compile(r"(\)?)\{([0-9]{1,9})(?:,([0-9]{0,9}))?\}")
+_LETTERS: Final = re.compile(r"\\[pPwW]")
+
+LARGEST: Final = 32_000
+"""Steps for the largest expression: a larger one is refused before it is made."""
+
+
+@cache
+def size(expression: str) -> int:
+    """How many steps it takes, about, to make what judges by an expression: what is counted is repeated in it so often."""
+    repeated = 0
+    for group, least, most in _COUNTS.findall(expression):
+        times = max(int(least), int(most or 0))
+        repeated = min((repeated + 1) * times if group else repeated + times, LARGEST)
+    return min(repeated * (32 if _LETTERS.search(expression) else 2), LARGEST)
+
+
 LONGEST_TRIED: Final = 2_000
 """Characters of an expression that looks around or back. Such a one is tried again and again, which takes as long as it has groups."""
 
