@@ -344,25 +344,3 @@ def test_what_was_made_valid_inside_the_place_is_not_what_the_other_revision_mus
     (message,) = court.messages(routes, (), "old", having("limit", 1))
     assert court.confirms(routes, "old", message)
     assert court.refusal(routes, (), "old", having("limit", 1)) is None
-
-
-def test_a_branch_of_a_one_of_gets_the_member_that_tells_it_from_the_others() -> None:
-    """Without `builder`, options of one branch fit the other branches too."""
-
-    def tree(**options: Schema) -> Schema:
-        def branch(name: str, members: Schema) -> Schema:
-            return go({"builder": {"const": name}, "options": {**go(members), **CLOSED}})
-
-        target: Schema = {
-            "oneOf": [branch("serve", options), branch("test", {"watch": {}, "define": {}}), branch("lint", {})]
-        }
-        return protocol({"GoRequest": go({"targets": {"type": "object", "additionalProperties": target}})})
-
-    report = compared(tree(watch={}), tree(watch={}, define={}))
-    assert [each.rule for each in report.findings if each.severity == "undecided"] == []
-    (finding,) = found(report, "closed-field-added")
-    told = params(finding.witness)
-    assert (accepts(tree(watch={}), "GoRequest", told), accepts(tree(watch={}, define={}), "GoRequest", told)) == (
-        False,
-        True,
-    )

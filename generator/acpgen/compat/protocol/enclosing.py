@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -36,11 +35,7 @@ def judging(root: Schema, error: Any, depth: int) -> Schema:
 
 
 def declared_names(root: Schema, schema: Schema) -> set[str]:
-    """The members that a schema names itself, through references and `allOf`, and those of its alternatives if it names none."""
-    return _named(root, schema, ("allOf",)) or _named(root, schema, ("allOf", "anyOf", "oneOf"))
-
-
-def _named(root: Schema, schema: Schema, through: Sequence[str]) -> set[str]:
+    """The members that a schema names itself, through references and `allOf`, and not in an alternative."""
     found: set[str] = set()
     pending, seen = [schema], set[int]()
     while pending:
@@ -48,8 +43,7 @@ def _named(root: Schema, schema: Schema, through: Sequence[str]) -> set[str]:
         if is_object(one) and id(one) not in seen:
             seen.add(id(one))
             found.update(one.get("properties", ()))
-            for keyword in through:
-                pending.extend(one.get(keyword, ()))
+            pending.extend(one.get("allOf", ()))
             if isinstance(one.get("$ref"), str):
                 pending.append(_at(root, one["$ref"]))
     return found
