@@ -171,6 +171,11 @@ def test_what_only_moves_with_its_field_is_not_told() -> None:
     assert not compared(misspelt({"a": 5}), misspelt({"b": 5})).notes
 
 
+def test_the_place_that_is_told_is_the_one_that_differs() -> None:
+    notes = compared(misspelt({"z": 5}), misspelt({"a": 5, "z": 5})).notes
+    assert [each.at.pointer for each in notes] == ["/properties/a/maxLenght"]
+
+
 def test_a_hundred_misspelt_keywords_are_counted() -> None:
     names = [f"field{number}" for number in range(100)]
     found = compared(misspelt(dict.fromkeys(names, 5)), misspelt(dict.fromkeys(names, 6))).notes

@@ -159,17 +159,10 @@ def reported(
         language=found.language,
         bindings=made,
         findings=findings,
-        notes=_ignored((old.input, before), (new.input, after)),
+        notes=ignored_keywords(old.input, new.input, (before.bundle.notes, after.bundle.notes)),
         coverage=found.coverage,
         named=_named((before, old.input), (after, new.input)),
     )
-
-
-def _ignored(old: tuple[Input, Revised], new: tuple[Input, Revised]) -> tuple[Note, ...]:
-    """Notes on keywords without effect that differ."""
-    if old[0].documents.says_the_same(new[0].documents):
-        return ()
-    return ignored_keywords(old[0], new[0], (old[1].bundle.notes, new[1].bundle.notes))
 
 
 def _named(*sides: tuple[Revised, Input]) -> Nameable:
@@ -404,7 +397,7 @@ def _bindings(old: Input, new: Input) -> tuple[Bindings, tuple[Note, ...]]:
         return "breaking", ()
     try:
         before, after = _revisions(side(old, unstable=False), side(new, unstable=False))
-        return bindings(before, after), _ignored((old, before), (new, after))
+        return bindings(before, after), ignored_keywords(old, new, (before.bundle.notes, after.bundle.notes))
     except Faults:
         return "breaking", ()
 

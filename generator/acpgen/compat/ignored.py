@@ -4,20 +4,37 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import Final, TypeAlias
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeGuard
 
 from acpgen.compat.findings import Note, Spot
 from acpgen.compat.sources import Input
 from acpgen.compat.spots import Spots
 from acpgen.errors import ForeignKeyword, LeftOut, UnknownKeyword
 from acpgen.pointers import plain_pointer
-
-_Said: TypeAlias = tuple[str, str]
-"""The keyword, and its value as JSON."""
+from acpgen.schema.walk import is_object
 
 _NAMED: Final = 20
 """The places that have a note of their own. The rest is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ignored:
+    """A keyword without effect, and its value as JSON."""
+
+    note: ForeignKeyword | UnknownKeyword
+    value: str
+
+    @classmethod
+    def of(cls, spots: Spots, note: ForeignKeyword | UnknownKeyword) -> _Ignored:
+        around = spots.value(note.at)
+        return cls(note, json.dumps(around.get(note.keyword) if is_object(around) else None, sort_keys=True))
+
+    @property
+    def said(self) -> tuple[str, str]:
+        """What it says, wherever it stands."""
+        return self.note.keyword, self.value
 
 
 def ignored_keywords(old: Input, new: Input, left_out: tuple[Iterable[LeftOut], Iterable[LeftOut]]) -> tuple[Note, ...]:
@@ -25,25 +42,22 @@ def ignored_keywords(old: Input, new: Input, left_out: tuple[Iterable[LeftOut], 
 
     A key that is like no keyword is an annotation of somebody else's.
     """
-    sides = Spots(old), Spots(new)
-    told = [
-        [(each, _said(spots, each)) for each in found if _is_meant(each)]
-        for spots, found in zip(sides, left_out, strict=True)
-    ]
-    counts = [Counter(said for _, said in side) for side in told]
-    gone, new_ones = counts[0] - counts[1], counts[1] - counts[0]
-    for said in [each for each in gone if each[0] in {keyword for keyword, _ in new_ones}]:
-        del gone[said]  # it has changed, which is told once
+    spots = Spots(old), Spots(new)
+    before, after = (
+        [_Ignored.of(side, note) for note in notes if _is_meant(note)]
+        for side, notes in zip(spots, left_out, strict=True)
+    )
+    gone, come = _without(before, after), _without(after, before)
+    changed = {each.note.keyword for each in come}  # what has changed is told once
     notes = [
-        *_notes("Removed", sides[0], told[0], gone),
-        *_notes("Added or changed", sides[1], told[1], new_ones),
+        *(_told("Removed", spots[0], each) for each in gone if each.note.keyword not in changed),
+        *(_told("Added or changed", spots[1], each) for each in come),
     ]
     if len(notes) <= _NAMED:
         return tuple(notes)
     rest = len(notes) - _NAMED
-    last = notes[_NAMED]
     message = f"{rest} more keyword{'s' if rest > 1 else ''} without effect differ{'' if rest > 1 else 's'}."
-    return (*notes[:_NAMED], Note(last.rule, message, "'acpgen lint' lists them all.", last.at))
+    return (*notes[:_NAMED], replace(notes[_NAMED], message=message, advice="'acpgen lint' lists them all."))
 
 
 def keyword_ignored(how: str, why: str, at: Spot) -> Note:
@@ -58,24 +72,23 @@ def keyword_ignored(how: str, why: str, at: Spot) -> Note:
     )
 
 
-def _is_meant(note: LeftOut) -> bool:
+def _is_meant(note: LeftOut) -> TypeGuard[ForeignKeyword | UnknownKeyword]:
     return isinstance(note, ForeignKeyword) or (isinstance(note, UnknownKeyword) and bool(note.meant))
 
 
-def _said(spots: Spots, note: LeftOut) -> _Said:
-    assert isinstance(note, ForeignKeyword | UnknownKeyword)
-    value = spots.value(note.at)
-    inner = value.get(note.keyword) if isinstance(value, dict) else None
-    return note.keyword, json.dumps(inner, sort_keys=True)
+def _without(side: Sequence[_Ignored], other: Sequence[_Ignored]) -> list[_Ignored]:
+    """What one side says more often than the other. What both say at one place is no part of it if that can be."""
+    more = Counter(each.said for each in side) - Counter(each.said for each in other)
+    there = {(each.note.at, each.said) for each in other}
+    found: list[_Ignored] = []
+    for each in sorted(side, key=lambda each: (each.note.at, each.said) in there):
+        if more[each.said] > 0:
+            more[each.said] -= 1
+            found.append(each)
+    return found
 
 
-def _notes(how: str, spots: Spots, side: list[tuple[LeftOut, _Said]], more: Counter[_Said]) -> Iterator[Note]:
-    """What one side has more often than the other, from its end on: what is new mostly comes last."""
-    found: list[Note] = []
-    for note, said in reversed(side):
-        if more[said] > 0:
-            more[said] -= 1
-            spot = spots.spot(f"{note.at}{plain_pointer(said[0])}") or spots.spot(note.at)
-            assert spot is not None
-            found.append(keyword_ignored(how, note.what(), spot))
-    yield from reversed(found)
+def _told(how: str, spots: Spots, each: _Ignored) -> Note:
+    spot = spots.spot(f"{each.note.at}{plain_pointer(each.note.keyword)}")
+    assert spot is not None
+    return keyword_ignored(how, each.note.what(), spot)

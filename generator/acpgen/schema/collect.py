@@ -31,7 +31,7 @@ from acpgen.schema.claims import Claim, Kind, rename, rename_references, settle,
 from acpgen.schema.dialect import DECLARING, declared_sides, wrong_values
 from acpgen.schema.drafts import ONLY_OLDER, Draft, is_unfit, meaningless, modern
 from acpgen.schema.effort import spend
-from acpgen.schema.expressions import is_usable, plain_expression, size
+from acpgen.schema.expressions import LONGEST_TRIED, is_usable, plain_expression, size
 from acpgen.schema.keywords import TABLE, meant_by
 from acpgen.schema.load import Documents, check_schema, published
 from acpgen.schema.names import class_name
@@ -564,7 +564,7 @@ def _unusable(schema: Schema, place: SchemaPlace) -> Iterator[Fault]:
         expression = plain_expression(pattern)
         spend(size(expression))
         if not is_usable(expression):
-            yield UnusablePattern(at=place.below(*below).at, pattern=pattern)
+            yield UnusablePattern(at=place.below(*below).at, pattern=pattern, longest=LONGEST_TRIED)
 
 
 def _children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
