@@ -292,6 +292,8 @@ def test_members_whose_names_go_are_still_as_many() -> None:
 
 
 def test_ids_kinds_methods_and_names_stay() -> None:
+    task = update(sessionUpdate="tool_call_update", toolCallId="task-0123456789abcdef0123", status="failed")
+    assert redact(task) == task
     message = update(sessionUpdate="tool_call", toolCallId="c-1", title="[redacted]", kind="edit", status="pending")
     assert redact(message) == message
     asked = call("terminal/create", {"sessionId": "s", "command": "deploy", "args": [], "env": [{"name": "KEY"}]})
@@ -323,6 +325,10 @@ def test_the_schema_of_a_form_stays_a_schema() -> None:
 
 def test_numbers_below_names_of_secrets_go_and_counts_of_tokens_stay() -> None:
     params = {
+        "userPin": 4711,
+        "refresh_token": 8,
+        "APIKey": 9,
+        "author": 1,
         "password": 1234,
         "pin": [1, 2],
         "auth": {"code": 7},
@@ -331,7 +337,8 @@ def test_numbers_below_names_of_secrets_go_and_counts_of_tokens_stay() -> None:
         "max_tokens": 9,
         "n": 3,
     }
-    gone = {"password": 0, "pin": [0, 0], "auth": {"code": 0}, "apiKey": 0, "inputTokens": 5, "max_tokens": 9, "n": 3}
+    gone: dict[str, Any] = dict.fromkeys(("userPin", "refresh_token", "APIKey", "password", "apiKey"), 0)
+    gone |= {"author": 1, "pin": [0, 0], "auth": {"code": 0}, "inputTokens": 5, "max_tokens": 9, "n": 3}
     assert redact(call("_x", params))["params"] == gone
     bytes_ = {"type": "Buffer", "data": [83, 69, 67]}
     assert redact(call("_x", bytes_))["params"] == {"type": REDACTED, "data": [0, 0, 0]}

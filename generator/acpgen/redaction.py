@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard
 
 from acpgen.schema.walk import is_array, is_object
@@ -22,13 +23,43 @@ REDACTED: Final = "[redacted]"
 PLACEHOLDERS: Final = (REDACTED, f"/{REDACTED}", f"file:///{REDACTED}", "")
 """What stands in the place of a string: the first that the schema of the place accepts."""
 
-SECRET_NAMES: Final = re.compile(
-    r"(?i)(?:token|secret|passw(?:or)?d|passphrase|passcode|(?:api|access|private|account|shared|signing|encryption|master)[-_]?key"
-    r"|authorization|cookie|credential|bearer|jwt|otp|(?:^|[_-])(?:pass|pwd|pin|cvc|cvv|auth)(?![a-z]))"
+SECRET_WORDS: Final = frozenset(
+    {
+        *(
+            "auth",
+            "authorization",
+            "bearer",
+            "cookie",
+            "cookies",
+            "credential",
+            "credentials",
+            "cvc",
+            "cvv",
+            "jwt",
+            "mnemonic",
+        ),
+        *(
+            "otp",
+            "pass",
+            "passcode",
+            "passphrase",
+            "passwd",
+            "password",
+            "passwords",
+            "pin",
+            "pwd",
+            "secret",
+            "secrets",
+            "ssn",
+        ),
+        "token",
+    }
 )
-"""Names below which numbers go, too."""
-COUNTS: Final = re.compile(r"(?i)tokens$|tokens?[_-]?(?:count|limit|usage)s?$|^(?:max|num|total)[_-]?tokens?")
-"""Names that look like those of secrets, and are numbers of tokens."""
+"""Words in names below which numbers go, too: `password`, `userPin`, `refresh_token`. The plural of `token` names a count."""
+KEY_WORDS: Final = frozenset(
+    ["access", "account", "api", "encryption", "master", "private", "secret", "shared", "signing"]
+)
+"""Words before `key` that make it a secret."""
 
 SHAPES: Final = (
     r"-----BEGIN [A-Z ]*PRIVATE KEY",
@@ -104,7 +135,8 @@ class Redactor:
     """
 
     def __init__(self, patterns: Sequence[str] = (), protocols: Callable[[], Sequence[Strict]] = lambda: ()) -> None:
-        self._secret = re.compile("|".join(f"(?:{each})" for each in (*SHAPES, *patterns)), re.DOTALL)
+        shapes = rf"(?<![A-Za-z0-9])(?:{'|'.join(SHAPES)})"
+        self._secret = re.compile("|".join((shapes, *(f"(?:{each})" for each in patterns))), re.DOTALL)
         self._protocols = cache(lambda: tuple(protocols()))
         self._constants = cache(lambda: frozenset(_constants(one.schema for one in self._protocols())))
         self._open: dict[tuple[str, str], str] = {}
@@ -364,9 +396,14 @@ def _constants(roots: Iterable[Any]) -> Iterator[tuple[str, str]]:
 # --- texts -----------------------------------------------------------------------------------------------------------
 
 
+_WORDS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+
+
 def _is_secret(name: str) -> bool:
     """Whether what has this name is a secret."""
-    return SECRET_NAMES.search(name) is not None and COUNTS.search(name) is None
+    words = [word.lower() for word in _WORDS.findall(name)]
+    is_key = any(before in KEY_WORDS and word in ("key", "keys") for before, word in pairwise(words))
+    return is_key or not SECRET_WORDS.isdisjoint(words)
 
 
 def _number(value: Any) -> str:
