@@ -92,9 +92,10 @@ def rows(lock: Path = LOCK) -> Mapping[str, Row]:
 
 
 def of_actions() -> Iterator[str]:
-    """The rows that acpgen needs on any system."""
+    """The rows that acpgen needs on any system, to run and to be built."""
     needs, known = Needs(anywhere=True), rows()
-    needs.add(tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"])
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    needs.add([*project["project"]["dependencies"], *project["build-system"]["requires"]])
     return (known[name].text for name in sorted(needs.edges) if name in known)
 
 

@@ -302,8 +302,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "recordings": frozenset(
         {"config", "errors", "judge", "orphans", "recording", "schema.load", "schema.walk", "stamp", "validate"}
     ),
-    "redaction": frozenset({"schema.walk", "secret_options"}),
-    "secret_options": frozenset(),
+    "redaction": frozenset({"schema.walk"}),
     "tape": frozenset({"errors", "recording", "schema.load"}),
     "orphans": frozenset(),
     "tap": frozenset({"borrowed", "errors", "judge", "orphans", "recording", "tape"}),

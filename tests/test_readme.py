@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Iterator
 from importlib.metadata import distribution
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from packaging.requirements import Requirement
@@ -57,11 +57,16 @@ def installed(block: str) -> list[str]:
 
 def requirements(local: str) -> list[Requirement]:
     """What a folder in the clone says that it needs, with the extras that are asked for."""
-    folder, _, extras = local.removesuffix("]").partition("[")
-    project = tomllib.loads((ROOT / folder / "pyproject.toml").read_text("utf-8"))["project"]
-    optional = project.get("optional-dependencies", {})
-    extra = [line for name in extras.split(",") if name for line in optional[name]]
-    return [Requirement(line) for line in (*project["dependencies"], *extra)]
+    extras = local.removesuffix("]").partition("[")[2]
+    found = project(local)
+    extra = [line for name in extras.split(",") if name for line in found["optional-dependencies"][name]]
+    return [Requirement(line) for line in (*found["dependencies"], *extra)]
+
+
+def project(local: str) -> Any:
+    """The metadata of a distribution of this clone."""
+    folder = local.partition("[")[0]
+    return tomllib.loads((ROOT / folder / "pyproject.toml").read_text("utf-8"))["project"]
 
 
 def closure(wanted: list[Requirement]) -> Iterator[str]:
@@ -84,7 +89,9 @@ def environment(block: str, into: Path) -> list[str]:
     """The import path that a shell block makes: a folder of links to what pip installs, and the folders of the clone."""
     into.mkdir()
     locals_ = installed(block)
-    for name in set(closure([each for local in locals_ for each in requirements(local)])):
+    own = {each["name"] for each in map(project, locals_)}
+    wanted = [each for local in locals_ for each in requirements(local) if each.name not in own]
+    for name in set(closure(wanted)):
         for file in distribution(name).files or ():
             top = file.parts[0]
             if top not in ("..", "__pycache__") and not (into / top).exists():

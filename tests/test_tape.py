@@ -6,18 +6,23 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acpgen import judge
 from acpgen.errors import Faults
-from acpgen.redaction import Redactor
+from acpgen.redaction import REDACTED, Redactor
 from acpgen.schema.walk import is_array, is_object
-from acpgen.secret_options import REDACTED
 from acpgen.tape import Tape
+
+if TYPE_CHECKING:
+    from acp_bindings.runtime.strict import Strict
 
 ROOT = Path(__file__).parents[1]
 
@@ -187,212 +192,233 @@ def test_options_that_mean_nothing_are_refused(tmp_path: Path, options: list[str
     assert not Path("talk").exists()
 
 
-# --- without secrets -------------------------------------------------------------------------------------------------
+# --- without what is nobody else's business --------------------------------------------------------------------------
 
 
-def redacted(message: object, sender: str = "client", redactor: Redactor | None = None) -> Any:
-    return json.loads((redactor or Redactor()).line(sender, json.dumps(message).encode()))
+@cache
+def acp() -> Sequence[Strict]:
+    return judge.versions(())
+
+
+def redact(message: object, sender: str = "client", redactor: Redactor | None = None) -> Any:
+    return json.loads((redactor or Redactor((), acp)).line(sender, json.dumps(message).encode()))
+
+
+def call(method: str, params: object) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+
+
+def update(**members: object) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s-7", "update": members}}
+
+
+TOKEN = "ghp_" + "A1b2" * 9
 
 
 @pytest.mark.parametrize(
-    "params",
+    "message",
     [
-        {"mcpServers": [{"command": "c", "env": [{"name": "KEY", "value": "SECRET"}]}]},
-        {"mcpServers": [{"url": "https://a", "headers": [{"name": "Authorization", "value": "SECRET"}]}]},
-        {"env": {"KEY": "SECRET"}, "headers": {"X": "SECRET"}},
-        {
-            "apiKey": "SECRET",
-            "api_key": "SECRET",
-            "authToken": "SECRET",
-            "password": "SECRET",
-            "clientSecret": "SECRET",
-        },
-        {"prompt": [{"type": "text", "text": "use Bearer SECRETSECRET please"}]},
-        {"text": "ghp_SECRETSECRETSECRETSECRET and sk-SECRETSECRETSECRET"},
-        {"text": "-----BEGIN RSA PRIVATE KEY-----\nSECRET\n-----END RSA PRIVATE KEY-----"},
-        {"update": {"content": [{"type": "diff", "path": "/a", "oldText": "SECRET", "newText": "SECRET"}]}},
-        {"resource": {"uri": "file:///a", "blob": "SECRET"}},
-        {"prompt": [{"type": "resource", "resource": {"uri": "file:///a", "text": "SECRET"}}]},
-        {"prompt": [{"type": "image", "mimeType": "image/png", "data": "SECRET"}]},
-        {"update": {"sessionUpdate": "tool_call", "rawInput": {"content": ["SECRET"]}, "rawOutput": "SECRET"}},
-        {
-            "update": {
-                "sessionUpdate": "tool_call_update",
-                "content": [{"type": "content", "content": {"type": "text", "text": "SECRET"}}],
-            }
-        },
-        {"toolCall": {"content": [{"type": "content", "content": {"type": "text", "text": "SECRET"}}]}},
-        {"update": {"content": [{"type": "diff", "patch": {"format": "git", "text": "SECRET"}}]}},
-        {"update": {"sessionUpdate": "terminal_output_chunk", "terminalId": "t", "data": "SECRET"}},
-        {"update": {"sessionUpdate": "terminal_update", "terminalId": "t", "output": {"data": "SECRET"}}},
-        {"args": ["--token=SECRET", "--password", "SECRET", "--api-key", "SECRET", "-x"]},
-        {"url": "https://user:SECRET@host/x?token=SECRET&key=SECRET"},
-        {"command": "export AWS_SECRET_ACCESS_KEY=SECRET && run --password SECRET"},
-        {"text": "Authorization: Bearer SECRET\nCookie: a=SECRET; b=SECRET"},
-        {"text": '{"password": "SECRET", "token":"SECRET"}'},
-        {"_meta": {"settings": [{"name": "TOKEN", "value": "SECRET"}]}},
-        {"text": r"log: {\"password\":\"SECRET\", \"api_key\": \"SECRET\"}"},
-        {"text": "AccountKey=SECRET; Authorization: token SECRET"},
-        {"text": f"npm_{'SECRET' * 6} glpat-{'SECRET' * 4} hf_{'SECRET' * 6} dckr_pat_{'SECRET' * 4}"},
-        {
-            "text": f"xapp-1-{'SECRET' * 4} ya29.{'SECRET' * 4} pypi-{'SECRET' * 8} https://hooks.slack.com/services/T/B/SECRET"
-        },
-        {"command": "mysql", "args": ["-u", "root", "-pSECRET", "shop"]},
-        {"command": "/usr/bin/curl", "args": ["-sSu", "me:SECRET", "https://a"]},
-        {"args": ["docker", "login", "-u", "me", "-p", "SECRET", "host"]},
-        {"args": ["sshpass", "-pSECRET", "ssh", "host"]},
-        {"args": ["bash", "-c", "mysqldump -u root -p'SECRET SECRET' shop | gzip"]},
-        {"text": "run mysql -uroot -pSECRET, then `sshpass -p SECRET ssh me@host`"},
-        {"text": "I don't like curl -u me:SECRET https://a; it's\ncurl \\\n  --user 'me:SECRET' https://a"},
-        {"text": 'curl -H "X-Own: SECRET" -b "sid=SECRET" https://a'},
-        {"text": "bash -c \"mysql -pSECRET\" && PGPASSWORD=SECRET psql && MYSQL_PWD='SECRET' mysql"},
-        {"text": "DB_PASS=SECRET run --password='SECRET SECRET' --password \"SECRET SECRET\" --db-pass SECRET"},
-        {"text": r"{\"command\":\"mysql\",\"args\":[\"-u\",\"me\",\"-pSECRET\"]}"},
-        {"text": '["curl", "-u", "me:SECRET"] or [curl, -u, me:SECRET]'},
-        {"text": 'redis-cli -a SECRET; 7z x -pSECRET a.7z; openssl enc -pass pass:SECRET; mysql -p"SECRET'},
-        {"url": f"https://{'SECRET' * 6}@host/x.git"},
-        {"Env": {"KEY": "SECRET"}, "HEADERS": {"X": "SECRET"}, "httpHeaders": {"X": "SECRET"}},
-        {"http_headers": {"X": "SECRET"}, "requestHeaders": [{"name": "X", "value": "SECRET"}], "env": "KEY=SECRET"},
-        {"env": {"dev": {"KEY": "SECRET"}}, "headers": {"X": ["SECRET", {"y": "SECRET"}]}},
-        {"env": [["KEY", "SECRET"], {"name": "KEY", "value": ["SECRET"]}]},
-        {"password": {"value": "SECRET"}, "credentials": [{"login": "SECRET", "more": ["SECRET"]}]},
-        {"_meta": [{"key": "Authorization", "value": "SECRET"}, {"Name": "x-api-key", "Value": "SECRET"}]},
-        {"_meta": [{"name": "TOKEN", "value": ["SECRET"]}, {"id": "api_key", "value": {"text": "SECRET"}}]},
-        {"bearer": "SECRET", "jwt": "SECRET", "auth": {"user": "SECRET", "pass": "SECRET"}, "pwd": "SECRET"},
-        {"accessTokenValue": "SECRET", "privateKeyPem": "SECRET", "token_2": "SECRET"},
-        {"url": "https://host/?sig=SECRET&X-Amz-Signature=SECRET&code=SECRET"},
-        {"properties": {"env": {"KEY": "SECRET"}, "password": "SECRET"}},
-        {"command": "docker", "args": ["run", "-e", "KEY=SECRET", "--env=KEY=SECRET", "-eKEY=SECRET", "image"]},
+        call(
+            "session/new", {"cwd": "/SECRET", "mcpServers": [{"name": "m", "command": "/SECRET/", "args": ["SECRET"]}]}
+        ),
+        call("session/new", {"mcpServers": [{"name": "m", "env": [{"name": "KEY", "value": "SECRET"}]}]}),
+        call(
+            "session/new", {"mcpServers": [{"type": "http", "url": "https://SECRET", "headers": [{"value": "SECRET"}]}]}
+        ),
+        call("session/prompt", {"prompt": [{"type": "text", "text": "SECRET"}]}),
+        call("session/prompt", {"prompt": [{"type": "resource", "resource": {"uri": "SECRET", "text": "SECRET"}}]}),
+        call("session/prompt", {"prompt": [{"type": "image", "mimeType": "image/png", "data": "SECRET"}]}),
+        call("session/prompt", {"prompt": "SECRET"}),
+        call("session/prompt", ["SECRET", {"sessionId": "SECRET"}]),
+        update(sessionUpdate="tool_call", title="SECRET", rawInput={"type": "SECRET"}, rawOutput="SECRET"),
+        update(sessionUpdate="tool_call_update", content=[{"type": "diff", "path": "/SECRET", "newText": "SECRET"}]),
+        update(sessionUpdate="agent_message_chunk", content={"type": "text", "text": "SECRET", "id": "SECRET"}),
+        update(sessionUpdate="plan", entries=[{"content": "SECRET", "priority": "high", "status": "pending"}]),
+        update(sessionUpdate="terminal_output_chunk", terminalId="t", data="SECRET"),
+        update(sessionUpdate="tide", path="SECRET", deep=[{"sessionId": "SECRET", "type": "SECRET"}]),
+        update(sessionUpdate="SECRET SECRET"),
+        update(_meta={"terminal_output": {"terminal_id": "SECRET", "data": "SECRET"}}),
+        update(_meta={"terminal_output_delta": {"data": ["SECRET", {"name": "SECRET"}]}}),
+        call("_x", {"name": "SECRET", "id": "SECRET", "sessionId": "SECRET", "method": "SECRET", "kind": "SECRET"}),
+        call("_x", {"properties": {"password": {"type": "string", "default": "SECRET", "const": "SECRET"}}}),
+        call("_x", "SECRET"),
+        call("SECRET SECRET", {}),
+        call("terminal/create", {"sessionId": "s", "command": "deploy", "args": ["--key", "SECRET", "-pSECRET"]}),
+        call("terminal/create", {"sessionId": "s", "command": "export A=SECRET"}),
+        call("elicitation/create", {"mode": "form", "message": "SECRET", "requestedSchema": {"title": "SECRET"}}),
+        {"jsonrpc": "2.0", "id": 1, "error": {"code": -32603, "message": "SECRET", "data": {"a": ["SECRET"]}}},
+        {"jsonrpc": "2.0", "id": 1, "error": "SECRET"},
+        {"jsonrpc": "2.0", "id": 1, "result": {"sessionId": "SECRET", "content": "SECRET"}},
+        {"jsonrpc": "SECRET", "id": 1, "more": "SECRET"},
+        ["SECRET", call("session/prompt", {"prompt": ["SECRET"]})],
+        "SECRET",
     ],
 )
-def test_secrets_and_files_are_not_recorded_and_the_shape_stays(params: dict[str, Any]) -> None:
-    message = {"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": params}
-    found = redacted(message)
-    assert "SECRET" not in json.dumps(found).replace("AWS_SECRET_ACCESS_KEY", "")
+def test_what_no_schema_makes_protocol_is_not_recorded_and_the_shape_stays(message: object) -> None:
+    found = redact(message)
+    assert "SECRET" not in json.dumps(found)
     assert shape(found) == shape(message)
-    assert redacted(found) == found
+    assert redact(found) == found
 
 
-def test_a_form_that_asks_for_a_secret_stays_a_form() -> None:
-    fields = {"password": {"type": "string", "title": "Password"}, "headers": {"type": "array", "title": "Headers"}}
-    message = {"method": "elicitation/create", "params": {"requestedSchema": {"type": "object", "properties": fields}}}
-    assert redacted(message) == message
+@pytest.mark.parametrize(
+    "secret",
+    [
+        TOKEN,
+        "sk_live_" + "a7" * 12,
+        "SG." + "b7" * 11 + ".c7",
+        "dop_v1_" + "ab12" * 16,
+        "AGE-SECRET-KEY-1QQQQ",
+        "sk-" + "a1" * 20,
+        "xoxb-1234567890-ab",
+        "AKIA" + "A1" * 8,
+        "eyJhbGciOi.eyJzdWIiOi.x",
+    ],
+)
+def test_what_looks_like_a_token_goes_wherever_it_stands(secret: str) -> None:
+    message = call("_x", {"_meta": {secret: {secret: 1}}, "apiKey": {"type": secret}})
+    message |= {"id": secret}
+    known = update(sessionUpdate="tool_call", toolCallId=secret, title="t", kind=secret, **{secret: True})
+    for found in (redact(message), redact(known), redact(call(secret, {}))):
+        assert secret not in json.dumps(found)
+    assert secret not in json.dumps(redact({secret: 1, "method": secret}))
 
 
-def test_of_two_names_of_one_setting_either_may_be_that_of_a_secret() -> None:
-    for names in ('"name":"TOKEN","name":"x"', '"name":"x","name":"TOKEN"'):
-        line = f'{{"method":"x","params":[{{{names},"value":"SECRET"}}]}}'
-        assert b"SECRET" not in Redactor().line("client", line.encode())
+def test_members_whose_names_go_are_still_as_many() -> None:
+    names = {"/home/me/a": 1, "/home/me/b": 2, "a name with spaces": 3, "1" * 90: 4, "a1" * 10: 5}
+    found = redact(call("_x", names))["params"]
+    assert list(found.values()) == [1, 2, 3, 4, 5]
+    assert not set(found) & set(names)
 
 
-@pytest.mark.parametrize("content", [["SECRET"], {"a": {"b": "SECRET"}}])
-def test_the_content_of_a_file_is_not_recorded_in_a_wrong_form_either(content: object) -> None:
-    write = {"id": 8, "method": "fs/write_text_file", "params": {"path": "/a", "content": content}}
-    assert "SECRET" not in json.dumps(redacted(write))
-    assert "SECRET" not in json.dumps(redacted({**write, "params": ["/a", "SECRET"]}))
-    assert "SECRET" not in json.dumps(redacted({"id": 9, "result": {"content": content}}))
+def test_ids_kinds_methods_and_names_stay() -> None:
+    task = update(sessionUpdate="tool_call_update", toolCallId="task-0123456789abcdef0123", status="failed")
+    assert redact(task) == task
+    message = update(sessionUpdate="tool_call", toolCallId="c-1", title="[redacted]", kind="edit", status="pending")
+    assert redact(message) == message
+    asked = call("terminal/create", {"sessionId": "s", "command": "deploy", "args": [], "env": [{"name": "KEY"}]})
+    assert redact(asked) == asked
+    info = {"protocolVersion": 1, "clientInfo": {"name": "zed", "version": "1.2.3-beta+7"}, "clientCapabilities": {}}
+    assert redact(call("initialize", info)) == call("initialize", info)
+    unknown = update(sessionUpdate="tide", metres=2.5, status="pending")
+    assert redact(unknown) == unknown, "an unknown kind is a kind, and a constant of the schema is nobody's secret"
+
+
+def test_a_path_stays_a_path_so_that_the_recording_can_be_validated() -> None:
+    message = call("session/new", {"cwd": "/home/me/x", "mcpServers": [{"name": "m", "command": "/usr/bin/npx"}]})
+    params = redact(message)["params"]
+    assert params["cwd"] == f"/{REDACTED}"
+    assert params["mcpServers"][0]["command"] == f"/{REDACTED}/npx"
+    kept = redact(
+        call("session/prompt", {"sessionId": "s", "prompt": [{"type": "image", "mimeType": "a/b", "data": "eA"}]})
+    )
+    assert kept["params"]["prompt"][0] == {"type": "image", "mimeType": "a/b", "data": ""}
+
+
+def test_the_schema_of_a_form_stays_a_schema() -> None:
+    fields = {"password": {"type": "string", "title": "T"}, "age": {"type": "integer", "minimum": 18}}
+    schema = {"type": "object", "properties": fields, "required": ["password"]}
+    params = {"mode": "form", "message": "m", "sessionId": "s", "requestedSchema": schema}
+    found = redact(call("elicitation/create", params))["params"]["requestedSchema"]
+    assert found == {**schema, "properties": {**fields, "password": {"type": "string", "title": REDACTED}}}
+
+
+def test_numbers_below_names_of_secrets_go_and_counts_of_tokens_stay() -> None:
+    params = {
+        "userPin": 4711,
+        "refresh_token": 8,
+        "APIKey": 9,
+        "author": 1,
+        "password": 1234,
+        "pin": [1, 2],
+        "auth": {"code": 7},
+        "apiKey": 1.5,
+        "inputTokens": 5,
+        "max_tokens": 9,
+        "n": 3,
+    }
+    gone: dict[str, Any] = dict.fromkeys(("userPin", "refresh_token", "APIKey", "password", "apiKey"), 0)
+    gone |= {"author": 1, "pin": [0, 0], "auth": {"code": 0}, "inputTokens": 5, "max_tokens": 9, "n": 3}
+    assert redact(call("_x", params))["params"] == gone
+    bytes_ = {"type": "Buffer", "data": [83, 69, 67]}
+    assert redact(call("_x", bytes_))["params"] == {"type": REDACTED, "data": [0, 0, 0]}
+    usage = update(sessionUpdate="usage_update", used=53000, size=200000)
+    assert redact(usage) == usage
+
+
+def test_a_member_given_twice_makes_its_object_unknown() -> None:
+    line = b'{"method":"session/cancel","params":{"sessionId":"SECRET","sessionId":"s"}}'
+    assert b"SECRET" not in Redactor((), acp).line("client", line)
+
+
+def test_without_a_schema_every_string_is_unknown() -> None:
+    found = redact(update(sessionUpdate="tool_call", toolCallId="SECRET", kind="edit"), redactor=Redactor())
+    assert found["params"] == {
+        "sessionId": REDACTED,
+        "update": {"sessionUpdate": REDACTED, "toolCallId": REDACTED, "kind": REDACTED},
+    }
+    assert found["method"] == "session/update"
 
 
 def shape(value: Any) -> Any:
-    """What is left of a value where every text is the same one."""
+    """What is left of a value where every text is the same one, and so is every number."""
     if is_object(value):
         return {key: shape(one) for key, one in value.items()}
     if is_array(value):
         return [shape(one) for one in value]
-    return "" if isinstance(value, str) else value
+    return "" if isinstance(value, str) else value if value is None or isinstance(value, bool) else 0
 
 
-def test_contents_of_files_are_known_by_the_method_of_their_request() -> None:
-    redactor = Redactor()
-    read = {"jsonrpc": "2.0", "id": 7, "method": "fs/read_text_file", "params": {"sessionId": "s", "path": "/a"}}
-    assert redacted(read, "agent", redactor) == read
-    redacted({"jsonrpc": "2.0", "id": 7, "method": "session/list"}, "client", redactor)
-    other = {"jsonrpc": "2.0", "id": 7, "result": {"content": "not a file"}}
-    assert redacted(other, "agent", redactor) == other, "an answer of the same side is another one's"
-    answer = {"jsonrpc": "2.0", "id": 7, "result": {"content": "SECRET"}}
-    assert redacted(answer, "client", redactor)["result"] == {"content": REDACTED}
-    assert redacted(answer, "client", redactor)["result"] == {"content": REDACTED}, "nobody knows what it answers now"
-    write = {"jsonrpc": "2.0", "id": 8, "method": "fs/write_text_file", "params": {"path": "/a", "content": "SECRET"}}
-    assert redacted(write, "agent", redactor)["params"] == {"path": "/a", "content": REDACTED}
+def test_a_result_is_known_by_the_method_of_its_request() -> None:
+    redactor = Redactor((), acp)
+    redact(call("session/new", {"cwd": "/a"}) | {"id": 7}, "client", redactor)
+    answer = {"jsonrpc": "2.0", "id": 7, "result": {"sessionId": "s-9"}}
+    assert redact(answer, "client", redactor)["result"] == {"sessionId": REDACTED}, "nobody asked the client"
+    assert redact(answer, "agent", redactor) == answer
+    assert redact(answer, "agent", redactor)["result"] == {"sessionId": REDACTED}, "it was answered already"
 
 
-def test_when_answers_can_no_longer_be_told_apart_each_is_taken_for_a_file() -> None:
-    redactor = Redactor()
+def test_when_answers_can_no_longer_be_matched_each_is_unknown() -> None:
+    redactor = Redactor((), acp)
     for number in range(5000):
-        redactor.line("agent", json.dumps({"id": number, "method": "fs/read_text_file"}).encode())
-    assert "SECRET" not in json.dumps(redacted({"id": 4999, "result": {"content": "SECRET"}}, "client", redactor))
+        redactor.line("client", json.dumps({"id": number, "method": "session/new"}).encode())
+    answer = {"id": 4999, "result": {"sessionId": "SECRET"}}
+    assert "SECRET" not in json.dumps(redact(answer, "agent", redactor))
 
 
-READ: dict[str, Any] = {"jsonrpc": "2.0", "method": "fs/read_text_file", "params": {"sessionId": "s", "path": "/a"}}
-OTHER: dict[str, Any] = {"jsonrpc": "2.0", "method": "session/request_permission", "params": {}}
+NEW: dict[str, Any] = {"jsonrpc": "2.0", "method": "session/new", "params": {"cwd": "/a"}}
+OTHER: dict[str, Any] = {"jsonrpc": "2.0", "method": "session/prompt", "params": {}}
 
 
 @pytest.mark.parametrize(
     ("asked", "number"),
     [
-        (({"id": 1, **READ}, {"id": "1", **OTHER}), "1"),
-        (({"id": 1, **READ}, {"id": 1, **OTHER}), "1"),
-        (({"id": 1, **OTHER}, {"id": 1, **READ}), "1"),
-        (({"id": 1, **READ}, {"id": 1.0, **OTHER}), "1"),
-        (({"id": 1.0, **READ}, {"id": 2, **OTHER}), "1"),
-        (('{"id":1,"id":2,"method":"fs/read_text_file"}',), "1"),
-        (({"id": 1, **OTHER}, '{"id":1,"id":2,"method":"fs/read_text_file"}'), "1"),
-        (('{"id":1,"method":"fs/read_text_file","method":"other"}',), "1"),
-        (({"id": None, **READ},), "null"),
-        (({"id": [1], **READ},), "[1]"),
+        (({"id": 1, **NEW}, {"id": 1, **OTHER}), "1"),
+        (({"id": 1, **OTHER}, {"id": 1, **NEW}), "1"),
+        (({"id": 1, **NEW}, {"id": 1.0, **OTHER}), "1"),
+        (({"id": 1, **NEW},), '"1"'),
+        (('{"id":1,"id":2,"method":"session/new"}',), "1"),
+        (('{"id":1,"method":"session/new","method":"other"}',), "1"),
         ((), "1"),
     ],
 )
-def test_no_play_with_ids_brings_a_file_into_a_recording(asked: tuple[object, ...], number: str) -> None:
-    redactor = Redactor()
+def test_no_play_with_ids_makes_a_result_another_one(asked: tuple[object, ...], number: str) -> None:
+    redactor = Redactor((), acp)
     for each in asked:
-        redactor.line("agent", (each if isinstance(each, str) else json.dumps(each)).encode())
-    assert b"SECRET" not in redactor.line("client", f'{{"id":{number},"result":{{"content":"SECRET"}}}}'.encode())
+        redactor.line("client", (each if isinstance(each, str) else json.dumps(each)).encode())
+    assert b"SECRET" not in redactor.line("agent", f'{{"id":{number},"result":{{"sessionId":"SECRET"}}}}'.encode())
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "mkdir -p /a/b && docker run -p 8080:80 web && ssh -p 22 host",
-        "mysql -u root -p shop",
-        "see https://host -a b, and mysql.org -pages",
-        '{"command":"mysql -p","args":["shop"]}',
-        "curl -u me https://a -o out",
-        "all tests pass: 12",
-        "docker exec -e web && see https://host/?encode=1&signed=no",
-    ],
-)
-def test_what_only_looks_like_a_secret_option_stays(text: str) -> None:
-    assert redacted({"params": {"text": text}}) == {"params": {"text": text}}
-
-
-def test_what_a_command_printed_is_content_too() -> None:
-    redactor = Redactor()
-    asked = {"jsonrpc": "2.0", "id": 7, "method": "terminal/output", "params": {"sessionId": "s", "terminalId": "t"}}
-    assert redacted(asked, "agent", redactor) == asked
-    answer = {"jsonrpc": "2.0", "id": 7, "result": {"output": "SECRET", "truncated": False}}
-    assert redacted(answer, "client", redactor)["result"] == {"output": REDACTED, "truncated": False}
+def test_an_expression_of_the_user_is_left_out_of_ids_and_names_too() -> None:
+    redactor = Redactor(["tide"], acp)
+    found = redact(update(sessionUpdate="tool_call", toolCallId="tide-1", **{"x-tide": 1}), redactor=redactor)
+    assert "tide" not in json.dumps(found)
 
 
 def test_text_of_any_length_is_redacted_in_time_that_grows_with_it() -> None:
-    for text in (
-        "a-" * 200_000,
-        "token " * 60_000,
-        "--a-" * 100_000,
-        "a://b:" * 60_000,
-        "cookie:" * 60_000,
-        "token='" * 60_000,
-        "mysql -p'" * 60_000,
-        "mysql -p' " * 60_000,
-        "mysql " * 60_000 + "'" * 60_000,
-        "curl -u " * 60_000,
-    ):
-        assert redacted({"params": {"text": text}}) is not None
-
-
-def test_names_that_look_like_secrets_and_are_none_stay() -> None:
-    params = {"_meta": {"progressToken": "abc"}, "inputTokens": 5, "outputTokens": 1.50, "tokenizer": "x", "value": "y"}
-    assert redacted({"params": params}) == {"params": params}
+    for text in ("a-" * 200_000, "eyJ" * 100_000, "bearer " * 60_000, "SG." * 100_000, "a1" * 200_000, "_a" * 200_000):
+        known = update(sessionUpdate=text, toolCallId=text, **{text: text})
+        assert redact(known) is not None
 
 
 def test_numbers_keys_and_their_order_stay_as_they_came() -> None:
@@ -416,16 +442,16 @@ def test_what_is_no_json_is_not_recorded_at_all() -> None:
         lambda inner: (
             st.lists(inner, max_size=3)
             | st.dictionaries(
-                st.sampled_from(["env", "headers", "name", "value", "token", "content", "a", "id"]), inner
+                st.sampled_from(["method", "params", "result", "id", "sessionId", "update", "error", "a"]), inner
             )
         ),
         max_leaves=12,
     )
 )
 def test_any_message_keeps_its_shape_and_is_redacted_once(message: Any) -> None:
-    once = redacted(message)
+    once = redact(message)
     assert shape(once) == shape(message)
-    assert redacted(once) == once
+    assert redact(once) == once
 
 
 def test_a_tapped_conversation_is_recorded_without_secrets_and_passes_as_it_came(tmp_path: Path) -> None:

@@ -1,123 +1,148 @@
-"""Recordings without what is nobody else's business: secrets and the contents of files.
+"""Redaction of recorded messages: a string stays only where the schema makes it protocol.
 
-A redacted message keeps its shape: the same keys in the same order, doubled ones too, the same numbers, text in the place of text. So the
-monitor judges a redacted recording as it judges the conversation, but for rules about the very text that is gone.
+Ids, kinds, methods and names of members stay, and what the schema gives as a constant. Every other string goes: text, paths, addresses,
+contents of files, and whatever stands in an extension that no schema describes. A redacted message keeps its shape, so the monitor judges
+it as it judges the conversation, but for rules about the text that is gone.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple, TypeGuard
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard
 
-from acpgen import secret_options
-from acpgen.schema.walk import is_array
-from acpgen.secret_options import REDACTED
+from acpgen.schema.walk import is_array, is_object
 
-_CALLED: Final = (
-    r"(?:token|secret|passw(?:or)?d|passphrase|(?:api|access|private|account|shared|signing|encryption|master)[-_]?key"
-    r"|authorization|cookie|credential|(?<=[_-])pass|(?<=[_-])pwd)s?"
+if TYPE_CHECKING:
+    from acp_bindings.runtime.strict import Strict
+
+REDACTED: Final = "[redacted]"
+PLACEHOLDERS: Final = (REDACTED, f"/{REDACTED}", f"file:///{REDACTED}", "")
+"""What stands in the place of a string: the first that the schema of the place accepts."""
+
+SECRET_WORDS: Final = frozenset(
+    {
+        *(
+            "auth",
+            "authorization",
+            "bearer",
+            "cookie",
+            "cookies",
+            "credential",
+            "credentials",
+            "cvc",
+            "cvv",
+            "jwt",
+            "mnemonic",
+        ),
+        *(
+            "otp",
+            "pass",
+            "passcode",
+            "passphrase",
+            "passwd",
+            "password",
+            "passwords",
+            "pin",
+            "pwd",
+            "secret",
+            "secrets",
+            "ssn",
+        ),
+        "token",
+    }
 )
-SECRET_KEYS: Final = re.compile(
-    rf"(?i)(?:{_CALLED}(?:[_-]?(?:value|pem|\d{{1,9}}))?|^_?(?:auth|bearer|jwt|passcode|pass_word|pass|pwd|otp))$"
+"""Words in names below which numbers go, too: `password`, `userPin`, `refresh_token`. The plural of `token` names a count."""
+KEY_WORDS: Final = frozenset(
+    ["access", "account", "api", "encryption", "master", "private", "secret", "shared", "signing"]
 )
-"""Names whose text is a secret, mostly by their ends: of fields, of settings, of options of a command."""
-NOT_SECRET: Final = frozenset({"progressToken"})
-"""Names that look like one and are not: MCP's progress tokens are ids."""
-SETTINGS: Final = re.compile(
-    r"(?:^|[_-]|(?<=[a-z])(?=[EH]))(?i:headers|env|environment|env(?:ironment)?[_-]?var(?:iable)?s)$"
-)
-"""Fields that hold pairs of names and values, as a list or as an object: every value goes, at any depth."""
-CALLED_BY: Final = frozenset({"name", "key", "header", "id", "field"})
-"""Members that say what the `value` beside them is, in lower case."""
-SCHEMAS: Final = frozenset({"properties", "patternProperties", "$defs", "definitions"})
-"""Fields whose members are schemas: what is below `password` there is not a password."""
-CONTENTS: Final = frozenset({"oldText", "newText"})
-"""Fields that hold the text of files: diffs."""
-RAW: Final = frozenset({"rawInput", "rawOutput"})
-"""Fields that hold what a tool got and gave, in a form of its own: every text in them goes."""
-BYTES: Final = frozenset({"blob", "data"})
-"""Fields for bytes in base64, which stay base64 where they go: they become empty."""
-FILE_FIELDS: Final[Mapping[str, str]] = {
-    "fs/read_text_file": "content",
-    "fs/write_text_file": "content",
-    "terminal/output": "output",
-}
-"""Methods with the field of their params or result that is the text of a file, or what a command printed."""
+"""Words before `key` that make it a secret."""
 
 SHAPES: Final = (
-    r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
-    r"\b(?i:bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}",
-    r"\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*",
-    r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}",
-    r"\bgh[pousr]_[A-Za-z0-9]{16,}",
-    r"\bgithub_pat_[A-Za-z0-9_]{16,}",
-    r"\bxox[abprs]-[A-Za-z0-9-]{8,}",
-    r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
-    r"\bAIza[A-Za-z0-9_-]{30,}",
-    r"\bya29\.[A-Za-z0-9_-]{16,}",
-    r"\b(?:npm|hf)_[A-Za-z0-9]{30,}",
-    r"\b(?:glpat-|xapp-|dckr_pat_)[A-Za-z0-9_-]{16,}",
-    r"\bpypi-[A-Za-z0-9_-]{40,}",
-    r"(?<=hooks\.slack\.com/services/)[A-Za-z0-9/_-]+",
+    r"-----BEGIN [A-Z ]*PRIVATE KEY",
+    r"(?i:bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}",
+    r"eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}\.",
+    r"(?:sk|pk|rk|whsec)[-_][A-Za-z0-9_-]{16,}",
+    r"gh[pousr]_[A-Za-z0-9]{16,}",
+    r"github_pat_[A-Za-z0-9_]{16,}",
+    r"xox[abeprs]-[A-Za-z0-9-]{8,}",
+    r"(?:AKIA|ASIA)[A-Z0-9]{16}",
+    r"AIza[A-Za-z0-9_-]{30,}",
+    r"ya29\.[A-Za-z0-9_-]{16,}",
+    r"SG\.[A-Za-z0-9_-]{16,}",
+    r"AGE-SECRET-KEY-",
+    r"(?:npm|hf|dop_v1|doo_v1|shpat|lin_api|secret)_[A-Za-z0-9]{24,}",
+    r"(?:glpat-|xapp-|dckr_pat_|pypi-)[A-Za-z0-9_-]{16,}",
 )
-"""What keys and tokens look like anywhere in a text."""
+"""What keys and tokens look like. No string or name that holds one stays, whatever the schema says of its place."""
 
-_SAID: Final = rf"(?i:{_CALLED}(?:\\{{0,8}}[\"'])?\s{{0,8}}[=:]\s{{0,8}}(?:bearer\s|basic\s|token\s)?)"
-_BARE: Final = r"(?:\[redacted\]|(?!\\+[\"'])[^\s\"'&;,<>]+)"
-_NAMED: Final = tuple(
-    re.compile(f"({kept}){gone}")
-    for kept, gone in (
-        (r"(?i:(?:set-)?cookie[\"']?\s{0,8}:\s{0,8})", r"[^\r\n\"]+"),
-        (rf'{_SAID}\\{{1,8}}"', r'[^"\\\n]+'),
-        (rf'{_SAID}"', r'[^"\n]+'),
-        (rf"{_SAID}'", r"[^'\n]+"),
-        (_SAID, _BARE),
-        (rf"--(?i:[a-z-]{{0,40}}{_CALLED}\s{{1,8}}\")", r'[^"\n]+'),
-        (rf"--(?i:[a-z-]{{0,40}}{_CALLED}\s{{1,8}}')", r"[^'\n]+"),
-        (rf"--(?i:[a-z-]{{0,40}}{_CALLED}\s{{1,8}})", _BARE),
-        (r"(?i:[?&#](?:key|code|sig|(?:[a-z]{1,20}-){0,4}(?:signature|security-token|credential))=)", r"[^&\s#]+"),
-        (r"(?i:\b[a-z][a-z0-9+.-]{0,30}://[^\s/:@]{0,200}:)", r"[^\s/@]{1,200}(?=@)"),
-        (r"(?i:\b[a-z][a-z0-9+.-]{0,30}://)", r"[^\s/:@]{20,200}(?=@)"),
-    )
+WORD: Final = re.compile(r"_?[A-Za-z][A-Za-z0-9]*(?:[_./:-][A-Za-z0-9]+){0,8}")
+"""What kinds, methods and programs look like."""
+NAME: Final = re.compile(r"[A-Za-z_$@][\w$.:/-]{0,79}")
+"""What names of members look like that no schema declares."""
+OPAQUE: Final = re.compile(r"(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{16,}")
+"""A run of letters and digits that no person would give as a name."""
+INSTANT: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d\d:?\d\d)?)?")
+LONGEST_WORD: Final = 80
+LONGEST_ID: Final = 512
+
+NAMES: Final = frozenset(
+    {
+        ("Implementation", "name"),
+        ("Implementation", "version"),
+        ("EnvVariable", "name"),
+        ("HttpHeader", "name"),
+        ("ElicitationSchema", "required"),
+    }
 )
-"""What a text calls a secret: `NAME_TOKEN=…`, `--password …`, a member of JSON inside the text, a key in a query, a password in a URL. The
-name stays, the value goes."""
-
-_OPTION: Final = re.compile(rf"--?[A-Za-z-]{{0,40}}{_CALLED}", re.IGNORECASE)
-"""An argument after which a secret is the next one."""
+"""Members of definitions whose strings are names: of programs that speak the protocol, of variables, headers and fields."""
+WORDS: Final = frozenset({"mimeType", "signal", "currency"})
+"""Members whose strings come from registries."""
 
 MOST_OPEN: Final = 4096
 """Requests whose answers are awaited, in both directions together."""
-UNKNOWN: Final = frozenset(FILE_FIELDS.values())
-"""What goes from an answer of which no request is known: it may be the content of a file."""
 
 
 class _Pairs(NamedTuple):
-    """An object as it came: keys in order, doubled ones too."""
+    """An object as the line has it: members in order, doubled ones too."""
 
     items: list[tuple[str, Any]]
 
 
 class _Number(str):
-    """A number as it was written."""
+    """A number as the line has it."""
 
     __slots__ = ()
 
 
-class Redactor:
-    """Takes secrets and contents of files out of the messages of one conversation, in their order.
+class _Place(NamedTuple):
+    """A schema that describes a value: in which document, below which definition and as which member."""
 
-    `patterns` are further expressions (Python's `re`); what matches one goes from any text.
+    schema: Any
+    root: Any
+    definition: str
+    member: str
+
+
+class Redactor:
+    """Redacts the messages of one conversation, in their order.
+
+    `patterns` are further expressions (Python's `re`): a string or name that one matches goes, wherever it stands. `protocols` gives the
+    validators of the versions that may be spoken; it is called for the first message. Methods that none of them has are extensions.
     """
 
-    def __init__(self, patterns: Sequence[str] = ()) -> None:
-        self._shapes = re.compile("|".join(f"(?:{each})" for each in (*SHAPES, *patterns)), re.DOTALL)
-        self._open: dict[tuple[str, str], frozenset[str]] = {}
+    def __init__(self, patterns: Sequence[str] = (), protocols: Callable[[], Sequence[Strict]] = lambda: ()) -> None:
+        shapes = rf"(?<![A-Za-z0-9])(?:{'|'.join(SHAPES)})"
+        self._secret = re.compile("|".join((shapes, *(f"(?:{each})" for each in patterns))), re.DOTALL)
+        self._protocols = cache(lambda: tuple(protocols()))
+        self._constants = cache(lambda: frozenset(_constants(one.schema for one in self._protocols())))
+        self._open: dict[tuple[str, str], str] = {}
 
     def line(self, sender: str, line: bytes) -> bytes:
-        """A line without what is redacted. What is no JSON goes as a whole: nobody can say what it holds."""
+        """Redact one line. What is no JSON goes as a whole: nobody can say what it holds."""
         if not line.strip():
             return line
         try:
@@ -129,112 +154,256 @@ class Redactor:
         except RecursionError:
             return f"[redacted: {len(line)} bytes that are nested too deep]".encode()
 
+    # --- envelopes ---
+
     def _message(self, sender: str, message: Any) -> Any:
         if is_array(message):
             return [self._message(sender, each) for each in message]
         if not isinstance(message, _Pairs):
-            return self._value(message)
-        methods = [value for key, value in message.items if key == "method" and _is_text(value)]
-        numbers = {_number(value) for key, value in message.items if key == "id"}
-        if methods:
-            fields = frozenset(FILE_FIELDS[method] for method in methods if method in FILE_FIELDS)
-            for number in numbers:
-                awaited = (sender, number)
-                if awaited in self._open or len(self._open) < MOST_OPEN:
-                    self._open[awaited] = fields | self._open.get(awaited, frozenset())
-        else:
-            asker = "agent" if sender == "client" else "client"
-            known = [self._open.pop((asker, number), UNKNOWN) for number in numbers]
-            fields = frozenset[str]().union(*known) if known else UNKNOWN
+            return self._value(message, [])
+        params, result = self._payloads(sender, message)
+        places = {"params": params, "result": result}
         return _Pairs(
-            [
-                (key, self._value(value, key, fields if key in ("params", "result") else frozenset()))
-                for key, value in message.items
-            ]
+            [(self._name(key), self._member(key, value, places.get(key, []))) for key, value in message.items]
         )
 
-    def _value(
-        self,
-        value: Any,
-        key: str = "",
-        fields: frozenset[str] = frozenset(),
-        *,
-        is_tool: bool = False,
-        is_schema: bool = False,
-        program: str = "",
-    ) -> Any:
-        """A value below `key` without what is redacted. All text of `fields` goes, and in a tool call that of content.
+    def _member(self, key: str, value: Any, places: list[_Place]) -> Any:
+        """One member of an envelope."""
+        if _is_text(value) and key in ("id", "method", "jsonrpc"):
+            stays = value == "2.0" if key == "jsonrpc" else key == "id" or self._is_word(value.removeprefix("$/"))
+            return self._kept(value) if stays else REDACTED
+        return self._value(value, places, key, is_secret=_is_secret(key))
 
-        `program` is what a list of arguments is for; `is_schema` where `key` names a value that this describes.
-        """
-        if isinstance(value, str | bool | int | float | None):
-            return self._text(value, key) if _is_text(value) else value
-        if key in RAW or key in CONTENTS:
-            return _emptied(value, "")
-        if SETTINGS.search(key) and not is_schema:
-            return [_setting(each) for each in value] if is_array(value) else _emptied(value, "")
-        if _is_secret(key) and not is_schema:
-            return _emptied(value, key, kept=frozenset({"type"}))
+    def _payloads(self, sender: str, message: _Pairs) -> tuple[list[_Place], list[_Place]]:
+        """What describes the params and the result of a message. A method or an id that is given twice makes them unknown."""
+        methods = [value for key, value in message.items if key == "method"]
+        numbers = {_number(value) for key, value in message.items if key == "id"}
+        if methods:
+            method = methods[0] if len(methods) == 1 and _is_text(methods[0]) else ""
+            for number in numbers:
+                awaited = (sender, number)
+                if awaited in self._open:
+                    self._open[awaited] = ""
+                elif len(self._open) < MOST_OPEN:
+                    self._open[awaited] = method if len(numbers) == 1 else ""
+            return self._payload(method, "params", is_request=bool(numbers)), []
+        asker = "agent" if sender == "client" else "client"
+        asked = {self._open.pop((asker, number), "") for number in numbers}
+        return [], self._payload(asked.pop(), "result", is_request=True) if len(asked) == 1 else []
+
+    def _payload(self, method: str, part: str, *, is_request: bool) -> list[_Place]:
+        rows = ((one, one.route(method, is_request=is_request)) for one in self._protocols())
+        named = ((one, getattr(row, part)) for one, row in rows if row is not None)
+        return [_Place({"$ref": f"#/$defs/{name}"}, one.schema, name, "") for one, name in named if name is not None]
+
+    # --- values ---
+
+    def _value(self, value: Any, places: list[_Place], key: str = "", *, is_secret: bool = False) -> Any:
+        """A value that the schemas of `places` describe; without any, nobody knows what it is. `is_secret` below the name of a secret."""
         if isinstance(value, _Pairs):
-            is_tool = is_tool or _is_tool_call(value, key)
-            gone = fields | _contents(value, key, is_tool=is_tool)
-            program = next((one for name, one in value.items if name == "command" and _is_text(one)), "")
-            return _Pairs(
-                [
-                    (
-                        name,
-                        _emptied(one, name, kept=frozenset({"type"}))
-                        if name in gone
-                        else self._value(
-                            one, name, is_tool=is_tool, is_schema=key in SCHEMAS and _is_schema(one), program=program
-                        ),
-                    )
-                    for name, one in value.items
-                ]
-            )
-        if value and all(map(_is_text, value)):
-            value = secret_options.in_words(value, program)
-        named = [False, *(_is_text(each) and _OPTION.fullmatch(each) is not None for each in value)]
-        return [
-            REDACTED if (after or fields) and _is_text(each) else self._value(each, key, fields, is_tool=is_tool)
-            for after, each in zip(named, value, strict=False)
-        ]
+            return self._object(value, places, is_secret=is_secret)
+        if is_array(value):
+            if not places and value and all(isinstance(each, _Number) for each in value):
+                return [_Number("0")] * len(value)  # bytes
+            leaves = [leaf for place in places for leaf in _leaves(place, None) or ()]
+            inner = [leaf._replace(schema=leaf.schema["items"]) for leaf in leaves if "items" in leaf.schema]
+            return [self._value(each, inner, key, is_secret=is_secret) for each in value]
+        if _is_text(value):
+            return self._text(value, places, key)
+        return _Number("0") if is_secret and isinstance(value, _Number) else value
 
-    def _text(self, value: str, key: str) -> str:
-        if key in RAW or key in CONTENTS or _is_secret(key) or SETTINGS.search(key):
-            return REDACTED
-        value = secret_options.in_text(value)
-        for said in _NAMED:
-            value = said.sub(rf"\g<1>{REDACTED}", value)
-        return self._shapes.sub(REDACTED, value)
+    def _object(self, value: _Pairs, places: list[_Place], *, is_secret: bool) -> _Pairs:
+        members = dict(value.items)
+        if len(members) < len(value.items):
+            places = []
+        described = [leaf for place in places for leaf in _leaves(place, members) or ()]
+        taken: dict[str, int] = {}
+        found: list[tuple[str, Any]] = []
+        for key, one in value.items:
+            inner = [
+                _Place(schema, place.root, place.definition, key)
+                for place in described
+                if (schema := _property(place.schema, key)) is not None
+            ]
+            is_declared = any(key in place.schema.get("properties", ()) for place in described)
+            name = key if is_declared else self._name(key)
+            if name != key:
+                taken[name] = taken.get(name, 0) + 1
+                name = name if taken[name] == 1 else f"[redacted {taken[name]}]"
+            found.append(
+                (name, self._value(one, inner, key, is_secret=is_secret or (not is_declared and _is_secret(key))))
+            )
+        return _Pairs(found)
+
+    def _text(self, value: str, places: list[_Place], key: str) -> str:
+        if not places:
+            return value if (key, value) in self._constants() else REDACTED
+        leaves = [leaf for place in places for leaf in _leaves(place, None) or ()]
+        constants = {one for leaf in leaves for one in _values(leaf.schema)}
+        if value in constants:
+            return value
+        free = [leaf for leaf in leaves if "string" in _types(leaf.schema) and not list(_values(leaf.schema))]
+        if constants or any("not" in leaf.schema for leaf in free):
+            stays = self._is_word(value)
+        elif key == "command":
+            program = value.rpartition("/")[2]
+            if not self._is_word(program):
+                return _placeholder(free)
+            return self._kept(program if program == value else f"/{REDACTED}/{program}")
+        else:
+            stays = bool(free) and all(self._is_protocol(value, leaf) for leaf in free)
+        return self._kept(value) if stays else _placeholder(free)
+
+    def _is_protocol(self, value: str, leaf: _Place) -> bool:
+        """Whether a string without constants is an id, a name or an instant by its schema."""
+        names = (leaf.definition, leaf.member)
+        if any(name == "id" or name.endswith(("Id", "ID", "_id")) for name in names):
+            return len(value) <= LONGEST_ID and not any(character.isspace() for character in value)
+        if leaf.schema.get("format") in ("date-time", "date") or leaf.member in ("updatedAt", "lastModified"):
+            return INSTANT.fullmatch(value) is not None
+        return (names in NAMES or leaf.member in WORDS or leaf.definition == "MediaType") and len(value) <= LONGEST_WORD
+
+    def _kept(self, value: str) -> str:
+        return REDACTED if self._secret.search(value) else value
+
+    def _is_word(self, value: str) -> bool:
+        return len(value) <= LONGEST_WORD and WORD.fullmatch(value) is not None and OPAQUE.search(value) is None
+
+    def _name(self, name: str) -> str:
+        """The name of a member that no schema declares."""
+        is_name = (not name or NAME.fullmatch(name) is not None) and OPAQUE.search(name) is None
+        return self._kept(name) if is_name else REDACTED
+
+
+# --- schemas ---------------------------------------------------------------------------------------------------------
+
+
+def _leaves(place: _Place, members: Mapping[str, Any] | None) -> list[_Place] | None:
+    """The schemas without references and combinations that describe a value, `None` if it contradicts one by a constant.
+
+    `members` are those of an object; `None` is a value of another type, of which nothing is ruled out.
+    """
+    return _collect(place, members, frozenset())
+
+
+def _collect(place: _Place, members: Mapping[str, Any] | None, seen: frozenset[str]) -> list[_Place] | None:
+    schema = place.schema
+    if not is_object(schema):
+        return []
+    if members is not None and _is_contradicted(place, members):
+        return None
+    found = [place]
+    reference = schema.get("$ref")
+    if isinstance(reference, str) and reference.startswith("#/$defs/") and reference not in seen:
+        name = reference.removeprefix("#/$defs/")
+        target = _Place(place.root["$defs"].get(name, {}), place.root, name, place.member)
+        inner = _collect(target, members, seen | {reference})
+        if inner is None:
+            return None
+        found += inner
+    for part in schema.get("allOf", ()):
+        inner = _collect(place._replace(schema=part), members, seen)
+        if inner is None:
+            return None
+        found += inner
+    for keyword in ("anyOf", "oneOf"):
+        branches = [place._replace(schema=branch) for branch in schema.get(keyword, ())]
+        possible = [inner for branch in branches if (inner := _collect(branch, members, seen)) is not None]
+        if branches and not possible:
+            found.append(place._replace(schema={"properties": _tags(branches)}))
+        found += [leaf for inner in possible for leaf in inner]
+    return found
+
+
+def _is_contradicted(place: _Place, members: Mapping[str, Any]) -> bool:
+    """Whether a member of an object is none of the constants that a schema gives it."""
+    for name, schema in place.schema.get("properties", {}).items():
+        if _is_text(members.get(name)):
+            leaves = _leaves(_Place(schema, place.root, place.definition, name), None) or []
+            values = {value for leaf in leaves for value in _values(leaf.schema)}
+            is_open = any("string" in _types(leaf.schema) and not list(_values(leaf.schema)) for leaf in leaves)
+            if values and not is_open and members[name] not in values:
+                return True
+    return False
+
+
+def _tags(branches: Iterable[_Place]) -> dict[str, Any]:
+    """The members by which the branches of a union differ, for an object that is none of them."""
+    found: dict[str, set[str]] = {}
+    for branch in branches:
+        for leaf in _leaves(branch, None) or ():
+            for name, schema in leaf.schema.get("properties", {}).items():
+                if is_object(schema) and "const" in schema:
+                    found.setdefault(name, set()).update(_values(schema))
+    return {name: {"enum": sorted(values)} for name, values in found.items()}
+
+
+def _property(schema: Any, key: str) -> Any:
+    """The schema of a member; `None` where it is not described."""
+    declared = schema.get("properties", {})
+    found = declared[key] if key in declared else schema.get("additionalProperties")
+    return found if is_object(found) and found else None
+
+
+def _values(schema: Any) -> Iterator[str]:
+    """The strings that a schema gives as constants."""
+    for value in (schema.get("const"), *schema.get("enum", ())):
+        if isinstance(value, str):
+            yield value
+
+
+def _types(schema: Any) -> Sequence[str]:
+    found = schema.get("type", ())
+    return (found,) if isinstance(found, str) else found
+
+
+def _placeholder(leaves: Sequence[_Place]) -> str:
+    """What stands in the place of a string: what its schema accepts, where that is easy to say."""
+    schemas = [leaf.schema for leaf in leaves]
+    if any(
+        "contentEncoding" in schema or leaf.member in ("data", "blob")
+        for schema, leaf in zip(schemas, leaves, strict=True)
+    ):
+        return ""
+    patterns = [schema["pattern"] for schema in schemas if isinstance(schema.get("pattern"), str)]
+    return next((one for one in PLACEHOLDERS if all(_matches(pattern, one) for pattern in patterns)), REDACTED)
+
+
+@cache
+def _matches(pattern: str, text: str) -> bool:
+    try:
+        return re.search(pattern, text) is not None
+    except re.error:
+        return True
+
+
+def _constants(roots: Iterable[Any]) -> Iterator[tuple[str, str]]:
+    """Each member with the strings that some schema gives it as a constant."""
+    for root in roots:
+        waiting = [root]
+        while waiting:
+            schema = waiting.pop()
+            if is_array(schema):
+                waiting += schema
+            elif is_object(schema):
+                waiting += schema.values()
+                members = schema.get("properties")
+                for name, member in members.items() if is_object(members) else ():
+                    for leaf in _leaves(_Place(member, root, "", name), None) or ():
+                        yield from ((name, value) for value in _values(leaf.schema))
+
+
+# --- texts -----------------------------------------------------------------------------------------------------------
+
+
+_WORDS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 def _is_secret(name: str) -> bool:
     """Whether what has this name is a secret."""
-    return SECRET_KEYS.search(name) is not None and name not in NOT_SECRET
-
-
-def _is_schema(value: Any) -> bool:
-    """Whether a value looks like a schema, which says what a secret is like and holds none."""
-    return isinstance(value, _Pairs) and any(
-        name in ("type", "$ref", "const", "enum", "oneOf", "anyOf") for name, _ in value.items
-    )
-
-
-def _emptied(value: Any, key: str, kept: frozenset[str] = frozenset()) -> Any:
-    """A value without any text, but for that of the members `kept`: their tags."""
-    if isinstance(value, _Pairs):
-        return _Pairs(
-            [(name, one if name in kept and _is_text(one) else _emptied(one, name, kept)) for name, one in value.items]
-        )
-    if is_array(value):
-        return [_emptied(each, key, kept) for each in value]
-    return _without(key) if _is_text(value) else value
-
-
-def _setting(value: Any) -> Any:
-    """An entry of a list of names and values, without its value."""
-    return _emptied(value, "", kept=frozenset({"name", "type"}))
+    words = [word.lower() for word in _WORDS.findall(name)]
+    is_key = any(before in KEY_WORDS and word in ("key", "keys") for before, word in pairwise(words))
+    return is_key or not SECRET_WORDS.isdisjoint(words)
 
 
 def _number(value: Any) -> str:
@@ -242,32 +411,6 @@ def _number(value: Any) -> str:
     if isinstance(value, _Number):
         return f"number {float(value)!r}"
     return f"{type(value).__name__} {value}" if value is None or isinstance(value, str | bool | float) else "no id"
-
-
-def _is_tool_call(value: _Pairs, key: str) -> bool:
-    """Whether an object is a tool call, or an update of one."""
-    return key == "toolCall" or any(
-        name == "sessionUpdate" and _is_text(one) and one.startswith("tool_call") for name, one in value.items
-    )
-
-
-def _contents(value: _Pairs, key: str, *, is_tool: bool) -> frozenset[str]:
-    """The fields of an object whose text is the content of a file, the output of a command, or the value of a secret."""
-    named = {name: one for name, one in value.items if _is_text(one)}
-    is_secret = any(name.lower() in CALLED_BY and _is_text(one) and _is_secret(one) for name, one in value.items)
-    gone = {
-        "blob": True,
-        "text": "uri" in named or key == "patch" or is_tool,
-        "data": named.get("type") in ("image", "audio") or key == "output" or "terminalId" in named,
-        "value": is_secret,
-        "Value": is_secret,
-    }
-    return frozenset(name for name, is_gone in gone.items() if is_gone)
-
-
-def _without(name: str) -> str:
-    """What stands in the place of a text."""
-    return "" if name in BYTES else REDACTED
 
 
 def _is_text(value: object) -> TypeGuard[str]:

@@ -8,38 +8,40 @@ from acp_bindings.v1 import peers
 
 from acp_session.hosted import HostedClient
 from acp_session.permission import Prompt
+from acp_session.text import terminal_text
 
 
 class Terminal(HostedClient):
-    """Shows what the agent does, and asks before it may."""
-
     async def session_update(self, params: v1.SessionNotification, /) -> None:
         match params.update:
             case v1.AgentMessageChunk(content=v1.TextContent(text=text)):
-                print(text)
+                show(text)
             case v1.AgentThoughtChunk(content=v1.TextContent(text=text)):
-                print(f"  ({text})")
+                show(f"  ({text})")
             case v1.ToolCall(title=title):
-                print(f"  [{title}]")
+                show(f"  [{title}]")
             case v1.ToolCallUpdate(tool_call_id=call, status=str(status)):
-                print(f"  [{call}: {status}]")
+                show(f"  [{call}: {status}]")
             case v1.Plan(entries=entries):
-                print(*(f"  - {entry.content}" for entry in entries), sep="\n")
+                show("\n".join(f"  - {entry.content}" for entry in entries))
             case Unknown() as update:
-                print(f"  [something new: {update.tag}]")
+                show(f"  [something new: {update.tag}]")
             case _:
                 pass
 
 
+def show(text: str) -> None:
+    print(terminal_text(text))  # an agent's escape sequences are shown, and not obeyed
+
+
 async def permission(prompt: Prompt) -> str | None:
-    print(f"  {prompt.title}", *(f"{number}: {option.name}" for number, option in enumerate(prompt.options, 1)))
+    show(" ".join((f"  {prompt.title}", *(f"{n}: {option.name}" for n, option in enumerate(prompt.options, 1)))))
     return prompt.numbered(await line("  number, or nothing: "))
 
 
 async def line(question: str) -> str:
     print(question, end="", flush=True)
-    typed: str = await asyncio.to_thread(sys.stdin.readline)
-    return typed.strip()
+    return str(await asyncio.to_thread(sys.stdin.readline)).strip()
 
 
 async def main(directory: str, *command: str) -> None:
@@ -49,9 +51,9 @@ async def main(directory: str, *command: str) -> None:
         session = await client.host.new(directory)
         while wish := await line("> "):
             try:
-                print(f"  {(await client.host.prompt(session.id, wish)).stop_reason}")
+                show(f"  {(await client.host.prompt(session.id, wish)).stop_reason}")
             except Failed as failed:
-                print(failed)
+                show(str(failed))
 
 
 if __name__ == "__main__":

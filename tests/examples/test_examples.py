@@ -98,6 +98,40 @@ def test_the_client_and_the_agent_work_on_a_file(bindings: Path, tmp_path: Path,
     assert (tmp_path / "note.txt").exists() is (answer == "1")
 
 
+HOSTILE: Final = """
+import asyncio
+from acp_bindings import v1
+from acp_bindings.v1 import peers
+from acp_session.hosted import HostedAgent
+from acp_session.turn import Turn
+
+class Agent(HostedAgent):
+    async def turn(self, turn: Turn) -> v1.StopReason:
+        await turn.say("\\x1b[2J\\x9b1Ahidden")
+        async with turn.tool("\\x1b]0;title\\x07tool"):
+            pass
+        return "end_turn"
+
+asyncio.run(peers.run_agent(Agent()))
+"""
+
+
+def test_the_client_shows_escape_sequences_of_an_agent_and_obeys_none(bindings: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*program("client"), str(tmp_path), sys.executable, "-c", HOSTILE],
+        env=environment(bindings),
+        input="go\n\n",
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "\\x1b[2J\\x9b1Ahidden" in done.stdout
+    assert "\\x1b]0;title\\x07tool" in done.stdout
+    assert all(character.isprintable() or character == "\n" for character in done.stdout)
+
+
 def sdk_program(sdk: str, side: str, folder: Path) -> tuple[list[str], str]:
     """The command of an example on an SDK, and where Python finds what it needs."""
     try:

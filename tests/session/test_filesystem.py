@@ -14,7 +14,9 @@ import subprocess
 import sys
 import threading
 import time
+import unicodedata
 from collections.abc import Awaitable, Callable, Iterator
+from itertools import permutations
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,7 +30,7 @@ from acp_session.containment import Refused, bind, guarantees
 from acp_session.errors import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND, REFUSED, RequestError
 from acp_session.filesystem import DEFAULT_LIMIT, FileEvent, FilePolicy, FileSystem
 from acp_session.sensitive import SECRETS, is_denied
-from acp_session.text import lines, lines_of
+from acp_session.text import lines, lines_of, terminal_text
 from acp_session.versioning import GitStage
 from acp_session.workers import Workers
 from acp_session.workspace import RootSet, scope
@@ -505,6 +507,61 @@ def test_files_that_other_programs_run_are_read_and_not_written(tmp_path: Path, 
         "mise.md",
     ):
         client.write(f"app/{ordinary}", "new")
+
+
+REPOSITORY = ("HEAD", "config", "objects/keep", "refs/keep")
+
+
+@pytest.mark.parametrize("folder", ["app", "app/docs", "app/a/b"])
+@pytest.mark.parametrize("names", [*permutations(REPOSITORY), *permutations(("HEAD", "commondir", "config"))])
+def test_no_order_of_writes_makes_a_folder_a_repository(tmp_path: Path, folder: str, names: tuple[str, ...]) -> None:
+    """git runs what the settings of a repository say, and takes any folder for one that looks like it."""
+    client = Client(tmp_path)
+    refused: list[str] = []
+    errors: list[RequestError] = []
+    for name in names:
+        try:
+            client.write(f"{folder}/{name}", "x\n")
+        except RequestError as error:
+            refused.append(name)
+            errors.append(error)
+    assert all(error.code == REFUSED and "repository" in error.message for error in errors)
+    last = max((name for name in names if name != "config"), key=names.index)
+    assert refused[0] == last
+    assert set(refused) <= {last, "config"}
+    assert not (tmp_path / folder / last).exists()
+    assert not (tmp_path / folder / last).parent.exists() or last in ("HEAD", "commondir")
+
+
+def test_what_git_runs_is_not_written_into_a_bare_repository(tmp_path: Path, make: Make) -> None:
+    client = Client(tmp_path)
+    for name in ("HEAD", "objects/a", "refs/a", "config"):
+        make(f"app/copy.git/{name}")
+    for name in ("config", "hooks/post-checkout", "HEAD", "refs/b", "Config", "config.worktree"):
+        assert refusal(client.write, f"app/copy.git/{name}", "new").code == REFUSED
+    assert refusal(client.write, "app/copy.git/objects/../config", "new").code == REFUSED
+    client.write("app/copy/config", "new")
+    Client(tmp_path, FilePolicy(denied_for_writing=())).write("app/copy.git/config", "new")
+
+
+def test_a_part_of_a_repository_alone_is_written(tmp_path: Path) -> None:
+    client = Client(tmp_path)
+    for name in ("one/config", "two/HEAD", "three/objects/a.txt", "four/refs/a.txt", "three/refs/b", "five/hooks/x.ts"):
+        client.write(f"app/{name}", "new")
+        client.write(f"app/{name}", "newer")
+
+
+def test_no_two_writes_at_once_make_a_folder_a_repository(tmp_path: Path) -> None:
+    client = Client(tmp_path)
+
+    async def write_all(folder: str) -> None:
+        writes = (client.files.write_text_file(client.writing(f"app/{folder}/{name}", "x")) for name in REPOSITORY)
+        await asyncio.gather(*writes, return_exceptions=True)
+
+    for number in range(30):
+        client.run(write_all(str(number)))
+        folder = tmp_path / "app" / str(number)
+        assert not all((folder / name).exists() for name in ("HEAD", "objects", "refs"))
 
 
 @example("0:.env")
@@ -1074,8 +1131,8 @@ def test_git_stages_what_was_written_whatever_its_name(tmp_path: Path) -> None:
 @pytest.mark.skipif(
     subprocess.run(["which", "git"], capture_output=True).returncode != 0, reason="git is not installed"
 )
-def test_a_repository_that_an_agent_lays_out_runs_nothing(tmp_path: Path) -> None:
-    client = Client(tmp_path, stage=GitStage())
+def test_staging_runs_nothing_of_a_repository_that_an_agent_lays_out(tmp_path: Path) -> None:
+    client = Client(tmp_path, FilePolicy(denied_for_writing=()), stage=GitStage())
     evil = f"touch {tmp_path}/owned"
     core = f'[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = {tmp_path}/app/bait\n\tfsmonitor = "{evil}"\n'
     config = f'{core}[filter "x"]\n\tclean = "{evil}; cat"\n'
@@ -1189,3 +1246,18 @@ def test_any_function_can_stage(tmp_path: Path) -> None:
     (tmp_path / "app" / "link").symlink_to(".")
     Client(tmp_path, stage=handler).write("app/link/a.txt", "new")
     assert seen == [f"{tmp_path}/app/a.txt"]
+
+
+@given(st.text())
+def test_text_for_a_terminal_is_shown_and_not_obeyed(text: str) -> None:
+    shown = terminal_text(text)
+    assert all(
+        character in "\n\t\u200c\u200d" or not unicodedata.category(character).startswith(("Cc", "Cf", "Cs"))
+        for character in shown
+    )
+    assert terminal_text(shown) == shown
+
+
+def test_emoji_accents_and_indentation_come_to_a_terminal_as_they_are() -> None:
+    for text in ("\tnaïve café — 東京\n", "👩\u200d💻 🏳️\u200d🌈", "क्\u200dष", "a\u00a0b"):
+        assert terminal_text(text) == text

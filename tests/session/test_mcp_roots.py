@@ -368,7 +368,7 @@ def test_without_the_bindings_the_extra_is_named() -> None:
         text=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(PATHS)},
     )
-    assert "install 'acp-session[mcp]'" in run.stderr
+    assert "install 'mcp-bindings', in a clone from generated/python/mcp-bindings" in run.stderr
 
 
 # --- against the package `mcp` ---------------------------------------------------------------------------------------

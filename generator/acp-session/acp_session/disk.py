@@ -9,8 +9,9 @@ import errno
 import os
 import secrets
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
+from threading import Lock
 from typing import Final, TypeVar
 
 from . import text
@@ -18,6 +19,7 @@ from .atomic import Old, Target, abandon, overwrite, prepare, read_at_most, reco
 from .containment import Place, Refused, Root, bind, guarantees, open_folder, open_regular, reach
 from .errors import RequestError, failed, not_found, refused
 from .policy import FilePolicy
+from .sensitive import belongs_to_repository, is_denied, may_belong_to_repository
 from .store import Access, Lines, Scoped
 from .workers import Busy, Workers
 from .workspace import RootSet
@@ -25,6 +27,7 @@ from .workspace import RootSet
 T = TypeVar("T")
 
 _TRIES: Final = 4
+_REPOSITORY: Final = Lock()
 
 
 class Disk:
@@ -196,10 +199,16 @@ def _write(
             abandon(target)
             raise
         try:
-            if policy.in_place == "when-needed" and target.is_fixed:
-                overwrite(target, new, durable=policy.durable, check=check)
-            else:
-                replace(target, new, durable=policy.durable, check=check)
+            with _repository_guard(place, policy) as require_no_repository:
+
+                def check_all() -> None:
+                    require_no_repository()
+                    check()
+
+                if policy.in_place == "when-needed" and target.is_fixed:
+                    overwrite(target, new, durable=policy.durable, check=check_all)
+                else:
+                    replace(target, new, durable=policy.durable, check=check_all)
         except FileNotFoundError:
             if tries_left == 1:
                 raise
@@ -275,6 +284,20 @@ def _require_allowed(place: Place, policy: FilePolicy, *, writing: bool) -> None
     objection = policy.objection(place, writing=writing)
     if objection is not None:
         raise Refused(place.path, objection)
+    if writing:
+        _require_no_repository(place, policy)
+
+
+@contextmanager
+def _repository_guard(place: Place, policy: FilePolicy) -> Generator[Callable[[], None], None, None]:
+    """The check that a write must pass last. Writes that could complete a repository wait for one another, so that no two do together."""
+    with _REPOSITORY if may_belong_to_repository(place.parts) else nullcontext():
+        yield lambda: _require_no_repository(place, policy)
+
+
+def _require_no_repository(place: Place, policy: FilePolicy) -> None:
+    if is_denied((".git",), policy.denied_for_writing) and belongs_to_repository(place.root.real, place.parts):
+        raise Refused(place.path, "git takes its folder for a repository then, and runs what the settings there say")
 
 
 def _mapped(path: str, work: Callable[[], T]) -> T:

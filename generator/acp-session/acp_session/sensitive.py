@@ -6,6 +6,7 @@ do, with the usual names of keys and credentials added.
 
 from __future__ import annotations
 
+import os
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -134,6 +135,33 @@ def is_denied(parts: Sequence[str], patterns: Iterable[str]) -> bool:
         for row in rows
         for start in range(len(names) - len(row) + 1)
     )
+
+
+_IN_REPOSITORY: Final = frozenset({"head", "objects", "refs", "commondir", "config", "config.worktree", "hooks"})
+"""What git needs to take any folder for a repository, and what it then runs or takes commands from."""
+
+
+def may_belong_to_repository(parts: Sequence[str]) -> bool:
+    """Whether a path below its root has a name that stands in every git repository."""
+    return any(folded(name) in _IN_REPOSITORY for name in parts)
+
+
+def belongs_to_repository(root: str, parts: Sequence[str]) -> bool:
+    """Whether a path lies in a folder that git takes for a repository, or would once something is at that path.
+
+    No such folder needs the name `.git`: one with `HEAD`, `objects` and `refs` is a repository, or one with `HEAD` and `commondir`. Source:
+    git's gitrepository-layout(5).
+    """
+    for index, name in enumerate(map(folded, parts)):
+        if name in _IN_REPOSITORY:
+            folder = os.path.join(root, *parts[:index])  # noqa: PTH118
+            has = {
+                other: name == other.casefold() or os.path.lexists(os.path.join(folder, other))  # noqa: PTH118
+                for other in ("HEAD", "objects", "refs", "commondir")
+            }
+            if has["HEAD"] and (has["commondir"] or (has["objects"] and has["refs"])):
+                return True
+    return False
 
 
 def folded(name: str) -> str:

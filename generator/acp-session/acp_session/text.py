@@ -1,4 +1,4 @@
-"""Text files as bytes and back: which encoding, which line ends, and whether it is text at all.
+"""Text files as bytes and back, and text for a terminal.
 
 Source: the file-system page, section "Binary File Detection". A byte order mark decides first, then UTF-8, then the encoding that the
 user has named for everything else, if any. Nothing is guessed.
@@ -7,6 +7,7 @@ user has named for everything else, if any. Nothing is guessed.
 from __future__ import annotations
 
 import codecs
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -34,6 +35,24 @@ class Form:
     encoding: str = "utf-8"
     mark: bytes = b""
     line_end: LineEnd | None = None
+
+
+_ALLOWED: Final = frozenset("\n\t\u200c\u200d")
+_HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+
+
+def terminal_text(text: str) -> str:
+    r"""Replace what a terminal obeys, and what hides or reorders other characters, by visible escapes.
+
+    Line feeds, tabs and the joiners of emoji and scripts stay; a carriage return before a line feed goes.
+
+    >>> terminal_text("a\x1b[2Kb\u202e.\r\nc\x9b1A")
+    'a\\x1b[2Kb\\u202e.\nc\\x9b1A'
+    """
+    return "".join(
+        repr(character)[1:-1] if character not in _ALLOWED and unicodedata.category(character) in _HIDDEN else character
+        for character in text.replace("\r\n", "\n")
+    )
 
 
 def decoded(raw: bytes, fallback: str | None = None) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,8 +19,9 @@ from acpgen.cli.shared_options import Ref, chosen_format, protocol_names, refere
 from acpgen.errors import Faults, visible
 
 if TYPE_CHECKING:
+    from acp_bindings.runtime.strict import Strict
+
     from acp_session.monitor import Breach, Folding, Monitor
-    from acpgen.redaction import Redactor
 
 
 def tap(
@@ -35,8 +37,8 @@ def tap(
         bool,
         typer.Option(
             "--redact",
-            help="Leave out of the recording: secrets (values of env and headers, tokens, keys), and the contents of files, tool calls "
-            "and commands.",
+            help="Leave out of the recording every string that the schema does not make protocol: ids, kinds, methods and names stay; "
+            "text, paths, contents of files, values of variables and whatever stands in extensions go.",
         ),
     ] = False,
     redact_pattern: Annotated[
@@ -99,6 +101,7 @@ def tap(
     """
     from acpgen import judge, recording
     from acpgen import tap as work
+    from acpgen.redaction import Redactor
     from acpgen.tape import MOST_FILES, Tape
     from acpgen.validate import breach_as_json
 
@@ -109,7 +112,7 @@ def tap(
     if max_size is None and max_files is not None:
         raise typer.BadParameter("--max-files needs --max-size BYTES: without it, a recording is one file")
     most = _bytes(max_size) if max_size is not None else None
-    keeps = _redactor(redact_pattern or ()) if redact or redact_pattern else None
+    _require_expressions(redact_pattern or ())
     code = 2
     with faults_end_with_2(), contextlib.ExitStack() as stack:
         references = references_of(ref)
@@ -141,8 +144,23 @@ def tap(
                 out.write(f"{line}\n".encode(errors="backslashreplace"))
                 out.flush()
 
+        loading = Lock()  # the monitor and the recorder, each in its thread, need the same validators
+
+        @cache
+        def load_versions() -> list[Strict]:
+            return judge.versions(protocol or (), references)
+
+        def versions() -> list[Strict]:
+            with loading:
+                return load_versions()
+
         def make() -> Monitor:
-            return judge.monitor(judge.versions(protocol or (), references), fixed=bool(protocol))
+            return judge.monitor(versions(), fixed=bool(protocol))
+
+        def redactable() -> list[Strict]:
+            with contextlib.suppress(Faults):  # the monitor tells of them; without a schema, every string goes
+                return versions()
+            return []
 
         @cache
         def sides() -> tuple[str, str]:
@@ -151,8 +169,8 @@ def tap(
                     return judge.strict(judge.find(protocol[0], references)).contract.peers
             return work.ACP_SIDES
 
-        redacted = keeps.line if keeps is not None else work.whole
-        code = work.tap(command, make, fold, say, tape, sides=sides, grace=grace, redact=redacted)
+        redact_line = Redactor(redact_pattern or (), redactable).line if redact or redact_pattern else work.whole
+        code = work.tap(command, make, fold, say, tape, sides=sides, grace=grace, redact=redact_line)
         for breach, count in folding().rest():
             tell(replace(breach, count=count))
         if tape is not None and tape.told:
@@ -168,15 +186,12 @@ def _bytes(text: str) -> int:
     return int(found[1]) * {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}[found[2]]
 
 
-def _redactor(patterns: Sequence[str]) -> Redactor:
-    from acpgen.redaction import Redactor
-
+def _require_expressions(patterns: Sequence[str]) -> None:
     for pattern in patterns:
         try:
             re.compile(pattern)
         except re.error as error:
             raise typer.BadParameter(f"{visible(pattern)!r} is not a regular expression of Python: {error}") from None
-    return Redactor(patterns)
 
 
 def probe(

@@ -1,4 +1,4 @@
-"""The pages of requirements: every rule of the documents that a project implements, and what enforces it."""
+"""The pages of requirements: every rule of the documents that a project follows, and what enforces it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,9 @@ def pages(table: Table, versions: Sequence[Version], rules: Mapping[str, str]) -
         for key, title in WAYS.items()
     ]
     kinds = [_Kind(names, [view for view in views if view.document.protocols == names]) for names in _kinds(table)]
-    files = {PAGE: docs.lay_out("requirements", documents=views, kinds=kinds, ways=ways, count=len(table.rules))}
+    enforced = sum(rule.ways != ("documentation",) for rule in table.rules)
+    figures = {"count": len(table.rules), "enforced": enforced}
+    files = {PAGE: docs.lay_out("requirements", documents=views, kinds=kinds, ways=ways, **figures)}
     files |= {view.page: docs.lay_out("requirements-of", path=view.page, view=view) for view in views}
     return files
 
