@@ -25,6 +25,10 @@ class Gates:
         }
         self._said: dict[str, Any] = {}
 
+    def said(self, side: str) -> Any:
+        """What a side said in its part of `initialize`, as JSON; `None` before."""
+        return self._said.get(side)
+
     def advertised(self, capability: str) -> bool | None:
         """Whether a capability, such as `agent:agentCapabilities.loadSession`, was advertised; `None` while its side has said nothing."""
         side, _, path = capability.partition(":")
