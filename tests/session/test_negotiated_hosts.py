@@ -119,6 +119,52 @@ def test_a_host_opens_sessions_once_the_version_is_negotiated(agent: str, client
     assert len(scene.one.hello) + len(scene.two.hello) == 1
 
 
+@pytest.mark.parametrize("agent", ["1", "2"])
+@pytest.mark.parametrize("client", ["1", "2"])
+def test_after_a_prompt_that_took_too_long_the_next_is_possible_in_every_pair_of_versions(
+    agent: str, client: str
+) -> None:
+    scene = Scene(agent, client)
+    begun: list[str] = []
+
+    async def slow(turn: Any) -> Any:
+        begun.append(turn.text)
+        if turn.text != "next":
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                await asyncio.sleep(0.02)  # it takes its time to stop
+                raise
+        return "end_turn"
+
+    async def work() -> None:
+        async with scene.met() as agreed:
+            host: Any = (scene.client2 if client == "2" else scene.client1).host
+            session = await host.new("/")
+            send = host.turn if client == "2" else host.prompt
+            for number in range(2):
+                turn = asyncio.ensure_future(send(session.id, "first"))
+                while len(begun) == number:
+                    await asyncio.sleep(0)
+                turn.cancel()
+                await asyncio.wait([turn])
+                assert turn.cancelled()
+            assert (await send(session.id, "next")).stop_reason == "end_turn"
+            if client == "1":  # taken back by `$/cancel_request` alone
+                text: list[v1.ContentBlock] = [v1.TextContent(text="first")]
+                asking = agreed.agent.session_prompt(v1.PromptRequest(session_id=session.id, prompt=text))
+                turn = asyncio.ensure_future(asking)
+                while len(begun) == 3:
+                    await asyncio.sleep(0)
+                turn.cancel()
+                await asyncio.wait([turn])
+                assert (await send(session.id, "next")).stop_reason == "end_turn"
+
+    scene.one.turn = scene.two.turn = slow  # type: ignore[method-assign]
+    asyncio.run(work())
+    assert scene.breaches == []
+
+
 def test_what_a_request_does_not_say_is_advertised_by_the_host() -> None:
     async def told(scene: Scene) -> Any:
         async with scene.met():

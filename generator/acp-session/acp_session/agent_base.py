@@ -28,12 +28,12 @@ ENDED: Final = ("completed", "failed", "cancelled")
 @dataclass(slots=True, eq=False)
 class HeldSession:
     """A session: its roots while it is open, and what was sent of it. `state` is the agent's own, and a fork gets a deep copy of it;
-    `bound`, `turn`, `touched` (the tool calls of the turn) and `notify` are the host's; `calls` counts the tool calls.
+    `bound`, `turn`, `turn_calls` (the tool calls of the turn) and `notify` are the host's; `calls` counts the tool calls.
     """
 
     id: str
     scope: Scope
-    copied: ClassVar[tuple[str, ...]] = ("history", "title", "state", "options", "calls")
+    fork_fields: ClassVar[tuple[str, ...]] = ("history", "title", "state", "options", "calls")
     title: str | None = None
     updated_at: str = ""
     state: Any = None
@@ -42,7 +42,7 @@ class HeldSession:
     calls: int = 0
     bound: RootSet | None = None
     turn: asyncio.Task[Any] | None = None
-    touched: set[str] = field(default_factory=set[str])
+    turn_calls: set[str] = field(default_factory=set[str])
     notify: Notify = lambda method, params: None
 
     @property
@@ -62,11 +62,11 @@ class HeldSession:
         self.history.append(update)
         call = getattr(update, "tool_call_id", None)
         if call is not None:
-            self.touched.add(call)
+            self.turn_calls.add(call)
         del self.history[: max(0, len(self.history) - MOST_HISTORY)]
         self.updated_at = datetime.now(UTC).isoformat()
 
-    def ending(self, call: str, *, is_failed: bool) -> Any:
+    def end_update(self, call: str, *, is_failed: bool) -> Any:
         """The update that says that a tool call ended with its turn, which failed or was cancelled."""
         raise NotImplementedError
 
@@ -77,7 +77,9 @@ class HeldSession:
             call, status = getattr(update, "tool_call_id", None), getattr(update, "status", None)
             if call is not None and call in calls:
                 statuses[call] = status if isinstance(status, str) else statuses.get(call)
-        updates = [self.ending(call, is_failed=is_failed) for call, status in statuses.items() if status not in ENDED]
+        updates = [
+            self.end_update(call, is_failed=is_failed) for call, status in statuses.items() if status not in ENDED
+        ]
         for update in updates:
             self.keep(update)
         return updates
@@ -123,7 +125,7 @@ class AgentSessions(Generic[S]):
         session.updated_at = datetime.now(UTC).isoformat()
         if source is not None:
             try:
-                for name, value in deepcopy({name: getattr(source, name) for name in source.copied}).items():
+                for name, value in deepcopy({name: getattr(source, name) for name in source.fork_fields}).items():
                     setattr(session, name, value)
                 session.end_calls({getattr(one, "tool_call_id", "") for one in session.history})
             except BaseException:

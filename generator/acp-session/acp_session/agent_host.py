@@ -120,12 +120,12 @@ class AgentHost(AgentSessions[Session]):
         while session.turn is not None:
             if not session.is_stopped and not session.turn.cancelling():
                 raise invalid_params("the session is in a turn", pointer="/sessionId")
-            await session.over.wait()
+            await session.turn_end.wait()
         session.roots  # noqa: B018 - raises where it is not open
         if session.cancellations != cancellations:
             return v1.PromptResponse(stop_reason="cancelled")
         turn = Turn(session, tuple(request.prompt), self._call)
-        session.is_stopped, session.touched, session.over = False, set(), asyncio.Event()
+        session.is_stopped, session.turn_calls, session.turn_end = False, set(), asyncio.Event()
         session.hear(request.prompt)
         session.turn = work = asyncio.ensure_future(_run(run, turn))
         try:
@@ -133,12 +133,12 @@ class AgentHost(AgentSessions[Session]):
                 await settled(work)
             finally:
                 if session.is_stopped or work.cancelling() or work.cancelled() or work.exception() is not None:
-                    for update in session.end_calls(session.touched):
+                    for update in session.end_calls(session.turn_calls):
                         with suppress(ConnectionError):  # nobody listens any more
                             await session.send(update)
         finally:
             session.turn, session.said = None, []
-            session.over.set()
+            session.turn_end.set()
         # a turn that ended by itself is cancelled too, where it was cancelled before anybody was told of its end
         if work.cancelling() or session.is_stopped:
             return v1.PromptResponse(stop_reason="cancelled")

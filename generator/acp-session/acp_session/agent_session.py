@@ -17,12 +17,12 @@ from .hooks import awaited
 @dataclass(slots=True, eq=False)
 class Session(HeldSession):
     """A session of v1. Beside what `HeldSession` says, these are the host's: `is_stopped`, whether the turn was cancelled, `said`, what the
-    user said in it, `over`, set when it has been answered, and `cancellations`, how often the client has cancelled.
+    user said in it, `turn_end`, set when it has been answered, and `cancellations`, how often the client has cancelled.
     """
 
-    copied: ClassVar[tuple[str, ...]] = (*HeldSession.copied, "modes")
+    fork_fields: ClassVar[tuple[str, ...]] = (*HeldSession.fork_fields, "modes")
     is_stopped: bool = False
-    over: asyncio.Event = field(default_factory=asyncio.Event)
+    turn_end: asyncio.Event = field(default_factory=asyncio.Event)
     cancellations: int = 0
     said: list[v1.UserMessageChunk] = field(default_factory=list[v1.UserMessageChunk])
     modes: v1.SessionModeState | None = None
@@ -47,7 +47,7 @@ class Session(HeldSession):
         for chunk in self.said:
             self.keep(chunk)
 
-    def ending(self, call: str, *, is_failed: bool) -> v1.ToolCallUpdate:  # noqa: ARG002 - v1 has one status for both
+    def end_update(self, call: str, *, is_failed: bool) -> v1.ToolCallUpdate:  # noqa: ARG002 - v1 has one status for both
         """See `HeldSession`."""
         return v1.ToolCallUpdate(tool_call_id=call, status="failed")
 

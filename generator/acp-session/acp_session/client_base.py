@@ -30,7 +30,7 @@ Elicit: TypeAlias = "Callable[[Any], Awaitable[Any] | Any]"
 Waiting: TypeAlias = "Callable[[object], Sent | None]"
 """The request of ours of an id, while it waits for its answer: `Connection.sent`."""
 
-Negotiated: TypeAlias = "Callable[[], Any]"
+InitializeResult: TypeAlias = "Callable[[], Any]"
 """What the agent answered to an `initialize` that the host did not send; `None` where it did not answer any."""
 
 MOST_PAGES: Final = 1000
@@ -96,10 +96,10 @@ class ClientSessions(Generic[K]):
         elicit: Elicit | None,
         modes: Collection[str],
         waiting: Waiting | None,
-        served: Collection[str],
+        overrides: Collection[str],
     ) -> None:
-        self._elicit, self._waiting, self._served = elicit, waiting, frozenset(served)
-        is_asked = elicit is not None or "elicitation/create" in self._served
+        self._elicit, self._waiting, self._overrides = elicit, waiting, frozenset(overrides)
+        is_asked = elicit is not None or "elicitation/create" in self._overrides
         self._modes: frozenset[str] = frozenset(modes if is_asked else ())
         self._call = call
         self._notify = notify
@@ -113,7 +113,7 @@ class ClientSessions(Generic[K]):
 
     # --- what the versions differ in
 
-    def _require_uninitialized(self, agent: object) -> None:
+    def _refuse_second_initialize(self, agent: object) -> None:
         """Raise `RequestError` -32602 where `initialize` was answered already."""
         if agent is not None:
             raise invalid_params("the connection is initialized already; open sessions, and do not call 'initialize'")
@@ -274,7 +274,7 @@ class ClientSessions(Generic[K]):
             await follower.follow(None)
 
 
-def is_looked_at(task: asyncio.Task[Any]) -> None:
+def retrieve_exception(task: asyncio.Task[Any]) -> None:
     """Look at how a task has ended, so that nobody complains where nobody waits for it any more."""
     if not task.cancelled():
         task.exception()

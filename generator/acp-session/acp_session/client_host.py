@@ -26,12 +26,12 @@ from .client_base import (
     Call,
     ClientSessions,
     Elicit,
-    Negotiated,
+    InitializeResult,
     Notify,
     OpenSession,
     Waiting,
     every_page,
-    is_looked_at,
+    retrieve_exception,
 )
 from .errors import METHOD_NOT_FOUND, RequestError, invalid_params, refused
 from .filesystem import Buffer, Changed, FileEvent, FilePolicy, FileSystem, Stage
@@ -58,9 +58,9 @@ class ClientHost(ClientSessions[Transcript]):
     `granted`: the directories that the user lets agents use. `files` and `terminals`: the policies; `None` offers none of them.
     `permission` is asked what an agent may do, `elicit` for input in the `modes` that are offered, `approve` before each write and
     command that is carried out; the other hooks are those of `FileSystem` and `Terminals`. `waiting` says which requests wait for their
-    answers, so that a question that names another is refused. `negotiated` gives what the agent answered to an `initialize` that the host
-    did not send. `served` are methods that something else than this host answers; they are advertised, too. `store` keeps the files
-    elsewhere than on this machine's disk.
+    answers, so that a question that names another is refused. `initialize_result` gives what the agent answered to an `initialize` that
+    the host did not send. `overrides` are methods that something else than this host answers; they are advertised, too. `store` keeps the
+    files elsewhere than on this machine's disk.
     """
 
     def __init__(
@@ -76,8 +76,8 @@ class ClientHost(ClientSessions[Transcript]):
         elicit: Elicit | None = None,
         modes: Collection[str] = ("form",),
         waiting: Waiting | None = None,
-        negotiated: Negotiated = lambda: None,
-        served: Collection[str] = (),
+        initialize_result: InitializeResult = lambda: None,
+        overrides: Collection[str] = (),
         approve: Approve | None = None,
         buffer: Buffer | None = None,
         changed: Changed | None = None,
@@ -85,7 +85,7 @@ class ClientHost(ClientSessions[Transcript]):
         show: Show = lambda session_id, terminal_id, text: None,
         audit: Audit = lambda event: None,
     ) -> None:
-        super().__init__(call, notify, Transcript, granted, elicit, modes, waiting, served)
+        super().__init__(call, notify, Transcript, granted, elicit, modes, waiting, overrides)
         self._ask = permission
         self._approve = approve
         asked = None if approve is None else self._approved
@@ -100,7 +100,7 @@ class ClientHost(ClientSessions[Transcript]):
             None if terminals is None else Terminals(self, terminals, approve=asked, notify=audit, show=show)
         )
         self._agent: v1.InitializeResponse | None = None
-        self._negotiated = negotiated
+        self._initialize_result = initialize_result
 
     # --- what both sides can do
 
@@ -108,7 +108,7 @@ class ClientHost(ClientSessions[Transcript]):
     def agent(self) -> v1.InitializeResponse | None:
         """What the agent answered to `initialize`; `None` before."""
         if self._agent is None:
-            found: v1.InitializeResponse | None = self._negotiated()
+            found: v1.InitializeResponse | None = self._initialize_result()
             if found is not None and found.protocol_version == 1:
                 self._agent = found
         return self._agent
@@ -117,10 +117,10 @@ class ClientHost(ClientSessions[Transcript]):
         """What to advertise: what is configured and can be kept here, and no more. `more` are further fields."""
         own = v1.FileSystemCapabilities() if self.files is None else self.files.capabilities()
         fs = v1.FileSystemCapabilities(
-            read_text_file=own.read_text_file or "fs/read_text_file" in self._served,
-            write_text_file=own.write_text_file or "fs/write_text_file" in self._served,
+            read_text_file=own.read_text_file or "fs/read_text_file" in self._overrides,
+            write_text_file=own.write_text_file or "fs/write_text_file" in self._overrides,
         )
-        terminal = (self.terminals is not None and self.terminals.is_offered) or self._served >= _TERMINAL
+        terminal = (self.terminals is not None and self.terminals.is_offered) or self._overrides >= _TERMINAL
         if self._modes:
             form = v1.ElicitationFormCapabilities() if "form" in self._modes else None
             url = v1.ElicitationUrlCapabilities() if "url" in self._modes else None
@@ -131,7 +131,7 @@ class ClientHost(ClientSessions[Transcript]):
         """Send `initialize`, and note what the agent can do. `more` are further client capabilities. Raises `RequestError` where the
         agent speaks another version, and where the connection is initialized already, as by `negotiation`.
         """
-        self._require_uninitialized(self.agent)
+        self._refuse_second_initialize(self.agent)
         request = v1.InitializeRequest(
             protocol_version=1, client_capabilities=self.capabilities(**more), client_info=info
         )
@@ -256,7 +256,7 @@ class ClientHost(ClientSessions[Transcript]):
         session.is_in_turn = True
         session.stopped.clear()
         session.turn = turn = asyncio.ensure_future(self._turn(session, request))
-        turn.add_done_callback(is_looked_at)
+        turn.add_done_callback(retrieve_exception)
         try:
             await asyncio.wait([turn])
             return turn.result()

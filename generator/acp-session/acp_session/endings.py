@@ -14,7 +14,7 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from .client_base import is_looked_at
+from .client_base import retrieve_exception
 
 E = TypeVar("E")
 
@@ -42,13 +42,13 @@ class Turns(Generic[E]):
         self._heard: list[str] = []
         self._rested: E | None = None
 
-    async def end_of(self, accepted: Coroutine[Any, Any, str]) -> E:
+    async def wait_for_end(self, accepted: Coroutine[Any, Any, str]) -> E:
         """How the work on a prompt has ended. `accepted` sends it, and returns the id of its message. Whoever is cancelled here leaves the
         prompt as it is: tell the agent.
         """
         turn = self.begin()
-        work = asyncio.ensure_future(self._followed(turn, accepted))
-        work.add_done_callback(is_looked_at)
+        work = asyncio.ensure_future(self._follow(turn, accepted))
+        work.add_done_callback(retrieve_exception)
         try:
             await asyncio.wait([work])
         except asyncio.CancelledError:
@@ -56,7 +56,7 @@ class Turns(Generic[E]):
             raise
         return work.result()
 
-    async def _followed(self, turn: Turn[E], accepted: Coroutine[Any, Any, str]) -> E:
+    async def _follow(self, turn: Turn[E], accepted: Coroutine[Any, Any, str]) -> E:
         try:
             self.accept(turn, await accepted)
             return await turn.ended

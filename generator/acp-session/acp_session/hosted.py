@@ -58,14 +58,14 @@ class Answering(Connected):
             raise Refused(answer.error.code, answer.error.message, answer.error.data)
         return answer.result
 
-    def _overridden(self, base: type[Side]) -> frozenset[str]:
+    def _find_overrides(self, base: type[Side]) -> frozenset[str]:
         """The methods that a subclass of `base` answers itself."""
         names = self.requests.items()
         return frozenset(method for method, name in names if getattr(type(self), name) is not getattr(base, name))
 
-    def _opening(self) -> Any:
+    def _agent_opening(self) -> Any:
         """What the agent answered to `initialize`, as JSON; `None` before."""
-        return None if self._connection is None else self._connection.gates.said(self.other)
+        return None if self._connection is None else self._connection.gates.opening(self.other)
 
     async def heed(self, method: str, params: Any) -> None:
         """Give a notification to the host, then to the method's own coroutine."""
@@ -143,13 +143,13 @@ class HostedClient(Answering, peers.Client):
     """
 
     def __init__(self, **options: Any) -> None:
-        options.setdefault("served", self._overridden(HostedClient))
+        options.setdefault("overrides", self._find_overrides(HostedClient))
         self.host: ClientHost = ClientHost(
-            self._call, self._tell, waiting=self._waits, negotiated=self._negotiated, **options
+            self._call, self._tell, waiting=self._waits, initialize_result=self._initialize_result, **options
         )
 
-    def _negotiated(self) -> v1.InitializeResponse | None:
-        answer = self._opening()
+    def _initialize_result(self) -> v1.InitializeResponse | None:
+        answer = self._agent_opening()
         return None if answer is None else v1.decode_as(v1.InitializeResponse, answer)
 
     def with_capabilities(self, request: v1.InitializeRequest) -> v1.InitializeRequest:

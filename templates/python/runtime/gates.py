@@ -25,8 +25,8 @@ class Gates:
         }
         self._said: dict[str, Any] = {}
 
-    def said(self, side: str) -> Any:
-        """What a side said in its part of `initialize`, as JSON; `None` before."""
+    def opening(self, side: str) -> Any:
+        """The part of a side in `initialize`, its params or its result, as JSON; `None` before."""
         return self._said.get(side)
 
     def advertised(self, capability: str) -> bool | None:

@@ -274,7 +274,7 @@ class AgentAsV1(peers1.Agent):
 
         session.prompts.append(body["prompt"])
         try:
-            end = await session.turns.end_of(accepted())
+            end = await session.turns.wait_for_end(accepted())
         except asyncio.CancelledError:
             with suppress(ConnectionEnded):
                 await self.agent.session_cancel(v2.CancelSessionNotification(session_id=session.id))

@@ -53,7 +53,7 @@ class Session(HeldSession):
     work: _Work | None = None
     questions: set[object] = field(default_factory=set[Any])
 
-    def ending(self, call: str, *, is_failed: bool) -> v2.ToolCallUpdate:
+    def end_update(self, call: str, *, is_failed: bool) -> v2.ToolCallUpdate:
         """See `HeldSession`."""
         return v2.ToolCallUpdate(tool_call_id=call, status="failed" if is_failed else "cancelled")
 
@@ -322,7 +322,7 @@ class _Work:
     async def go(self) -> None:
         """Do it."""
         session = self._turn.session
-        session.touched, session.questions = set(), set()
+        session.turn_calls, session.questions = set(), set()
         try:
             with suppress(ConnectionError):  # nobody listens any more
                 content = [_json(one) for one in self._turn.prompt]
@@ -332,7 +332,7 @@ class _Work:
             session.questions = set()
             is_failed = end["stopReason"] == "error"
             beside = {one.tool_call_id for one in session.background or () if isinstance(one, v2.BackgroundToolCall)}
-            calls = session.touched - beside if is_failed or end["stopReason"] == "cancelled" else ()
+            calls = session.turn_calls - beside if is_failed or end["stopReason"] == "cancelled" else ()
             for update in session.end_calls(calls, is_failed=is_failed):
                 with suppress(ConnectionError):
                     await session.send(update)

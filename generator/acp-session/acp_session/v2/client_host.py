@@ -26,7 +26,7 @@ from acp_session.client_base import (
     ClientSessions,
     Elicit,
     FollowsRoots,
-    Negotiated,
+    InitializeResult,
     Notify,
     OpenSession,
     Waiting,
@@ -62,8 +62,8 @@ class ClientHost(ClientSessions[Transcript]):
 
     `granted`: the directories that the user lets agents use. `permission` is asked what an agent may do, `elicit` for input in the `modes`
     that are offered. `waiting` says which requests wait for their answers, so that a question that names another is refused.
-    `negotiated` gives what the agent answered to an `initialize` that the host did not send. `served` are methods that something else than
-    this host answers; they are advertised, too.
+    `initialize_result` gives what the agent answered to an `initialize` that the host did not send. `overrides` are methods that
+    something else than this host answers; they are advertised, too.
     `unknown_subject`: whether a request about something that this version does not know is shown as a plain prompt or declined.
     """
 
@@ -77,16 +77,16 @@ class ClientHost(ClientSessions[Transcript]):
         elicit: Elicit | None = None,
         modes: Collection[str] = ("form",),
         waiting: Waiting | None = None,
-        negotiated: Negotiated = lambda: None,
-        served: Collection[str] = (),
+        initialize_result: InitializeResult = lambda: None,
+        overrides: Collection[str] = (),
         unknown_subject: Literal["prompt", "decline"] = "prompt",
     ) -> None:
-        super().__init__(call, notify, Transcript, granted, elicit, modes, waiting, served)
+        super().__init__(call, notify, Transcript, granted, elicit, modes, waiting, overrides)
         self._ask = permission
         self._unknown_subject: Literal["prompt", "decline"] = unknown_subject
         self._turns: dict[str, Turns[End]] = {}
         self._agent: v2.InitializeResponse | None = None
-        self._negotiated = negotiated
+        self._initialize_result = initialize_result
 
     # --- what both sides can do
 
@@ -94,7 +94,7 @@ class ClientHost(ClientSessions[Transcript]):
     def agent(self) -> v2.InitializeResponse | None:
         """What the agent answered to `initialize`; `None` before."""
         if self._agent is None:
-            found: v2.InitializeResponse | None = self._negotiated()
+            found: v2.InitializeResponse | None = self._initialize_result()
             if found is not None and found.protocol_version == 2:
                 self._agent = found
         return self._agent
@@ -111,7 +111,7 @@ class ClientHost(ClientSessions[Transcript]):
         """Send `initialize`, and note what the agent can do. `more` are further client capabilities. Raises `RequestError` where the
         agent speaks another version, and where the connection is initialized already, as by `negotiation`.
         """
-        self._require_uninitialized(self.agent)
+        self._refuse_second_initialize(self.agent)
         request = v2.InitializeRequest(protocol_version=2, info=info, capabilities=self.capabilities(**more))
         found: v2.InitializeResponse = await self._call("initialize", request)
         if found.protocol_version != 2:
@@ -243,7 +243,7 @@ class ClientHost(ClientSessions[Transcript]):
 
         session.is_in_turn = True
         try:
-            return await turns.end_of(accepted())
+            return await turns.wait_for_end(accepted())
         except (asyncio.CancelledError, TimeoutError):
             if session_id in self.sessions:
                 with suppress(ConnectionError):

@@ -94,13 +94,13 @@ class HostedClient(Answering, peers.Client):
     """
 
     def __init__(self, **options: Any) -> None:
-        options.setdefault("served", self._overridden(HostedClient))
+        options.setdefault("overrides", self._find_overrides(HostedClient))
         self.host: ClientHost = ClientHost(
-            self._call, self._tell, waiting=self._waits, negotiated=self._negotiated, **options
+            self._call, self._tell, waiting=self._waits, initialize_result=self._initialize_result, **options
         )
 
-    def _negotiated(self) -> v2.InitializeResponse | None:
-        answer = self._opening()
+    def _initialize_result(self) -> v2.InitializeResponse | None:
+        answer = self._agent_opening()
         return None if answer is None else v2.decode_as(v2.InitializeResponse, answer)
 
     def with_capabilities(self, request: v2.InitializeRequest) -> v2.InitializeRequest:
