@@ -14,7 +14,8 @@ class Agent(HostedAgent):
         await turn.say("I write a note.")
         async with turn.tool("Write note.txt", kind="edit") as tool:
             if not await tool.is_allowed():
-                return "refusal"
+                await turn.say("I may not write it.")
+                return "end_turn"
             await turn.write("note.txt", "tide\n")
         async with turn.tool("Count its bytes", kind="execute") as tool:
             counted = await turn.run("wc", "-c", "note.txt", tool=tool)

@@ -74,8 +74,8 @@ def test_the_client_does_not_wait_for_an_agent_that_has_ended(bindings: Path, tm
                 *("It has so many bytes: 5 note.txt", "  end_turn"),
             ],
         ),
-        ("", ["  [call_1: failed]", "  refusal"]),
-        ("2", ["  [call_1: failed]", "  refusal"]),
+        ("", ["  [call_1: failed]", "I may not write it.", "  end_turn"]),
+        ("2", ["  [call_1: failed]", "I may not write it.", "  end_turn"]),
     ],
     ids=["allowed", "not answered", "rejected"],
 )

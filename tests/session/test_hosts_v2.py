@@ -114,7 +114,7 @@ async def busy(_: Agent, turn: Turn) -> str:
     subject = v2.ToolCallPermissionSubject(tool_call=v2.ToolCallUpdate(tool_call_id="c", status="pending"))
     request = v2.RequestPermissionRequest(session_id=session.id, title="Run", subject=subject, options=[YES])
     if not (await turn.ask(request)).allowed:
-        return "refusal"
+        return "end_turn"
     data = base64.b64encode(b"42 bytes\n").decode()
     await session.tell(sessionUpdate="terminal_update", terminalId="t", command="wc", cwd=session.scope.cwd)
     await session.tell(sessionUpdate="terminal_output_chunk", terminalId="t", data=data)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
+from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, Generic, Protocol, TypeAlias, TypeVar
 
 from .errors import NOT_FOUND, RequestError, invalid_params
 from .scope import ListRequest, Scope
@@ -20,16 +21,19 @@ PAGE: Final = 100
 """Sessions on a page of `session/list`."""
 MOST_HISTORY: Final = 100_000
 """Updates of a session that are kept; the oldest go first."""
+ENDED: Final = ("completed", "failed", "cancelled")
+"""What a tool call that has ended has for a status."""
 
 
 @dataclass(slots=True, eq=False)
 class HeldSession:
-    """A session: its roots while it is open, and what was sent of it. `state` is the agent's own; `bound`, `turn` and
-    `notify` are the host's; `calls` counts the tool calls.
+    """A session: its roots while it is open, and what was sent of it. `state` is the agent's own, and a fork gets a deep copy of it;
+    `bound`, `turn`, `turn_calls` (the tool calls of the turn) and `notify` are the host's; `calls` counts the tool calls.
     """
 
     id: str
     scope: Scope
+    fork_fields: ClassVar[tuple[str, ...]] = ("history", "title", "state", "options", "calls")
     title: str | None = None
     updated_at: str = ""
     state: Any = None
@@ -38,6 +42,7 @@ class HeldSession:
     calls: int = 0
     bound: RootSet | None = None
     turn: asyncio.Task[Any] | None = None
+    turn_calls: set[str] = field(default_factory=set[str])
     notify: Notify = lambda method, params: None
 
     @property
@@ -55,8 +60,29 @@ class HeldSession:
     def keep(self, update: Any) -> None:
         """Make an update a part of the history."""
         self.history.append(update)
+        call = getattr(update, "tool_call_id", None)
+        if call is not None:
+            self.turn_calls.add(call)
         del self.history[: max(0, len(self.history) - MOST_HISTORY)]
         self.updated_at = datetime.now(UTC).isoformat()
+
+    def end_update(self, call: str, *, is_failed: bool) -> Any:
+        """The update that says that a tool call ended with its turn, which failed or was cancelled."""
+        raise NotImplementedError
+
+    def end_calls(self, calls: Collection[str], *, is_failed: bool = False) -> list[Any]:
+        """Keep, and return, updates that end those of some tool calls that are still open."""
+        statuses: dict[str, str | None] = {}
+        for update in self.history:
+            call, status = getattr(update, "tool_call_id", None), getattr(update, "status", None)
+            if call is not None and call in calls:
+                statuses[call] = status if isinstance(status, str) else statuses.get(call)
+        updates = [
+            self.end_update(call, is_failed=is_failed) for call, status in statuses.items() if status not in ENDED
+        ]
+        for update in updates:
+            self.keep(update)
+        return updates
 
 
 class CursorRequest(ListRequest, Protocol):
@@ -94,12 +120,17 @@ class AgentSessions(Generic[S]):
             await self._closed(session)
 
     def _begun(self, roots: RootSet, source: S | None = None) -> S:
-        """A new session, with the history of another where it is given."""
+        """A new session, with a copy of another's history, state and options where it is given."""
         session = self._make(f"sess_{secrets.token_hex(8)}", roots.scope)
         session.updated_at = datetime.now(UTC).isoformat()
         if source is not None:
-            session.history, session.title, session.state = list(source.history), source.title, source.state
-            session.options, session.calls = source.options, source.calls
+            try:
+                for name, value in deepcopy({name: getattr(source, name) for name in source.fork_fields}).items():
+                    setattr(session, name, value)
+                session.end_calls({getattr(one, "tool_call_id", "") for one in session.history})
+            except BaseException:
+                roots.close()
+                raise
         self.sessions[session.id] = session
         self._rebound(session, roots)
         return session

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import TypeAlias
 
 from acp_bindings import v1
@@ -87,7 +88,6 @@ class AgentHost(AgentSessions[Session]):
         """Handle `session/fork`: a new session with the history of another, and the roots that are given."""
         source = self.known(request.session_id)
         session = self._begun(self.workspace.fork(request), source)
-        session.modes = source.modes
         return v1.ForkSessionResponse(session_id=session.id, modes=session.modes, config_options=session.options)
 
     async def list_sessions(self, request: v1.ListSessionsRequest) -> v1.ListSessionsResponse:
@@ -110,22 +110,35 @@ class AgentHost(AgentSessions[Session]):
     # --- turns
 
     async def prompt(self, request: v1.PromptRequest, run: Run) -> v1.PromptResponse:
-        """Handle `session/prompt`: do the work of a turn. A turn that is cancelled ends with `cancelled`, whatever `run` makes of it.
+        """Handle `session/prompt`: do the work of a turn, once one that was cancelled has ended. A turn that is cancelled ends with
+        `cancelled`, whatever `run` makes of it. Tool calls that a turn leaves open have failed with it where it fails or is cancelled.
 
         Raises `RequestError` -32602 where the session is not open or in a turn already, and what `run` raises.
         """
         session = self.known(request.session_id)
+        cancellations = session.cancellations
+        while session.turn is not None:
+            if not session.is_stopped and not session.turn.cancelling():
+                raise invalid_params("the session is in a turn", pointer="/sessionId")
+            await session.turn_end.wait()
         session.roots  # noqa: B018 - raises where it is not open
-        if session.turn is not None:
-            raise invalid_params("the session is in a turn", pointer="/sessionId")
+        if session.cancellations != cancellations:
+            return v1.PromptResponse(stop_reason="cancelled")
         turn = Turn(session, tuple(request.prompt), self._call)
-        session.is_stopped = False
+        session.is_stopped, session.turn_calls, session.turn_end = False, set(), asyncio.Event()
         session.hear(request.prompt)
         session.turn = work = asyncio.ensure_future(_run(run, turn))
         try:
-            await settled(work)
+            try:
+                await settled(work)
+            finally:
+                if session.is_stopped or work.cancelling() or work.cancelled() or work.exception() is not None:
+                    for update in session.end_calls(session.turn_calls):
+                        with suppress(ConnectionError):  # nobody listens any more
+                            await session.send(update)
         finally:
             session.turn, session.said = None, []
+            session.turn_end.set()
         # a turn that ended by itself is cancelled too, where it was cancelled before anybody was told of its end
         if work.cancelling() or session.is_stopped:
             return v1.PromptResponse(stop_reason="cancelled")
@@ -138,6 +151,7 @@ class AgentHost(AgentSessions[Session]):
         session = self.sessions.get(params.session_id)
         if session is not None and session.turn is not None:
             session.is_stopped = True
+            session.cancellations += 1
             session.turn.cancel()
 
 

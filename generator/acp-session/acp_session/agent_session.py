@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from acp_bindings import MISSING, v1
 
@@ -14,19 +16,21 @@ from .hooks import awaited
 
 @dataclass(slots=True, eq=False)
 class Session(HeldSession):
-    """A session of v1: its roots while it is open, and what was sent of it. `state` is the agent's own; `bound`, `turn` and
-    `notify` are the host's, and so are `is_stopped`, whether the turn was cancelled, and `said`, what the user said in it; `calls` counts
-    the tool calls.
+    """A session of v1. Beside what `HeldSession` says, these are the host's: `is_stopped`, whether the turn was cancelled, `said`, what the
+    user said in it, `turn_end`, set when it has been answered, and `cancellations`, how often the client has cancelled.
     """
 
+    fork_fields: ClassVar[tuple[str, ...]] = (*HeldSession.fork_fields, "modes")
     is_stopped: bool = False
+    turn_end: asyncio.Event = field(default_factory=asyncio.Event)
+    cancellations: int = 0
     said: list[v1.UserMessageChunk] = field(default_factory=list[v1.UserMessageChunk])
     modes: v1.SessionModeState | None = None
 
     async def update(self, update: v1.SessionUpdate) -> None:
         """Send an update, and keep it as a part of the history."""
         if isinstance(update, v1.UserMessageChunk):
-            self._echoed(update)
+            update = self._echoed(update)
         self.keep(update)
         if isinstance(update, v1.SessionInfoUpdate) and update.title is not MISSING:
             self.title = update.title
@@ -43,10 +47,15 @@ class Session(HeldSession):
         for chunk in self.said:
             self.keep(chunk)
 
-    def _echoed(self, update: v1.UserMessageChunk) -> None:
-        """Where the agent itself tells what the user said, its own update is kept alone."""
+    def end_update(self, call: str, *, is_failed: bool) -> v1.ToolCallUpdate:  # noqa: ARG002 - v1 has one status for both
+        """See `HeldSession`."""
+        return v1.ToolCallUpdate(tool_call_id=call, status="failed")
+
+    def _echoed(self, update: v1.UserMessageChunk) -> v1.UserMessageChunk:
+        """Where the agent itself tells what the user said, its own update is kept alone, and belongs to the message all the same."""
         for chunk in self.said:
             if chunk.content == update.content:
                 self.said = [one for one in self.said if one is not chunk]
                 self.history = [one for one in self.history if one is not chunk]
-                return
+                return update if update.message_id else update.model_copy(update={"message_id": chunk.message_id})
+        return update

@@ -30,6 +30,9 @@ Elicit: TypeAlias = "Callable[[Any], Awaitable[Any] | Any]"
 Waiting: TypeAlias = "Callable[[object], Sent | None]"
 """The request of ours of an id, while it waits for its answer: `Connection.sent`."""
 
+InitializeResult: TypeAlias = "Callable[[], Any]"
+"""What the agent answered to an `initialize` that the host did not send; `None` where it did not answer any."""
+
 MOST_PAGES: Final = 1000
 """Pages of `session/list` that are asked for."""
 _MOST_EARLY: Final = 10_000
@@ -66,6 +69,8 @@ class OpenSession(Generic[K]):
     followers: list[FollowsRoots] = field(default_factory=list[FollowsRoots])
     is_in_turn: bool = False
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
+    turn: asyncio.Task[Any] | None = None
+    cancellations: int = 0
 
     async def until_stopped(self, work: Awaitable[T]) -> T | None:
         """The result of something that a person decides, or `None` where the turn or the session ends first."""
@@ -91,9 +96,11 @@ class ClientSessions(Generic[K]):
         elicit: Elicit | None,
         modes: Collection[str],
         waiting: Waiting | None,
+        overrides: Collection[str],
     ) -> None:
-        self._elicit, self._waiting = elicit, waiting
-        self._modes: frozenset[str] = frozenset(() if elicit is None else modes)
+        self._elicit, self._waiting, self._overrides = elicit, waiting, frozenset(overrides)
+        is_asked = elicit is not None or "elicitation/create" in self._overrides
+        self._modes: frozenset[str] = frozenset(modes if is_asked else ())
         self._call = call
         self._notify = notify
         self._empty = empty
@@ -105,6 +112,11 @@ class ClientSessions(Generic[K]):
         self._early: dict[str, list[Any]] = {}
 
     # --- what the versions differ in
+
+    def _refuse_second_initialize(self, agent: object) -> None:
+        """Raise `RequestError` -32602 where `initialize` was answered already."""
+        if agent is not None:
+            raise invalid_params("the connection is initialized already; open sessions, and do not call 'initialize'")
 
     @property
     def _has_roots(self) -> bool:
@@ -260,6 +272,12 @@ class ClientSessions(Generic[K]):
         await self._let_go(session_id)
         for follower in () if session is None else session.followers:
             await follower.follow(None)
+
+
+def retrieve_exception(task: asyncio.Task[Any]) -> None:
+    """Look at how a task has ended, so that nobody complains where nobody waits for it any more."""
+    if not task.cancelled():
+        task.exception()
 
 
 async def _until(end: asyncio.Future[Any], work: Awaitable[T]) -> T | None:

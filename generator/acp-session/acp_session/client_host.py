@@ -16,12 +16,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
-from typing import Any, TypeAlias
+from contextlib import suppress
+from typing import Any, Final, TypeAlias
 
 from acp_bindings import MISSING, ErrorResponse, Request, Response, v1
 
 from .approval import Approve, Wish
-from .client_base import Call, ClientSessions, Elicit, Notify, OpenSession, Waiting, every_page
+from .client_base import (
+    Call,
+    ClientSessions,
+    Elicit,
+    InitializeResult,
+    Notify,
+    OpenSession,
+    Waiting,
+    every_page,
+    retrieve_exception,
+)
 from .errors import METHOD_NOT_FOUND, RequestError, invalid_params, refused
 from .filesystem import Buffer, Changed, FileEvent, FilePolicy, FileSystem, Stage
 from .hooks import awaited
@@ -38,6 +49,8 @@ Audit: TypeAlias = "Callable[[FileEvent | TerminalEvent], Awaitable[object] | ob
 Session: TypeAlias = OpenSession[Transcript]
 """An open session of a client of v1."""
 
+_TERMINAL: Final = frozenset(f"terminal/{step}" for step in ("create", "output", "wait_for_exit", "kill", "release"))
+
 
 class ClientHost(ClientSessions[Transcript]):
     """The sessions of a client, over one connection to one agent of v1.
@@ -45,7 +58,9 @@ class ClientHost(ClientSessions[Transcript]):
     `granted`: the directories that the user lets agents use. `files` and `terminals`: the policies; `None` offers none of them.
     `permission` is asked what an agent may do, `elicit` for input in the `modes` that are offered, `approve` before each write and
     command that is carried out; the other hooks are those of `FileSystem` and `Terminals`. `waiting` says which requests wait for their
-    answers, so that a question that names another is refused. `store` keeps the files elsewhere than on this machine's disk.
+    answers, so that a question that names another is refused. `initialize_result` gives what the agent answered to an `initialize` that
+    the host did not send. `overrides` are methods that something else than this host answers; they are advertised, too. `store` keeps the
+    files elsewhere than on this machine's disk.
     """
 
     def __init__(
@@ -61,6 +76,8 @@ class ClientHost(ClientSessions[Transcript]):
         elicit: Elicit | None = None,
         modes: Collection[str] = ("form",),
         waiting: Waiting | None = None,
+        initialize_result: InitializeResult = lambda: None,
+        overrides: Collection[str] = (),
         approve: Approve | None = None,
         buffer: Buffer | None = None,
         changed: Changed | None = None,
@@ -68,7 +85,7 @@ class ClientHost(ClientSessions[Transcript]):
         show: Show = lambda session_id, terminal_id, text: None,
         audit: Audit = lambda event: None,
     ) -> None:
-        super().__init__(call, notify, Transcript, granted, elicit, modes, waiting)
+        super().__init__(call, notify, Transcript, granted, elicit, modes, waiting, overrides)
         self._ask = permission
         self._approve = approve
         asked = None if approve is None else self._approved
@@ -82,14 +99,28 @@ class ClientHost(ClientSessions[Transcript]):
         self.terminals = (
             None if terminals is None else Terminals(self, terminals, approve=asked, notify=audit, show=show)
         )
-        self.agent: v1.InitializeResponse | None = None
+        self._agent: v1.InitializeResponse | None = None
+        self._initialize_result = initialize_result
 
     # --- what both sides can do
 
+    @property
+    def agent(self) -> v1.InitializeResponse | None:
+        """What the agent answered to `initialize`; `None` before."""
+        if self._agent is None:
+            found: v1.InitializeResponse | None = self._initialize_result()
+            if found is not None and found.protocol_version == 1:
+                self._agent = found
+        return self._agent
+
     def capabilities(self, **more: Any) -> v1.ClientCapabilities:
         """What to advertise: what is configured and can be kept here, and no more. `more` are further fields."""
-        fs = v1.FileSystemCapabilities() if self.files is None else self.files.capabilities()
-        terminal = self.terminals is not None and self.terminals.is_offered
+        own = v1.FileSystemCapabilities() if self.files is None else self.files.capabilities()
+        fs = v1.FileSystemCapabilities(
+            read_text_file=own.read_text_file or "fs/read_text_file" in self._overrides,
+            write_text_file=own.write_text_file or "fs/write_text_file" in self._overrides,
+        )
+        terminal = (self.terminals is not None and self.terminals.is_offered) or self._overrides >= _TERMINAL
         if self._modes:
             form = v1.ElicitationFormCapabilities() if "form" in self._modes else None
             url = v1.ElicitationUrlCapabilities() if "url" in self._modes else None
@@ -98,15 +129,16 @@ class ClientHost(ClientSessions[Transcript]):
 
     async def initialize(self, info: v1.Implementation | None = None, **more: Any) -> v1.InitializeResponse:
         """Send `initialize`, and note what the agent can do. `more` are further client capabilities. Raises `RequestError` where the
-        agent speaks another version.
+        agent speaks another version, and where the connection is initialized already, as by `negotiation`.
         """
+        self._refuse_second_initialize(self.agent)
         request = v1.InitializeRequest(
             protocol_version=1, client_capabilities=self.capabilities(**more), client_info=info
         )
         found: v1.InitializeResponse = await self._call("initialize", request)
         if found.protocol_version != 1:
             raise invalid_params(f"the agent supports version {found.protocol_version} of the protocol, not 1")
-        self.agent = found
+        self._agent = found
         return found
 
     @property
@@ -200,35 +232,58 @@ class ClientHost(ClientSessions[Transcript]):
         if self.files is not None:
             self.files.close()
         self.workspace.close()
+        self._agent = None
 
     # --- turns
 
     async def prompt(self, session_id: str, prompt: str | Sequence[v1.ContentBlock]) -> v1.PromptResponse:
-        """Send `session/prompt`, blocks or a text, and return its result when the turn has ended. Cancelled itself, it cancels the turn.
+        """Send `session/prompt`, blocks or a text, and return its result when the turn has ended. Cancelled itself, or out of time, it
+        cancels the turn. After a turn that was cancelled it waits for the end of that turn.
 
         Raises `RequestError` -32602 where a turn is under way, and what `call` raises.
         """
         session = self._session(session_id)
-        if session.is_in_turn:
-            raise invalid_params("the session is in a turn; wait for its end, or cancel it", pointer="/sessionId")
+        cancellations = session.cancellations
+        while session.turn is not None:
+            if not session.stopped.is_set():
+                raise invalid_params("the session is in a turn; wait for its end, or cancel it", pointer="/sessionId")
+            await asyncio.wait([session.turn])
+            session = self._session(session_id)
+        if session.cancellations != cancellations:
+            return v1.PromptResponse(stop_reason="cancelled")
+        blocks: list[v1.ContentBlock] = [v1.TextContent(text=prompt)] if isinstance(prompt, str) else list(prompt)
+        request = v1.PromptRequest(session_id=session_id, prompt=blocks)
         session.is_in_turn = True
         session.stopped.clear()
+        session.turn = turn = asyncio.ensure_future(self._turn(session, request))
+        turn.add_done_callback(retrieve_exception)
         try:
-            blocks: list[v1.ContentBlock] = [v1.TextContent(text=prompt)] if isinstance(prompt, str) else list(prompt)
-            request = v1.PromptRequest(session_id=session_id, prompt=blocks)
-            result: v1.PromptResponse = await self._call("session/prompt", request)
-            return result
-        except asyncio.CancelledError:
-            await self.cancel(session_id)
+            await asyncio.wait([turn])
+            return turn.result()
+        except (asyncio.CancelledError, TimeoutError) as error:
+            if session_id in self.sessions and (isinstance(error, TimeoutError) or not turn.done()):
+                with suppress(ConnectionError):
+                    await self.cancel(session_id)
             raise
+
+    async def _turn(self, session: Session, request: v1.PromptRequest) -> v1.PromptResponse:
+        """A turn until the agent answers, whether or not anybody waits for that."""
+        session.transcript.begin_turn()
+        is_cancelled = False
+        try:
+            result: v1.PromptResponse = await self._call("session/prompt", request)
+            is_cancelled = result.stop_reason == "cancelled"
+            return result
         finally:
-            session.is_in_turn = False
+            session.is_in_turn, session.turn = False, None
+            session.transcript.end_turn(is_cancelled=is_cancelled)
 
     async def cancel(self, session_id: str) -> None:
         """Cancel the turn of a session: `session/cancel` is sent, open requests for permission are answered `cancelled`, what awaits
         approval is refused, running commands end, and tool calls are marked. Updates are taken until the turn has ended.
         """
         session = self._session(session_id)
+        session.cancellations += 1
         await awaited(self._notify("session/cancel", v1.CancelNotification(session_id=session_id)))
         session.stopped.set()
         session.transcript.cancel()

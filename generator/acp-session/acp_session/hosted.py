@@ -27,7 +27,6 @@ from acp_bindings.v1 import peers
 
 from .agent_host import AgentHost
 from .client_host import ClientHost
-from .errors import METHOD_NOT_FOUND
 from .turn import Turn
 
 
@@ -51,17 +50,22 @@ class Connected(Side):
 
 
 class Answering(Connected):
-    """A client that answers what its host answers, and else what the coroutine of the method does."""
+    """A client whose methods answer what its host answers. An override answers instead; `super()` still gives the host's answer."""
 
-    async def serve(self, method: str, params: Any) -> Any:
-        """The host's answer, or that of the method's own coroutine where the host has none."""
+    async def _answer(self, method: str, params: Any) -> Any:
         answer: Response[Any] | ErrorResponse[Any] = await self.host.answer(Request(0, method, params))
-        if not isinstance(answer, ErrorResponse):
-            return answer.result
-        error = answer.error
-        if error.code == METHOD_NOT_FOUND:
-            return await super().serve(method, params)
-        raise Refused(error.code, error.message, error.data)
+        if isinstance(answer, ErrorResponse):
+            raise Refused(answer.error.code, answer.error.message, answer.error.data)
+        return answer.result
+
+    def _find_overrides(self, base: type[Side]) -> frozenset[str]:
+        """The methods that a subclass of `base` answers itself."""
+        names = self.requests.items()
+        return frozenset(method for method, name in names if getattr(type(self), name) is not getattr(base, name))
+
+    def _agent_opening(self) -> Any:
+        """What the agent answered to `initialize`, as JSON; `None` before."""
+        return None if self._connection is None else self._connection.gates.opening(self.other)
 
     async def heed(self, method: str, params: Any) -> None:
         """Give a notification to the host, then to the method's own coroutine."""
@@ -83,8 +87,14 @@ class HostedAgent(Connected, peers.Agent):
         raise NotImplementedError("override 'turn'")
 
     def capabilities(self) -> v1.AgentCapabilities:
-        """What is advertised: what the host can do. Override it to add more, such as `prompt_capabilities`."""
-        return self.host.capabilities()
+        """What is advertised: what the host can do, and `logout` where it is overridden. Override it to add more, such as
+        `prompt_capabilities`.
+        """
+        found = self.host.capabilities()
+        if type(self).logout is HostedAgent.logout:
+            return found
+        found.auth = v1.AgentAuthCapabilities(logout=v1.LogoutCapabilities())
+        return found
 
     async def initialize(self, params: v1.InitializeRequest, /) -> v1.InitializeResponse:  # noqa: ARG002
         """Answer with version 1, whatever version is asked for: a client that does not have it ends the connection."""
@@ -128,9 +138,67 @@ class HostedAgent(Connected, peers.Agent):
 
 
 class HostedClient(Answering, peers.Client):
-    """A client whose sessions, files and terminals a `ClientHost` owns. It answers what the host answers; subclass it for the rest, and to
-    see updates. The arguments are those of `ClientHost` by name.
+    """A client whose sessions, files and terminals a `ClientHost` owns. Its methods answer what the host answers; override them to answer
+    otherwise, and `session_update` to see updates. The arguments are those of `ClientHost` by name.
     """
 
     def __init__(self, **options: Any) -> None:
-        self.host: ClientHost = ClientHost(self._call, self._tell, waiting=self._waits, **options)
+        options.setdefault("overrides", self._find_overrides(HostedClient))
+        self.host: ClientHost = ClientHost(
+            self._call, self._tell, waiting=self._waits, initialize_result=self._initialize_result, **options
+        )
+
+    def _initialize_result(self) -> v1.InitializeResponse | None:
+        answer = self._agent_opening()
+        return None if answer is None else v1.decode_as(v1.InitializeResponse, answer)
+
+    def with_capabilities(self, request: v1.InitializeRequest) -> v1.InitializeRequest:
+        """A request with the host's capabilities, unless it has some."""
+        if "client_capabilities" in request.model_fields_set:
+            return request
+        return request.model_copy(update={"client_capabilities": self.host.capabilities()})
+
+    async def session_request_permission(self, params: v1.RequestPermissionRequest, /) -> v1.RequestPermissionResponse:
+        """Ask `permission`."""
+        answer: v1.RequestPermissionResponse = await self._answer("session/request_permission", params)
+        return answer
+
+    async def elicitation_create(self, params: v1.CreateElicitationRequest, /) -> v1.CreateElicitationResponse:
+        """Ask `elicit`."""
+        answer: v1.CreateElicitationResponse = await self._answer("elicitation/create", params)
+        return answer
+
+    async def fs_read_text_file(self, params: v1.ReadTextFileRequest, /) -> v1.ReadTextFileResponse:
+        """See `FileSystem`."""
+        answer: v1.ReadTextFileResponse = await self._answer("fs/read_text_file", params)
+        return answer
+
+    async def fs_write_text_file(self, params: v1.WriteTextFileRequest, /) -> v1.WriteTextFileResponse:
+        """See `FileSystem`."""
+        answer: v1.WriteTextFileResponse = await self._answer("fs/write_text_file", params)
+        return answer
+
+    async def terminal_create(self, params: v1.CreateTerminalRequest, /) -> v1.CreateTerminalResponse:
+        """See `Terminals`."""
+        answer: v1.CreateTerminalResponse = await self._answer("terminal/create", params)
+        return answer
+
+    async def terminal_output(self, params: v1.TerminalOutputRequest, /) -> v1.TerminalOutputResponse:
+        """See `Terminals`."""
+        answer: v1.TerminalOutputResponse = await self._answer("terminal/output", params)
+        return answer
+
+    async def terminal_wait_for_exit(self, params: v1.WaitForTerminalExitRequest, /) -> v1.WaitForTerminalExitResponse:
+        """See `Terminals`."""
+        answer: v1.WaitForTerminalExitResponse = await self._answer("terminal/wait_for_exit", params)
+        return answer
+
+    async def terminal_kill(self, params: v1.KillTerminalRequest, /) -> v1.KillTerminalResponse:
+        """See `Terminals`."""
+        answer: v1.KillTerminalResponse = await self._answer("terminal/kill", params)
+        return answer
+
+    async def terminal_release(self, params: v1.ReleaseTerminalRequest, /) -> v1.ReleaseTerminalResponse:
+        """See `Terminals`."""
+        answer: v1.ReleaseTerminalResponse = await self._answer("terminal/release", params)
+        return answer

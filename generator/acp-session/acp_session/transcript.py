@@ -79,6 +79,8 @@ class Transcript(Bounded[Entry]):
         self.title: str | None = None
         self.updated_at: str | None = None
         self.unknown: int = 0
+        self._before: Entry | None = None
+        self._cancelled: set[str] = set()
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -139,12 +141,28 @@ class Transcript(Bounded[Entry]):
             found.is_cancelled = False
         self._grown(found, _size(found.now))
 
+    def begin_turn(self) -> None:
+        """A turn begins: a piece without an id goes on with no message that was there before."""
+        self._before = self.entries[-1] if self.entries else None
+
+    def end_turn(self, *, is_cancelled: bool = False) -> None:
+        """A turn has ended, as `begin_turn`. Where it was cancelled, the tool calls that were marked and have failed since are marked
+        again: v1 has no other status for them.
+        """
+        self.begin_turn()
+        for call in map(self.calls.get, self._cancelled if is_cancelled else ()):
+            if call is not None and call.now.status == "failed":
+                call.is_cancelled = True
+        self._cancelled.clear()
+
     def cancel(self) -> tuple[str, ...]:
         """Mark the tool calls that have not ended as cancelled, as when the user cancels the turn; their ids."""
         found = [one for one in self.calls.values() if one.now.status not in ("completed", "failed")]
         for one in found:
             one.is_cancelled = True
-        return tuple(one.now.tool_call_id for one in found)
+        ids = tuple(one.now.tool_call_id for one in found)
+        self._cancelled.update(ids)
+        return ids
 
     # --- parts
 
@@ -157,10 +175,11 @@ class Transcript(Bounded[Entry]):
         self._added(message, _size(chunk.content))
 
     def _message(self, speaker: Speaker, message_id: str | None) -> Message | None:
-        """The message that a piece goes on with: that of its id, else the last entry where it is one without an id."""
+        """The message that a piece goes on with: that of its id, else the last entry of the turn where it is one without an id."""
         if message_id is None:
             last = self.entries[-1] if self.entries else None
-            return last if isinstance(last, Message) and (last.speaker, last.message_id) == (speaker, None) else None
+            is_same = isinstance(last, Message) and (last.speaker, last.message_id) == (speaker, None)
+            return last if isinstance(last, Message) and is_same and last is not self._before else None
         for entry in reversed(self.entries[-_NEAR:]):
             if isinstance(entry, Message) and (entry.speaker, entry.message_id) == (speaker, message_id):
                 return entry

@@ -48,7 +48,8 @@ class Agent(acp.Agent):
         answer = await self.client.request_permission(session_id=session, tool_call=about, options=OPTIONS)
         if answer.outcome.outcome != "selected" or answer.outcome.option_id != "allow":
             await update(acp.update_tool_call("call_1", status="failed"))
-            return "refusal"
+            await update(acp.update_agent_message_text("I may not write it."))
+            return "end_turn"
         await update(acp.update_tool_call("call_1", status="in_progress"))
         note = f"{self.folders[session]}/note.txt"
         await self.client.write_text_file(session_id=session, path=note, content="tide\n")

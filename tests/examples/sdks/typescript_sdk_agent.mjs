@@ -20,7 +20,8 @@ async function turn(sessionId, client, signal) {
   const { outcome } = await request("session/request_permission", { toolCall: edit, options });
   if (outcome.outcome !== "selected" || outcome.optionId !== "allow") {
     await call("call_1", { status: "failed" });
-    return "refusal";
+    await say("I may not write it.");
+    return "end_turn";
   }
   await call("call_1", { status: "in_progress" });
   await request("fs/write_text_file", { path: `${folders.get(sessionId)}/note.txt`, content: "tide\n" });

@@ -268,18 +268,18 @@ class AgentAsV1(peers1.Agent):
         body["prompt"] = blocks_to_v2(body["prompt"], place.at("prompt"))
         request = into_v2(v2.PromptRequest, body, place)
         session = self.session(params.session_id)
-        turn = session.turns.begin()
+
+        async def accepted() -> str:
+            return (await forwarded(self.agent.session_prompt(request))).message_id
+
         session.prompts.append(body["prompt"])
         try:
-            accepted = await forwarded(self.agent.session_prompt(request))
-            session.turns.accept(turn, accepted.message_id)
-            end = await turn.ended
+            end = await session.turns.wait_for_end(accepted())
         except asyncio.CancelledError:
             with suppress(ConnectionEnded):
                 await self.agent.session_cancel(v2.CancelSessionNotification(session_id=session.id))
             raise
         finally:
-            session.turns.close(turn)
             session.prompts.remove(body["prompt"])
         return into_v1(v1.PromptResponse, self._reply(end, place), place)
 

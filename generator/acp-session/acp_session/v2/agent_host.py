@@ -51,6 +51,11 @@ class Session(HeldSession):
     free: asyncio.Lock = field(default_factory=asyncio.Lock)
     waiting: set[asyncio.Task[Any]] = field(default_factory=set[Any])
     work: _Work | None = None
+    questions: set[object] = field(default_factory=set[Any])
+
+    def end_update(self, call: str, *, is_failed: bool) -> v2.ToolCallUpdate:
+        """See `HeldSession`."""
+        return v2.ToolCallUpdate(tool_call_id=call, status="failed" if is_failed else "cancelled")
 
     async def update(self, update: v2.SessionUpdate) -> None:
         """Send an update, and keep it as a part of the history."""
@@ -108,10 +113,19 @@ class Turn:
 
     @asynccontextmanager
     async def blocked(self) -> AsyncGenerator[None]:
-        """Within this, all work in the foreground waits for the user, as for a permission."""
-        await self.session.become("requires_action")
-        yield
-        await self.session.become("running")
+        """Within this, all work in the foreground waits for the user, as for a permission. It goes on when the last one of these ends,
+        whichever way.
+        """
+        question, questions = object(), self.session.questions
+        questions.add(question)
+        try:
+            await self.session.become("requires_action")
+            yield
+        finally:
+            questions.discard(question)
+            if not questions and questions is self.session.questions:
+                with suppress(ConnectionError):  # nobody listens any more
+                    await self.session.become("running")
 
 
 class AgentHost(AgentSessions[Session]):
@@ -308,12 +322,20 @@ class _Work:
     async def go(self) -> None:
         """Do it."""
         session = self._turn.session
+        session.turn_calls, session.questions = set(), set()
         try:
             with suppress(ConnectionError):  # nobody listens any more
                 content = [_json(one) for one in self._turn.prompt]
                 await session.tell(sessionUpdate="user_message", messageId=self._turn.message_id, content=content)
                 await session.become("running")
             end = await self._end()
+            session.questions = set()
+            is_failed = end["stopReason"] == "error"
+            beside = {one.tool_call_id for one in session.background or () if isinstance(one, v2.BackgroundToolCall)}
+            calls = session.turn_calls - beside if is_failed or end["stopReason"] == "cancelled" else ()
+            for update in session.end_calls(calls, is_failed=is_failed):
+                with suppress(ConnectionError):
+                    await session.send(update)
             with suppress(ConnectionError):
                 await session.become("idle", **end)
         finally:

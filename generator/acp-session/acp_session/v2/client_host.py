@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -25,6 +26,7 @@ from acp_session.client_base import (
     ClientSessions,
     Elicit,
     FollowsRoots,
+    InitializeResult,
     Notify,
     OpenSession,
     Waiting,
@@ -60,6 +62,8 @@ class ClientHost(ClientSessions[Transcript]):
 
     `granted`: the directories that the user lets agents use. `permission` is asked what an agent may do, `elicit` for input in the `modes`
     that are offered. `waiting` says which requests wait for their answers, so that a question that names another is refused.
+    `initialize_result` gives what the agent answered to an `initialize` that the host did not send. `overrides` are methods that
+    something else than this host answers; they are advertised, too.
     `unknown_subject`: whether a request about something that this version does not know is shown as a plain prompt or declined.
     """
 
@@ -73,29 +77,46 @@ class ClientHost(ClientSessions[Transcript]):
         elicit: Elicit | None = None,
         modes: Collection[str] = ("form",),
         waiting: Waiting | None = None,
+        initialize_result: InitializeResult = lambda: None,
+        overrides: Collection[str] = (),
         unknown_subject: Literal["prompt", "decline"] = "prompt",
     ) -> None:
-        super().__init__(call, notify, Transcript, granted, elicit, modes, waiting)
+        super().__init__(call, notify, Transcript, granted, elicit, modes, waiting, overrides)
         self._ask = permission
         self._unknown_subject: Literal["prompt", "decline"] = unknown_subject
         self._turns: dict[str, Turns[End]] = {}
-        self.agent: v2.InitializeResponse | None = None
+        self._agent: v2.InitializeResponse | None = None
+        self._initialize_result = initialize_result
 
     # --- what both sides can do
 
-    async def initialize(self, info: v2.Implementation, **capabilities: Any) -> v2.InitializeResponse:
-        """Send `initialize`, and note what the agent can do. Raises `RequestError` where the agent speaks another version."""
+    @property
+    def agent(self) -> v2.InitializeResponse | None:
+        """What the agent answered to `initialize`; `None` before."""
+        if self._agent is None:
+            found: v2.InitializeResponse | None = self._initialize_result()
+            if found is not None and found.protocol_version == 2:
+                self._agent = found
+        return self._agent
+
+    def capabilities(self, **more: Any) -> v2.ClientCapabilities:
+        """What to advertise: what is configured, and no more. `more` are further fields."""
         if self._modes:
             form = v2.ElicitationFormCapabilities() if "form" in self._modes else None
             url = v2.ElicitationUrlCapabilities() if "url" in self._modes else None
-            capabilities = {"elicitation": v2.ElicitationCapabilities(form=form, url=url), **capabilities}
-        request = v2.InitializeRequest(
-            protocol_version=2, info=info, capabilities=v2.ClientCapabilities(**capabilities)
-        )
+            more = {"elicitation": v2.ElicitationCapabilities(form=form, url=url), **more}
+        return v2.ClientCapabilities(**more)
+
+    async def initialize(self, info: v2.Implementation, **more: Any) -> v2.InitializeResponse:
+        """Send `initialize`, and note what the agent can do. `more` are further client capabilities. Raises `RequestError` where the
+        agent speaks another version, and where the connection is initialized already, as by `negotiation`.
+        """
+        self._refuse_second_initialize(self.agent)
+        request = v2.InitializeRequest(protocol_version=2, info=info, capabilities=self.capabilities(**more))
         found: v2.InitializeResponse = await self._call("initialize", request)
         if found.protocol_version != 2:
             raise invalid_params(f"the agent supports version {found.protocol_version} of the protocol, not 2")
-        self.agent = found
+        self._agent = found
         return found
 
     @property
@@ -188,6 +209,7 @@ class ClientHost(ClientSessions[Transcript]):
         for session_id in tuple(self.sessions):
             await self._end(session_id)
         self.workspace.close()
+        self._agent = None
 
     async def _let_go(self, session_id: str) -> None:
         turns = self._turns.pop(session_id, None)
@@ -209,24 +231,26 @@ class ClientHost(ClientSessions[Transcript]):
         return result
 
     async def turn(self, session_id: str, prompt: str | Sequence[v2.ContentBlock]) -> End:
-        """Send a prompt, and return when the work on it has ended. Cancelled itself, it cancels the work.
+        """Send a prompt, and return when the work on it has ended. Cancelled itself, or out of time, it cancels the work.
 
         Raises what `call` raises, and `ConnectionError` where the session ends before.
         """
         session = self._session(session_id)
         turns = self._turns.setdefault(session_id, Turns())
-        turn = turns.begin()
+
+        async def accepted() -> str:
+            return (await self.prompt(session_id, prompt)).message_id
+
         session.is_in_turn = True
         try:
-            turns.accept(turn, (await self.prompt(session_id, prompt)).message_id)
-            return await turn.ended
-        except asyncio.CancelledError:
+            return await turns.wait_for_end(accepted())
+        except (asyncio.CancelledError, TimeoutError):
             if session_id in self.sessions:
-                await self.cancel(session_id)
+                with suppress(ConnectionError):
+                    await self.cancel(session_id)
             raise
         finally:
-            turns.close(turn)
-            session.is_in_turn = bool(turns.open)
+            session.is_in_turn = any(not turn.is_abandoned for turn in turns.open)
 
     async def cancel(self, session_id: str) -> None:
         """Stop the work of a session: `session/cancel` is sent, open requests for permission are answered `cancelled`, and tool calls are

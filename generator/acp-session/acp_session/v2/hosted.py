@@ -89,9 +89,32 @@ class HostedAgent(Connected, peers.Agent):
 
 
 class HostedClient(Answering, peers.Client):
-    """A client whose sessions a `ClientHost` owns. It answers what the host answers; subclass it for the rest, and to see updates. The
-    arguments are those of `ClientHost` by name.
+    """A client whose sessions a `ClientHost` owns. Its methods answer what the host answers; override them to answer otherwise, and
+    `session_update` to see updates. The arguments are those of `ClientHost` by name.
     """
 
     def __init__(self, **options: Any) -> None:
-        self.host: ClientHost = ClientHost(self._call, self._tell, waiting=self._waits, **options)
+        options.setdefault("overrides", self._find_overrides(HostedClient))
+        self.host: ClientHost = ClientHost(
+            self._call, self._tell, waiting=self._waits, initialize_result=self._initialize_result, **options
+        )
+
+    def _initialize_result(self) -> v2.InitializeResponse | None:
+        answer = self._agent_opening()
+        return None if answer is None else v2.decode_as(v2.InitializeResponse, answer)
+
+    def with_capabilities(self, request: v2.InitializeRequest) -> v2.InitializeRequest:
+        """A request with the host's capabilities, unless it has some."""
+        if "capabilities" in request.model_fields_set:
+            return request
+        return request.model_copy(update={"capabilities": self.host.capabilities()})
+
+    async def session_request_permission(self, params: v2.RequestPermissionRequest, /) -> v2.RequestPermissionResponse:
+        """Ask `permission`."""
+        answer: v2.RequestPermissionResponse = await self._answer("session/request_permission", params)
+        return answer
+
+    async def elicitation_create(self, params: v2.CreateElicitationRequest, /) -> v2.CreateElicitationResponse:
+        """Ask `elicit`."""
+        answer: v2.CreateElicitationResponse = await self._answer("elicitation/create", params)
+        return answer

@@ -41,8 +41,8 @@ class Message:
 
 @dataclass(slots=True)
 class Call:
-    """A tool call as it stands now; `now` has a value for what was said and is not cleared. `is_cancelled`: the work was cancelled before
-    it had ended, and the agent has not said otherwise.
+    """A tool call as it stands now; `now` has a value for what was said and is not cleared. `is_cancelled`: it was cancelled before it had
+    ended, and the agent has not said otherwise.
     """
 
     now: v2.ToolCallUpdate
@@ -178,7 +178,7 @@ class Transcript(Bounded[Entry]):
         given = {name: getattr(update, name) for name in _CHANGEABLE if getattr(update, name) is not MISSING}
         found.now = found.now.model_copy(update=given)
         if update.status is not MISSING:
-            found.is_cancelled = False
+            found.is_cancelled = update.status == "cancelled"
         self._grown(found, _size(found.now))
 
     def cancel(self) -> tuple[str, ...]:

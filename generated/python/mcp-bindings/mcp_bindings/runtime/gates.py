@@ -27,6 +27,10 @@ class Gates:
         }
         self._said: dict[str, Any] = {}
 
+    def opening(self, side: str) -> Any:
+        """The part of a side in `initialize`, its params or its result, as JSON; `None` before."""
+        return self._said.get(side)
+
     def advertised(self, capability: str) -> bool | None:
         """Whether a capability, such as `agent:agentCapabilities.loadSession`, was advertised; `None` while its side has said nothing."""
         side, _, path = capability.partition(":")
