@@ -175,8 +175,25 @@ def test_an_agent_answers_all_that_came_before_the_end_of_its_input(tmp_path: Pa
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
-def test_an_agent_whose_client_does_not_read_ends_all_the_same() -> None:
-    process = subprocess.Popen(program(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=ENVIRONMENT)
+def test_an_agent_whose_streams_are_read_and_written_by_threads_is_the_same() -> None:
+    async def test() -> None:
+        client = Client()
+        async with spawn("threads", client) as agent:
+            long = "/" + "x" * 3_000_000
+            assert (await agent.session_new(v1.NewSessionRequest(cwd=long, mcp_servers=[]))).session_id == long
+            asked = (agent.session_new(v1.NewSessionRequest(cwd=f"/{n}", mcp_servers=[])) for n in range(300))
+            assert [new.session_id for new in await asyncio.gather(*asked)] == [f"/{n}" for n in range(300)]
+            assert (await agent.session_prompt(wish("stream"))).stop_reason == "end_turn"
+            child: Child = agent.connection.transport
+        assert client.heard == [str(number) for number in range(100)]
+        assert child.returncode == 0
+
+    run(test)
+
+
+@pytest.mark.parametrize("what", ["", "threads"])
+def test_an_agent_whose_client_does_not_read_ends_all_the_same(what: str) -> None:
+    process = subprocess.Popen(program(what), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=ENVIRONMENT)
     assert process.stdin is not None
     assert process.stdout is not None
     with process:

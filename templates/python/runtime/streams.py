@@ -135,7 +135,9 @@ class _ThreadSource:
             while not self._is_closed and (data := os.read(self._number, _CHUNK)):
                 taken = threading.Event()
                 self._loop.call_soon_threadsafe(self._feed, data, taken)
-                taken.wait()  # what comes of it may pause this
+                while not taken.wait(0.5):  # what comes of it may pause this
+                    if self._loop.is_closed():
+                        return
                 self._go.wait()
         except (OSError, RuntimeError):  # the other end is torn off; the loop is closed
             pass
