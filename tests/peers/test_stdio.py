@@ -23,6 +23,7 @@ ENVIRONMENT = {
     **os.environ,
     "PYTHONPATH": os.pathsep.join([str(TESTS), *(path for path in sys.path if "bindings" in path)]),
 }
+posix = pytest.mark.skipif(sys.platform == "win32", reason="there are no signals")
 HELLO = v1.InitializeRequest(protocol_version=1)
 
 
@@ -81,6 +82,7 @@ def test_a_message_of_megabytes_passes_and_one_beyond_the_limit_does_not() -> No
     run(test)
 
 
+@posix
 @pytest.mark.parametrize("what", ["gone", "half", "silent", "deaf"])
 def test_an_agent_that_dies_or_never_answers_leaves_nobody_waiting_and_is_ended(what: str) -> None:
     async def test() -> None:
@@ -100,6 +102,7 @@ def test_an_agent_that_dies_or_never_answers_leaves_nobody_waiting_and_is_ended(
     run(test)
 
 
+@posix
 def test_an_agent_that_is_killed_in_a_turn_wakes_its_client() -> None:
     async def test() -> None:
         async with spawn() as agent:
@@ -120,6 +123,7 @@ def test_a_command_that_does_not_exist_says_so() -> None:
     run(test)
 
 
+@posix
 @pytest.mark.parametrize("delay", [0, 0.01, 0.05, 0.2, 0.6, 1.2])
 def test_a_client_that_is_cancelled_at_any_time_leaves_no_process(delay: float) -> None:
     async def test() -> None:
