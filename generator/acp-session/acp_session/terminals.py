@@ -19,6 +19,7 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
+import sys
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias, TypeVar
@@ -396,7 +397,9 @@ class Terminals:
 
 _LIMITS: Final = (
     "A command may open any file and any connection that its user may open: run it in a sandbox.",
-    "A program that leaves its session and its parent, and clears its environment, is not ended with its terminal.",
+    "A process that has a session of its own, no parent, and a cleared environment is not ended with its terminal."
+    if sys.platform == "linux"
+    else "A process that has a group of its own is not ended with its terminal.",
 )
 
 
