@@ -328,6 +328,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "site": frozenset(
         {
             *(
+                "borrowed",
                 "config",
                 "errors",
                 "generate",

@@ -7,7 +7,6 @@ if this process is killed. SECURITY.md says what escapes.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import subprocess
 import sys
@@ -171,6 +170,8 @@ class Program:
 
     def watch(self, call: Callable[[], object]) -> None:
         """Have a function called once in the running event loop when it has ended."""
+        import asyncio  # who calls this has it already
+
         loop = asyncio.get_running_loop()
         handle = None
         with suppress(AttributeError, OSError):
