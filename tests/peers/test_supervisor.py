@@ -125,8 +125,7 @@ def test_no_process_is_signalled_that_has_the_id_of_an_earlier_one() -> None:
     stranger = subprocess.Popen(["sleep", "60"], start_new_session=True)
     try:
         tree = process_tree.Tree("0" * 32, stranger.pid, process_tree.started(stranger.pid) - 1, "s")
-        assert not process_tree.send([tree], signal.SIGKILL, set())
-        process_tree._kill(stranger.pid, tree.started, signal.SIGKILL)
+        assert not process_tree.send([tree], signal.SIGKILL, {(stranger.pid, tree.started)})
         assert stranger.poll() is None
     finally:
         stranger.kill()
@@ -135,17 +134,17 @@ def test_no_process_is_signalled_that_has_the_id_of_an_earlier_one() -> None:
 
 def test_a_guard_that_is_killed_has_a_successor() -> None:
     first = supervisor.start(["sleep", "60"])
-    guard = supervisor.GUARD._process
+    guard = supervisor.GUARD.pid
     assert guard is not None
-    guard.kill()
-    guard.wait()
+    os.kill(guard, signal.SIGKILL)
+    until(lambda: not lives(guard))
     second = supervisor.start(["sleep", "60"])
     assert supervisor.GUARD.works
-    assert supervisor.GUARD._process not in (None, guard)
+    assert supervisor.GUARD.pid not in (None, guard)
     for each in (first, second):
         each.end(1)
         assert each.code == -signal.SIGTERM
-    assert supervisor.GUARD._process is None
+    assert supervisor.GUARD.pid is None
 
 
 def test_a_tree_is_what_it_was_written_as() -> None:

@@ -50,6 +50,11 @@ class _Guard:
         self._owner = os.getpid()
         self.works = os.name == "posix"
 
+    @property
+    def pid(self) -> int | None:
+        """The id of the process; `None` while there is nothing to guard."""
+        return None if self._process is None else self._process.pid
+
     def change(self, old: Tree | None, new: Tree | None) -> None:
         """End `new` too, and `old` no more."""
         with self._lock:
