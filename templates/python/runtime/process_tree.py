@@ -88,7 +88,9 @@ def send(trees: Sequence[Tree], number: int, seen: set[tuple[int, int]]) -> bool
 def ending(trees: Sequence[Tree], grace: float) -> Iterator[float]:
     """End all processes of the trees: asked first, made to after `grace` seconds. Yields how long to wait before the next step."""
     seen: set[tuple[int, int]] = set()
-    if grace > 0 and send(trees, signal.SIGTERM, seen):
+    if grace > 0:
+        if not send(trees, signal.SIGTERM, seen):
+            return
         until, pause = time.monotonic() + grace, 0.005
         while (left := until - time.monotonic()) > 0:
             yield min(pause, left)

@@ -238,16 +238,10 @@ class Program:
             self._process.kill()
 
     def end(self, grace: float) -> None:
-        """End it and all that it has started, and close it."""
-        for pause in self.ending(grace):
-            time.sleep(pause)
-        self.close()
-
-    def close(self) -> None:
-        """End at once all that still runs, and give up its id. A second call does nothing."""
+        """End it and all that it has started, asked first, made to after `grace` seconds. A second call does nothing."""
         if self._is_closed:
             return
-        for pause in self.ending(0):
+        for pause in self.ending(grace):
             time.sleep(pause)
         self._unwatch()
         if self.wait(1):
@@ -256,6 +250,10 @@ class Program:
             threading.Thread(target=self._process.wait, name="program", daemon=True).start()
         self._is_closed = True
         GUARD.change(self._tree, None)
+
+    def close(self) -> None:
+        """End at once all that still runs, and give up its id. A second call does nothing."""
+        self.end(0)
 
 
 def start(
