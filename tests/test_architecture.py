@@ -188,7 +188,7 @@ ARROWS: dict[str, frozenset[str]] = {
                 "schema.walk",
                 "schema.ways",
             ),
-            *("built_in", "interchange", "schema.load", "write"),
+            *("borrowed", "built_in", "interchange", "schema.load", "write"),
         }
     ),
     "compat": frozenset(
@@ -300,13 +300,12 @@ ARROWS: dict[str, frozenset[str]] = {
     "recording": frozenset({"errors", "schema.load", "schema.walk"}),
     "validate": frozenset({"judge", "recording", "schema.walk"}),
     "recordings": frozenset(
-        {"config", "errors", "judge", "orphans", "recording", "schema.load", "schema.walk", "stamp", "validate"}
+        {"config", "errors", "judge", "recording", "schema.load", "schema.walk", "stamp", "validate"}
     ),
     "redaction": frozenset({"schema.walk"}),
     "tape": frozenset({"errors", "recording", "schema.load"}),
-    "orphans": frozenset(),
-    "tap": frozenset({"borrowed", "errors", "judge", "orphans", "recording", "tape"}),
-    "probe": frozenset({"borrowed", "compat", "errors", "judge", "orphans", "schema.load", "resources", "schema.walk"}),
+    "tap": frozenset({"borrowed", "errors", "judge", "recording", "tape"}),
+    "probe": frozenset({"borrowed", "compat", "errors", "judge", "schema.load", "resources", "schema.walk"}),
     "publish": frozenset(
         {
             *(
@@ -328,6 +327,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "site": frozenset(
         {
             *(
+                "borrowed",
                 "config",
                 "errors",
                 "generate",

@@ -37,7 +37,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "alone": {"json_types", "model"},
     "assertions": {"contract", "explain", "json_types", "pieces", "pointers"},
     "checks": {"assertions", "contract", "errors", "explain", "homes", "json_types", "model", "pointers", "trace"},
-    "child": {"framing", "pipes"},
+    "child": {"framing", "pipes", "streams", "supervisor"},
     "codec": {
         "contract",
         "errors",
@@ -97,7 +97,10 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
         *("constructing", "contract", "errors", "json_types", "judging", "markers", "model", "pointers"),
         "published",
     },
-    "stdio": {"framing", "pipes"},
+    "process_tree": set(),
+    "stdio": {"framing", "pipes", "streams"},
+    "streams": {"pipes"},
+    "supervisor": {"process_tree"},
     "omitting": set(),
     "texts": {"markers", "published"},
     "strict": {"contract", "errors", "json_types", "parse", "pieces", "pointers"},
@@ -339,7 +342,7 @@ def test_what_acpgen_shares_loads_neither_models_nor_bindings_nor_the_rest_of_ac
         f"acpgen._runtime.{name}"
         for name in (
             *("contract", "dap_strict", "ends", "errors", "frames", "framing", "json_types", "parse", "pointers"),
-            "strict",
+            *("process_tree", "strict", "supervisor"),
         )
     }
     assert loaded == {"acpgen._runtime", "acpgen._session", *monitor, *runtime}

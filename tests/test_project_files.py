@@ -173,6 +173,15 @@ def test_every_row_of_the_lock_has_a_hash_and_names_no_place() -> None:
         )
 
 
+def test_the_systems_of_users_are_tested() -> None:
+    workflow = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text("utf-8"))
+    job = workflow["jobs"]["systems"]
+    assert job["strategy"]["matrix"]["system"] == ["windows-latest", "macos-latest"]
+    (tests,) = [step["run"] for step in job["steps"] if "pytest" in step.get("run", "")]
+    paths = [word for word in tests.split() if word.startswith("tests/")]
+    assert paths and all((ROOT / path).exists() for path in paths)
+
+
 def workflows() -> list[Path]:
     found = [*(ROOT / ".github").rglob("*.yml"), *(ROOT / ".github").rglob("*.yaml")]
     assert len(found) >= 5

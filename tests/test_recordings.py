@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import multiprocessing
@@ -10,6 +11,7 @@ import pickle
 import random
 import subprocess
 import sys
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -361,6 +363,26 @@ def test_processes_that_a_program_starts_later_find_the_environment_as_it_was(
     before = dict(os.environ)
     run_over(corpus(tmp_path), 2)
     assert dict(os.environ) == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_a_process_that_judges_ends_with_its_parent() -> None:
+    code = (
+        "import os, time\nfrom acpgen.recordings import running\n"
+        "pool = running._pool(1)\n"
+        "print(pool.submit(os.getpid).result(), flush=True)\n"
+        "pool.submit(time.sleep, 60).result()"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "generator")}
+    with subprocess.Popen([sys.executable, "-P", "-c", code], stdout=subprocess.PIPE, env=environment) as parent:
+        assert parent.stdout is not None
+        state = Path(f"/proc/{int(parent.stdout.readline())}/stat")
+        parent.kill()
+        until = time.monotonic() + 30
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            while state.read_text().rpartition(")")[2].split()[0] not in "ZX":
+                assert time.monotonic() < until, "it goes on"
+                time.sleep(0.05)
 
 
 def test_no_module_beside_the_recordings_runs(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """Sits on stdio between a client and an agent or server: every byte passes through as it came, and a monitor listens.
 
-The agent does not outlive the client for long, nor this process: it has a process group of its own, which is ended some time after the
-client's input has. If this process is killed, a guard kills that group, and on Linux the kernel the agent itself; without a guard, as in
-the foreground of a terminal elsewhere, the agent only reads the end of its input then.
+The agent does not outlive the client for long, nor this process: it is ended with all that it has started some time after the client's
+input has, and if this process is killed. In the foreground of a terminal it has no process group of its own, so that keys that signal
+reach it; where the system tells nothing of processes, it then only reads the end of its input if this process is killed.
 
 Copying never waits for the monitor or the recording. What was read is queued for them, then written on at once; if they fall so far
 behind that the queue is full, they are told that they missed something, and go on from there. Standard error is the agent's own.
@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 from acpgen import borrowed
 from acpgen.errors import Faults, NotStarted
 from acpgen.judge import ended
-from acpgen.orphans import dies_with, dismiss, guard
 from acpgen.recording import LONGEST, recorded, unrecorded
 from acpgen.tape import Tape
 
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from acp_bindings.runtime.framing import Headers
+    from acp_bindings.runtime.supervisor import Program
 
     from acp_session.monitor import Breach, Monitor
 
@@ -337,8 +337,7 @@ def tap(
     made to. Raises `Faults` if the command does not start.
     """
     group = os.name == "posix" and not _in_foreground()  # in the foreground keys that signal must reach it
-    agent = _start(command, is_leader=group)
-    warden = guard(agent.pid) if group else None
+    agent = _start(command, "g" if group else "")
     sys.setswitchinterval(0.0005)  # a thread that copies does not wait long for one that judges
     watcher, recorder = Watcher(make, report), Recorder(record, sides, redact) if record is not None else None
     listeners = [Listener("monitor", watcher.take, room)]
@@ -351,8 +350,8 @@ def tap(
         downstream = _Copy("agent", agent.stdout.fileno(), 1, listeners)
         for copy in (upstream, downstream):
             copy.thread.start()
-        told = _wait(agent, upstream, downstream, grace, stopped, is_leader=group)
-    dismiss(warden)
+        told = _wait(agent, upstream, downstream, grace, stopped)
+        agent.end(PATIENCE)  # what it has started, and left behind
     if told:
         say(told)
     judging = ""
@@ -372,8 +371,8 @@ def tap(
     if judging:
         with contextlib.suppress(OSError):  # the report may be what failed
             report(ended(judging, watcher.line))
-    code = agent.returncode if agent.returncode >= 0 else 128 - agent.returncode
-    return code or int(bool(judging) or watcher.lost)
+    code = agent.code or 0
+    return (code if code >= 0 else 128 - code) or int(bool(judging) or watcher.lost)
 
 
 class _Copy:
@@ -406,31 +405,16 @@ def _shut(end: int) -> None:
     os.close(nothing)
 
 
-def _start(command: Sequence[str], *, is_leader: bool) -> subprocess.Popen[bytes]:
+def _start(command: Sequence[str], leads: str) -> Program:
     try:
         # The command is the user's own, given for exactly this.
-        return subprocess.Popen(  # noqa: S603
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            bufsize=0,
-            process_group=0 if is_leader else None,
-            preexec_fn=dies_with(os.getpid()),
-        )
+        return borrowed.supervisor.start(command, leads=leads, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise Faults([NotStarted(at=command[0], reason=str(reason))]) from None
 
 
-def _wait(
-    agent: subprocess.Popen[bytes],
-    upstream: _Copy,
-    downstream: _Copy,
-    grace: float,
-    stopped: threading.Event,
-    *,
-    is_leader: bool,
-) -> str:
+def _wait(agent: Program, upstream: _Copy, downstream: _Copy, grace: float, stopped: threading.Event) -> str:
     """Return when the agent has ended and its output is passed on, with a sentence for people where it did not end by itself.
 
     An agent whose client has ended its input, or reads no more, is told to end after `grace` seconds, and then made to; so is one that
@@ -438,38 +422,20 @@ def _wait(
     """
     gone: float | None = None
     told = ""
-    while True:
-        try:
-            agent.wait(0.05)
+    while not agent.wait(0.05):
+        # An agent that does not read leaves the copy to it stuck, so that alone its source shows that the client has ended.
+        if gone is None and (
+            stopped.is_set() or downstream.broken or not upstream.thread.is_alive() or _is_torn(upstream.source)
+        ):
+            gone = time.monotonic()
+        if gone is not None and time.monotonic() - gone > grace:
+            since = "a signal to end" if stopped.is_set() else "its client's input had ended"
+            told = f"The command still ran {grace:g} seconds after {since}, and was ended (--grace)."
+            for pause in agent.ending(PATIENCE):
+                time.sleep(pause)
             break
-        except subprocess.TimeoutExpired:
-            # An agent that does not read leaves the copy to it stuck, so that alone its source shows that the client has ended.
-            if gone is None and (
-                stopped.is_set() or downstream.broken or not upstream.thread.is_alive() or _is_torn(upstream.source)
-            ):
-                gone = time.monotonic()
-            waited = 0.0 if gone is None else time.monotonic() - gone
-            if waited > grace and not told:
-                since = "a signal to end" if stopped.is_set() else "its client's input had ended"
-                told = f"The command still ran {grace:g} seconds after {since}, and was ended (--grace)."
-                _send(agent, signal.SIGTERM, is_leader=is_leader)
-            if waited > grace + PATIENCE:
-                _send(agent, getattr(signal, "SIGKILL", signal.SIGTERM), is_leader=is_leader)
-    if told:
-        _send(
-            agent, getattr(signal, "SIGKILL", signal.SIGTERM), is_leader=is_leader
-        )  # what the command started, and left behind
     downstream.thread.join(LINGER)
     return told
-
-
-def _send(agent: subprocess.Popen[bytes], number: int, *, is_leader: bool) -> None:
-    """Signal the agent, and all of its process group where it has one of its own."""
-    with contextlib.suppress(OSError):
-        if is_leader:
-            os.killpg(agent.pid, number)
-        else:
-            agent.send_signal(number)
 
 
 def _is_torn(end: int) -> bool:
@@ -482,7 +448,7 @@ def _is_torn(end: int) -> bool:
 
 
 @contextlib.contextmanager
-def _signals_passed_on(agent: subprocess.Popen[bytes]) -> Generator[threading.Event]:
+def _signals_passed_on(agent: Program) -> Generator[threading.Event]:
     """While this runs, signals that come are the agent's. Ctrl-C reaches it by itself: it is in the terminal's foreground too.
 
     What is yielded is set when one of them asks to end.
@@ -494,8 +460,7 @@ def _signals_passed_on(agent: subprocess.Popen[bytes]) -> Generator[threading.Ev
             stopped.set()
         if number in (signal.SIGINT, getattr(signal, "SIGQUIT", 0)) and _in_foreground():
             return
-        with contextlib.suppress(OSError):
-            agent.send_signal(number)
+        agent.signal(number)
 
     before: dict[int, object] = {}
     if threading.current_thread() is threading.main_thread():

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 from acp_bindings import v1 as stable
+from acp_bindings.runtime.strict import Strict
 from acp_bindings.unstable import v1, v2
+from acp_bindings.v1 import strict as judged
 
 from acp_session.monitor import Breach, Monitor
 from acpgen import judge
@@ -82,3 +84,21 @@ def test_the_channel_has_types_for_what_agents_ship() -> None:
     assert not v1.METHODS["session/new"].unstable
     usage: Any = v1.decode_as(v1.PromptResponse, {"stopReason": "end_turn", "usage": USAGE})
     assert usage.usage == v1.Usage(total_tokens=3, input_tokens=2, output_tokens=1)
+
+
+def test_what_one_connection_has_no_channel_for_is_noted_on_another_that_has() -> None:
+    """They share the forms of messages of which nothing is to be said. Of a variant that peers made up the protocol knows no fields."""
+    schema = judged.STRICT.schema
+    known = Strict(judged.STRICT.contract, lambda: schema, "")
+    newer = json.loads(json.dumps(schema))
+    newer["$defs"]["CreateElicitationResponse"].setdefault("properties", {})["tide"] = {"type": "string"}
+    channel = Strict(judged.STRICT.contract, lambda: newer, "")
+
+    def notes(monitor: Monitor) -> list[str]:
+        asked = {"message": "?", "mode": "url", "url": "https://a.example", "elicitationId": "e", "requestId": 1}
+        monitor.observe("agent", {"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": asked})
+        answer = {"jsonrpc": "2.0", "id": 7, "result": {"action": "_later", "tide": "high"}}
+        return [breach.pointer for breach in monitor.observe("client", answer) if breach.rule == "only-unstable"]
+
+    assert notes(Monitor([known], fixed=True)) == []
+    assert notes(Monitor([known], fixed=True, unstable=lambda: [channel])) == ["/result/tide"]

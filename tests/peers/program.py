@@ -10,6 +10,9 @@ import sys
 import time
 
 from acp_bindings import v1
+from acp_bindings.runtime.framing import Lines
+from acp_bindings.runtime.peers import attached
+from acp_bindings.runtime.stdio import Own
 from acp_bindings.v1 import peers
 
 from peers.harbour import Agent
@@ -30,6 +33,11 @@ class Talkative(Agent):
         return await super().turn(session, wish)
 
 
+async def in_threads() -> None:
+    """Be the agent as where the event loop cannot wait for standard streams."""
+    await attached(Talkative(), await Own.open(Lines(), threads=True), {}).run()
+
+
 def main(what: str) -> None:
     """Run the agent."""
     match what:
@@ -44,6 +52,8 @@ def main(what: str) -> None:
             sys.stdout.write('{"jsonrpc":"2.0","id":1,')
         case "gone":
             return
+        case "threads":
+            asyncio.run(in_threads())
         case _:
             asyncio.run(peers.run_agent(Talkative()))
 

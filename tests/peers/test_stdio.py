@@ -23,6 +23,7 @@ ENVIRONMENT = {
     **os.environ,
     "PYTHONPATH": os.pathsep.join([str(TESTS), *(path for path in sys.path if "bindings" in path)]),
 }
+posix = pytest.mark.skipif(sys.platform == "win32", reason="there are no signals")
 HELLO = v1.InitializeRequest(protocol_version=1)
 
 
@@ -81,6 +82,7 @@ def test_a_message_of_megabytes_passes_and_one_beyond_the_limit_does_not() -> No
     run(test)
 
 
+@posix
 @pytest.mark.parametrize("what", ["gone", "half", "silent", "deaf"])
 def test_an_agent_that_dies_or_never_answers_leaves_nobody_waiting_and_is_ended(what: str) -> None:
     async def test() -> None:
@@ -100,6 +102,7 @@ def test_an_agent_that_dies_or_never_answers_leaves_nobody_waiting_and_is_ended(
     run(test)
 
 
+@posix
 def test_an_agent_that_is_killed_in_a_turn_wakes_its_client() -> None:
     async def test() -> None:
         async with spawn() as agent:
@@ -120,6 +123,7 @@ def test_a_command_that_does_not_exist_says_so() -> None:
     run(test)
 
 
+@posix
 @pytest.mark.parametrize("delay", [0, 0.01, 0.05, 0.2, 0.6, 1.2])
 def test_a_client_that_is_cancelled_at_any_time_leaves_no_process(delay: float) -> None:
     async def test() -> None:
@@ -175,8 +179,25 @@ def test_an_agent_answers_all_that_came_before_the_end_of_its_input(tmp_path: Pa
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
-def test_an_agent_whose_client_does_not_read_ends_all_the_same() -> None:
-    process = subprocess.Popen(program(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=ENVIRONMENT)
+def test_an_agent_whose_streams_are_read_and_written_by_threads_is_the_same() -> None:
+    async def test() -> None:
+        client = Client()
+        async with spawn("threads", client) as agent:
+            long = "/" + "x" * 3_000_000
+            assert (await agent.session_new(v1.NewSessionRequest(cwd=long, mcp_servers=[]))).session_id == long
+            asked = (agent.session_new(v1.NewSessionRequest(cwd=f"/{n}", mcp_servers=[])) for n in range(300))
+            assert [new.session_id for new in await asyncio.gather(*asked)] == [f"/{n}" for n in range(300)]
+            assert (await agent.session_prompt(wish("stream"))).stop_reason == "end_turn"
+            child: Child = agent.connection.transport
+        assert client.heard == [str(number) for number in range(100)]
+        assert child.returncode == 0
+
+    run(test)
+
+
+@pytest.mark.parametrize("what", ["", "threads"])
+def test_an_agent_whose_client_does_not_read_ends_all_the_same(what: str) -> None:
+    process = subprocess.Popen(program(what), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=ENVIRONMENT)
     assert process.stdin is not None
     assert process.stdout is not None
     with process:

@@ -244,6 +244,7 @@ def test_a_command_that_ignores_being_asked_is_made_to_end(tmp_path: Path) -> No
         "sleep 300 & echo $!; wait",
         "sleep 300 & echo $!",
         "exec bash -mc 'sleep 300 & echo $!; wait' 2>/dev/null",
+        "setsid sh -c 'echo $$; exec sleep 300' &",
         "(trap '' TERM HUP; echo $(exec sh -c 'echo $PPID'); while :; do sleep 1; done)",
     ],
 )
@@ -343,7 +344,7 @@ def test_nothing_outlives_a_host_that_is_killed(tmp_path: Path) -> None:
     assert host.stdout is not None
     with host:
         try:
-            pids = [int(host.stdout.readline()) for _ in range(3)]
+            pids = [int(host.stdout.readline()) for _ in range(4)]
             assert all(lives(pid) for pid in pids)
         finally:
             host.kill()

@@ -5,8 +5,8 @@
     result = await terminals.create(request.params)              # or `terminals.answer(request)` for a whole message
 
 A command runs in a directory that provably lies in a root of its session, without input, its output and errors as one text. What it does
-there is held by nothing: a command may open any file that its user may (`acp_session.sandbox`). Nothing that was started
-outlives `aclose`, or this program.
+there is held by nothing: a command may open any file that its user may (`acp_session.sandbox`). What it started ends with `aclose`, or
+with this program, daemons included; `limits` says what does not.
 
 Errors are `RequestError`: -32002 for a terminal, program or directory that does not exist, -32001 for what roots, policy or user refuse,
 -32602 for malformed params, -32603 for anything else.
@@ -19,17 +19,19 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
+import sys
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from acp_bindings import MISSING, ErrorResponse, Request, Response, v1
+from acp_bindings.runtime.supervisor import GUARD, Program
 
 from .approval import Approve, CommandWish, require_approval
 from .containment import Place, Refused, guarantees, open_folder, reach
 from .errors import METHOD_NOT_FOUND, NOT_FOUND, RequestError, failed, invalid_params, not_found, refused
 from .hooks import UNEXPECTED, awaited
-from .processes import Child, Exit, Guard, discard, start
+from .processes import Command, Exit, discard, start
 from .tail import Tail
 from .workers import Busy, Workers
 from .workspace import RootSet, RootsOf
@@ -96,7 +98,7 @@ Show: TypeAlias = "Callable[[str, str, str], object]"
 
 @dataclass(slots=True)
 class _Session:
-    running: dict[str, Child] = field(default_factory=dict[str, Child])
+    running: dict[str, Command] = field(default_factory=dict[str, Command])
     starting: int = 0
     stops: int = 0
     kept: dict[str, Shown] = field(default_factory=dict[str, Shown])
@@ -126,7 +128,6 @@ class Terminals:
         self._notify = notify
         self._show = show
         self._workers = workers or Workers()
-        self._guard = Guard()
         self._sessions: dict[str, _Session] = {}
         self._is_closed = False
 
@@ -138,7 +139,7 @@ class Terminals:
     @property
     def limits(self) -> tuple[str, ...]:
         """What is not promised, as sentences."""
-        return (*_LIMITS, *(() if self._guard.works else ("The commands of a killed program keep running.",)))
+        return (*_LIMITS, *(() if GUARD.works else ("The commands of a killed program keep running.",)))
 
     # --- the five methods
 
@@ -174,7 +175,7 @@ class Terminals:
         return await self._told(params.session_id, params.terminal_id, "wait", work())
 
     async def kill(self, params: v1.KillTerminalRequest) -> v1.KillTerminalResponse:
-        """Handle `terminal/kill`: end the command with all that it started in its group; the terminal stays. Raises `RequestError`.
+        """Handle `terminal/kill`: end the command with all that it started; the terminal stays. Raises `RequestError`.
 
         It is asked to end, and made to after `grace` seconds; the answer comes when it has ended.
         """
@@ -269,7 +270,6 @@ class Terminals:
         """End everything; nothing can be started any more. Call it when the connection has ended."""
         self._is_closed = True
         await asyncio.gather(*(self.end(session_id) for session_id in tuple(self._sessions)))
-        self._guard.close()
         self._workers.close()
 
     # --- the work
@@ -303,11 +303,11 @@ class Terminals:
 
     async def _started(
         self, wish: CommandWish, roots: RootSet, limit: int, require_current: Callable[[], None]
-    ) -> tuple[Child, str]:
+    ) -> tuple[Command, str]:
         require_current()  # the user may have taken a while
         inherited = os.environ if self.policy.environment is None else self.policy.environment
         environment = {**inherited, **wish.environment}
-        made: list[tuple[Any, int]] = []
+        made: list[tuple[Program, int]] = []
 
         def run(check: Callable[[], None]) -> None:
             check()
@@ -315,7 +315,6 @@ class Terminals:
             try:
                 check()
                 made.append(start(wish.command, wish.arguments, environment, folder))
-                self._guard.add(made[0][0].pid)
             except (FileNotFoundError, NotADirectoryError):
                 raise RequestError(NOT_FOUND, "there is no such program", {"command": wish.command}) from None
             except PermissionError:
@@ -332,17 +331,16 @@ class Terminals:
         except Busy:
             raise failed(wish.command, "too many requests are under way; try again later") from None
         except BaseException:
-            for process, source in made:
-                discard(process, source)
-                self._guard.remove(process.pid)
+            for unwanted in made:
+                discard(*unwanted)
             raise
-        process, source = made[0]
+        program, source = made[0]
         terminal_id = f"term_{secrets.token_hex(8)}"
 
         def show(text: str) -> None:
             self._show(wish.session_id, terminal_id, text)
 
-        return Child(process, source, Tail(limit), show, self._guard), terminal_id
+        return Command(program, source, Tail(limit), show), terminal_id
 
     def _require_current(self, wish: CommandWish, state: tuple[_Session, int, RootSet]) -> None:
         """Refuse where session, turn or roots are no longer those in which the command was asked for."""
@@ -352,7 +350,7 @@ class Terminals:
         if self._roots.roots(wish.session_id) is not roots:
             raise refused(wish.command, "the workspace roots of the session have changed")
 
-    def _child(self, session_id: str, terminal_id: str) -> Child:
+    def _child(self, session_id: str, terminal_id: str) -> Command:
         session = self._sessions.get(session_id)
         child = None if session is None else session.running.get(terminal_id)
         if child is None:
@@ -399,11 +397,13 @@ class Terminals:
 
 _LIMITS: Final = (
     "A command may open any file and any connection that its user may open: run it in a sandbox.",
-    "A program that starts its own POSIX session (a daemon) is not ended with its terminal.",
+    "A process that has a session of its own, no parent, and a cleared environment is not ended with its terminal."
+    if sys.platform == "linux"
+    else "A process that has a group of its own is not ended with its terminal.",
 )
 
 
-def _shown(child: Child) -> Shown:
+def _shown(child: Command) -> Shown:
     return Shown(child.tail.text, child.tail.is_cut, child.exit)
 
 

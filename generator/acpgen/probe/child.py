@@ -1,10 +1,9 @@
-"""The program under test: started in a group of its own, read and written by threads, and ended with all that it started."""
+"""The program under test: supervised, and read and written by threads."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import subprocess
 import threading
 import time
@@ -15,8 +14,8 @@ from queue import Empty, SimpleQueue
 from socket import SHUT_WR, socket
 from typing import Final
 
+from acpgen import borrowed
 from acpgen.errors import Faults, NotStarted
-from acpgen.orphans import dies_with, dismiss, guard
 
 LONGEST: Final = 32 << 20
 """Bytes of one line of the program."""
@@ -65,32 +64,24 @@ class Child:
         self._socket: socket | None = None
         try:
             # The command is the user's own, given for exactly this.
-            self._process = subprocess.Popen(  # noqa: S603
-                list(command),
-                stdin=own,
-                stdout=own,
-                stderr=subprocess.PIPE,
-                env=dict(variables),
-                bufsize=0,
-                start_new_session=True,
-                preexec_fn=dies_with(os.getpid()),
+            self._program = borrowed.supervisor.start(
+                command, stdin=own, stdout=own, stderr=subprocess.PIPE, env=variables
             )
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
             raise Faults([NotStarted(at=command[0], reason=str(reason))]) from None
-        self._guard = guard(self._process.pid)
         self._lines: SimpleQueue[tuple[float, bytes | None]] = SimpleQueue()
         self._outbox: SimpleQueue[bytes | None] = SimpleQueue()
         self._errors: deque[bytes] = deque()
         self.has_ended = False
         """Whether its last line was taken from the queue."""
         self.is_flooding = False
-        assert self._process.stderr is not None
-        self._threads = [self._started(self._listen, self._process.stderr.fileno())]
+        assert self._program.stderr is not None
+        self._threads = [self._started(self._listen, self._program.stderr.fileno())]
         if join is None:
-            assert self._process.stdin is not None
-            assert self._process.stdout is not None
-            streams = self._process.stdout.fileno(), self._process.stdin.fileno()
+            assert self._program.stdin is not None
+            assert self._program.stdout is not None
+            streams = self._program.stdout.fileno(), self._program.stdin.fileno()
         else:
             try:
                 self._socket = join()
@@ -104,7 +95,7 @@ class Child:
     @property
     def code(self) -> int | None:
         """The exit code, if it has ended."""
-        return self._process.poll()
+        return self._program.code
 
     @property
     def said_last(self) -> str:
@@ -134,43 +125,19 @@ class Child:
 
     def wait(self, seconds: float) -> int | None:
         """Its exit code, if it ends in time."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            return self._process.wait(seconds)
-        return None
+        self._program.wait(seconds)
+        return self._program.code
 
     def end(self, patience: float = 1.0) -> None:
-        """End it and everything in its group: asked first, then made to."""
+        """End it and everything that it has started: asked first, then made to."""
         self.hush()
-        self._signal(signal.SIGTERM)
-        until = time.monotonic() + patience
-        while time.monotonic() < until and not self._is_over():
-            time.sleep(0.01)
-        self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))  # also what an ended program has left behind
-        dismiss(self._guard)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(5)
+        self._program.end(patience)
         for thread in self._threads:
             thread.join(0.5)
-        for stream in (self._socket, self._process.stdin, self._process.stdout, self._process.stderr):
+        for stream in (self._socket, self._program.stdin, self._program.stdout, self._program.stderr):
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()
-
-    def _is_over(self) -> bool:
-        """Whether it has ended, without taking its exit code: until that is taken nobody else can have its number."""
-        if not hasattr(os, "waitid"):
-            return self._process.poll() is not None
-        try:
-            return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-        except ChildProcessError:
-            return True
-
-    def _signal(self, number: int) -> None:
-        with contextlib.suppress(OSError):
-            if hasattr(os, "killpg"):
-                os.killpg(self._process.pid, number)
-            else:
-                self._process.send_signal(number)
 
     def _started(self, work: object, end: int) -> threading.Thread:
         thread = threading.Thread(target=work, args=(end,), daemon=True)  # type: ignore[arg-type]
@@ -215,5 +182,5 @@ class Child:
         with contextlib.suppress(OSError):
             if self._socket is not None:
                 self._socket.shutdown(SHUT_WR)
-            elif self._process.stdin is not None:
-                self._process.stdin.close()
+            elif self._program.stdin is not None:
+                self._program.stdin.close()

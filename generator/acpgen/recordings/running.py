@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import Final, TypeAlias
 
-from acpgen import orphans
 from acpgen.recordings.reached import judge
 from acpgen.recordings.standard import Standard
 from acpgen.recordings.stores import Recording
@@ -96,9 +96,7 @@ def _each(again: deque[Recording], waiting: Iterator[Recording]) -> Iterator[Rec
 def _pool(jobs: int) -> ProcessPoolExecutor:
     """Processes that begin afresh: they share neither threads nor open files with this one."""
     with _safe_path():
-        return ProcessPoolExecutor(
-            jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_bound, initargs=(os.getpid(),)
-        )
+        return ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_bound)
 
 
 def _begun(pool: ProcessPoolExecutor, work: _Work, recording: Recording, standard: Standard) -> Future[Verdict]:
@@ -121,8 +119,13 @@ def _safe_path() -> Generator[None]:
             os.environ[_SAFE_PATH] = before
 
 
-def _bound(parent: int) -> None:
+def _bound() -> None:
     """End this process when its parent does."""
-    ask = orphans.dies_with(parent)
-    if ask is not None:
-        ask()
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def wait() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=wait, name="end of the parent", daemon=True).start()

@@ -13,10 +13,15 @@ import sys
 import threading
 from collections.abc import Callable, Generator
 from importlib.metadata import PackageNotFoundError, version
+from io import BufferedReader, FileIO, TextIOWrapper
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
+from acpgen import borrowed
 from acpgen.errors import Faults, SiteNotBuilt
+
+if TYPE_CHECKING:
+    from acp_bindings.runtime.supervisor import Program
 
 ZENSICAL: Final = "0.0.73"
 """The version that the site is built and tested with; the extra `docs` pins it."""
@@ -25,6 +30,9 @@ LONGEST_BUILD: Final = 600
 CONFIGURATION: Final = "mkdocs.yml"
 BUILT: Final = "site"
 """What the generator reads in its folder, and where it puts the pages."""
+
+_GRACE: Final = 5.0
+"""Seconds that it has to end when it is asked to."""
 
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 _END: Final = re.compile(r"(No|\d+) issues? found")
@@ -72,53 +80,49 @@ def kept_running(folder: Path, complain: Callable[[Faults], None]) -> Generator[
 
     What it warns of is told as `Faults`, of later builds too. Raises `Faults` where the first build does not come to an end.
     """
-    process = subprocess.Popen(  # noqa: S603 - this interpreter, with a module and a path of our own
+    program = borrowed.supervisor.start(
         _command(folder, "serve", "--dev-addr", "127.0.0.1:0"),
         cwd=folder,
         env=_environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        errors="replace",
     )
     built = threading.Event()
     heard: list[str] = []
-    hearing = threading.Thread(target=_hear, args=(process, folder, heard, built, complain), daemon=True)
+    hearing = threading.Thread(target=_hear, args=(program, folder, heard, built, complain), daemon=True)
     hearing.start()
     try:
         if not built.wait(LONGEST_BUILD):
             raise Faults([_too_slow()])
-        if process.poll() is not None:
-            raise Faults([_not_built("".join(heard), folder, process.returncode)])
-        yield lambda: process.poll() is None
+        if program.has_ended:
+            raise Faults([_not_built("".join(heard), folder, program.code)])
+        yield lambda: not program.has_ended
     finally:
-        process.terminate()
-        process.wait()
+        program.end(_GRACE)
         hearing.join()
-        if process.stdout is not None:
-            process.stdout.close()
 
 
 def _hear(
-    process: subprocess.Popen[str],
+    program: Program,
     folder: Path,
     heard: list[str],
     built: threading.Event,
     complain: Callable[[Faults], None],
 ) -> None:
     """Read what the generator says, until it ends; each build ends with a line that counts its issues."""
-    assert process.stdout is not None
-    for line in process.stdout:
-        plain = _COLOUR.sub("", line).strip()
-        if _END.fullmatch(plain):
-            if heard:
-                complain(Faults([_not_built("".join(heard), folder, 0)]))
-            heard.clear()
-            built.set()
-        elif not _OWN.fullmatch(plain):
-            heard.append(line)
-    process.wait()
+    assert program.stdout is not None
+    with TextIOWrapper(BufferedReader(cast("FileIO", program.stdout)), "utf-8", "replace") as lines:
+        for line in lines:
+            plain = _COLOUR.sub("", line).strip()
+            if _END.fullmatch(plain):
+                if heard:
+                    complain(Faults([_not_built("".join(heard), folder, 0)]))
+                heard.clear()
+                built.set()
+            elif not _OWN.fullmatch(plain):
+                heard.append(line)
+    program.wait(_GRACE)
     built.set()
 
 
@@ -135,7 +139,7 @@ def _too_slow() -> SiteNotBuilt:
     return SiteNotBuilt(at="zensical", reason=reason, remedy="Try again when the machine has time")
 
 
-def _not_built(output: str, folder: Path, code: int) -> SiteNotBuilt:
+def _not_built(output: str, folder: Path, code: int | None) -> SiteNotBuilt:
     """What the generator said, as a fault."""
     said, _, trace = _COLOUR.sub("", output).replace(f"{folder}{os.sep}", "").partition("Traceback")
     last = trace.strip().rpartition("\n")[2]

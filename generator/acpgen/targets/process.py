@@ -23,9 +23,9 @@ import threading
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import IO, Any, Final, cast
+from typing import IO, TYPE_CHECKING, Any, Final, cast
 
-from acpgen import ir
+from acpgen import borrowed, ir
 from acpgen.errors import Faults, TargetRefused, printable, shown
 from acpgen.interchange import dump
 from acpgen.schema.bundle import Bundle
@@ -33,6 +33,9 @@ from acpgen.schema.load import parse_json
 from acpgen.targets.interface import Render, Settings, Target
 from acpgen.targets.options import Option, Value, misdeclared
 from acpgen.targets.outside import failed, files_of, out_of_time, seconds
+
+if TYPE_CHECKING:
+    from acp_bindings.runtime.supervisor import Program
 
 PREFIX: Final = "acpgen-target-"
 VERSION: Final = 1
@@ -138,28 +141,24 @@ def _render(name: str, path: str) -> Render:
 def _ask(name: str, path: str, question: Mapping[str, Any]) -> dict[str, Any]:
     """What a program answers. Raises `Faults`."""
     try:
-        process = subprocess.Popen(  # noqa: S603 - the person has put this program among theirs
-            [path],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
+        # The person has put this program among theirs.
+        pipe = subprocess.PIPE
+        program = borrowed.supervisor.start([path], stdin=pipe, stdout=pipe, stderr=pipe)
     except OSError as error:
         raise failed(path, name, f"it could not be started: {error.strerror}") from None
-    talk = _Talk(process, json.dumps(question).encode())
+    talk = _Talk(program, json.dumps(question).encode())
     try:
         is_over = talk.is_over(seconds())
     finally:
-        _end(process)
+        program.close()
     for line in talk.errors.decode(errors="replace").splitlines():
         sys.stderr.write(f"{printable(line)}\n")
     if not is_over:
         raise failed(path, name, out_of_time())
     if talk.is_too_long:
         raise failed(path, name, f"its answer is longer than {MOST} bytes")
-    if process.returncode:
-        how = f"signal {-process.returncode}" if process.returncode < 0 else f"exit code {process.returncode}"
+    if program.code:
+        how = f"signal {-program.code}" if program.code < 0 else f"exit code {program.code}"
         raise failed(path, name, f"it ended with {how}")
     return _answer(name, path, bytes(talk.answer))
 
@@ -179,12 +178,12 @@ def _answer(name: str, path: str, said: bytes) -> dict[str, Any]:
 class _Talk:
     """One exchange with a program: each stream has a thread, so that none waits for another."""
 
-    def __init__(self, process: subprocess.Popen[bytes], question: bytes) -> None:
+    def __init__(self, program: Program, question: bytes) -> None:
         self.answer: bytearray = bytearray()
         self.errors: bytearray = bytearray()
         self.is_too_long = False
-        self.process = process
-        stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
+        self.program = program
+        stdin, stdout, stderr = program.stdin, program.stdout, program.stderr
         assert stdin is not None and stdout is not None and stderr is not None
         jobs = ((self._tell, stdin, question), (self._hear, stdout), (self._hear_errors, stderr))
         self.threads = [threading.Thread(target=job, args=given, daemon=True) for job, *given in jobs]
@@ -193,9 +192,7 @@ class _Talk:
 
     def is_over(self, seconds: float) -> bool:
         """Wait until it has answered and ended, at most so long."""
-        try:
-            self.process.wait(seconds)
-        except subprocess.TimeoutExpired:
+        if not self.program.wait(seconds):
             return self.is_too_long
         for thread in self.threads[1:]:
             thread.join(seconds)
@@ -211,7 +208,7 @@ class _Talk:
                 self.answer += part
                 if len(self.answer) > MOST:
                     self.is_too_long = True
-                    self.process.kill()
+                    self.program.signal(getattr(signal, "SIGKILL", signal.SIGTERM))
                     return
 
     def _hear_errors(self, stream: IO[bytes]) -> None:
@@ -219,13 +216,3 @@ class _Talk:
             while part := os.read(stream.fileno(), 1 << 16):
                 self.errors += part
                 del self.errors[:-_KEPT]
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a program with all that it has started."""
-    if sys.platform != "win32":
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-    with contextlib.suppress(OSError):
-        process.kill()
-    process.wait()

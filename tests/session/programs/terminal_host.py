@@ -19,6 +19,7 @@ async def main(folder: str) -> None:
         "echo $$; sleep 300",
         "trap '' TERM HUP; sleep 300 & echo $!; wait",
         "exec bash -mc 'sleep 300 & echo $!; wait' 2>/dev/null",
+        "setsid sh -c 'echo $$; exec sleep 300' & sleep 300",
     ):
         request = v1.CreateTerminalRequest(session_id="s", command="sh", args=["-c", script])
         terminal = (await terminals.create(request)).terminal_id
