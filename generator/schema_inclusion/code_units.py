@@ -6,8 +6,8 @@ and to the boundary of a character or its middle; who stops in the middle has th
 
 from __future__ import annotations
 
+from collections.abc import Sequence as Listed
 from dataclasses import dataclass
-from functools import reduce
 from typing import Final
 
 from schema_inclusion.syntax import (
@@ -47,8 +47,11 @@ class Inexact(Exception):
 
 def by_characters(node: Node) -> Node:
     """The pattern over characters that matches the same texts. Raises `Inexact`."""
+    has_halves = any(isinstance(each, Chars) and within(each.ranges, *SURROGATES) for each in walk(node))
+    if not has_halves and not any(isinstance(each, Boundary | Ahead | Behind) for each in walk(node)):
+        return node  # it meets no half, wherever it starts
     if any(isinstance(each, BackReference) for each in walk(node)):
-        if any(isinstance(each, Chars) and within(each.ranges, *SURROGATES) for each in walk(node)):
+        if has_halves:
             raise Inexact
         return node
     ways = _ways(node)
@@ -92,14 +95,6 @@ class _Ways:
             _choice(_sequence(self.middle_end, other.start_middle), _sequence(self.middle, other.middle)),
         )
 
-    def otherwise(self, other: _Ways) -> _Ways:
-        return _Ways(
-            _choice(self.whole, other.whole),
-            _choice(self.start_middle, other.start_middle),
-            _choice(self.middle_end, other.middle_end),
-            _choice(self.middle, other.middle),
-        )
-
     def repeated(self) -> _Ways:
         """Any number of times."""
         inner = _repeated(self.middle)
@@ -113,6 +108,23 @@ class _Ways:
 
 
 _NOTHING: Final = _Ways(EMPTY, None, None, EMPTY)
+
+
+def _in_a_row(ways: Listed[_Ways]) -> _Ways:
+    """Parts one after the other. Halves are put together first, so that no long part is copied as often as there are parts."""
+    if len(ways) < 2:
+        return ways[0] if ways else _NOTHING
+    half = len(ways) // 2
+    return _in_a_row(ways[:half]).then(_in_a_row(ways[half:]))
+
+
+def _one_of(ways: Listed[_Ways]) -> _Ways:
+    return _Ways(
+        _choice(*(each.whole for each in ways)),
+        _choice(*(each.start_middle for each in ways)),
+        _choice(*(each.middle_end for each in ways)),
+        _choice(*(each.middle for each in ways)),
+    )
 
 
 def _ways(node: Node) -> _Ways:
@@ -132,9 +144,9 @@ def _ways(node: Node) -> _Ways:
         case Behind(part, positive):
             return _behind(part, positive)
         case Sequence(parts):
-            return reduce(_Ways.then, map(_ways, _with_pairs(parts)), _NOTHING)
+            return _in_a_row([_ways(part) for part in _with_pairs(parts)])
         case Choice(parts):
-            return reduce(_Ways.otherwise, map(_ways, parts), _Ways())
+            return _one_of([_ways(part) for part in parts])
         case Group(part):
             return _ways(part)
         case Repeat(part, low, high):
@@ -213,12 +225,12 @@ def _repeat(ways: _Ways, low: int, high: int | None) -> _Ways:
         return _Ways(whole, middle=ways.middle if low else EMPTY)
     if low > _LARGEST or (high or 0) > _LARGEST:
         raise Inexact
-    found = reduce(_Ways.then, [ways] * low, _NOTHING)
+    found = _in_a_row([ways] * low)
     if high is None:
         return found.then(ways.repeated())
     rest = _NOTHING
     for _ in range(high - low):
-        rest = ways.then(rest).otherwise(_NOTHING)
+        rest = _one_of([ways.then(rest), _NOTHING])
     return found.then(rest)
 
 

@@ -40,7 +40,7 @@ def _boundary(*, present: bool) -> Choice:
 
 @lru_cache(maxsize=4096)
 def read(pattern: str) -> Node:
-    """The pattern over characters, without groups and boundaries, looking behind at one character at a time. Raises `UnsupportedPattern`."""
+    """The pattern over characters, without groups and boundaries, looking behind at one character. Raises `UnsupportedPattern`."""
     return _regular(characters(pattern))
 
 

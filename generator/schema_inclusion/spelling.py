@@ -186,4 +186,3 @@ def _character(code: int) -> str:
     if character.isprintable():
         return character
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
-

@@ -376,7 +376,12 @@ class _Reader:
     # --- groups ---
 
     def group(self, start: int) -> Node:
-        for sign, kind, positive in (("?=", Ahead, True), ("?!", Ahead, False), ("?<=", Behind, True), ("?<!", Behind, False)):
+        for sign, kind, positive in (
+            ("?=", Ahead, True),
+            ("?!", Ahead, False),
+            ("?<=", Behind, True),
+            ("?<!", Behind, False),
+        ):
             if self.accept(sign):
                 self.is_plain = False
                 return kind(self.rest_of_group(start), positive)
@@ -448,10 +453,10 @@ class _Reader:
         found = self.character(start)
         return found if isinstance(found, Chars) else self.literal(found)
 
-    def refer(self, to: int | str, start: int) -> Any:
+    def refer(self, to: int | str, start: int) -> Node:
         """A reference, which is settled when all groups are known."""
         self.is_plain = False
-        return _Reference(to, start)
+        return cast("Node", _Reference(to, start))
 
     def digits(self) -> str:
         end = self.at
@@ -495,7 +500,9 @@ class _Reader:
 
     def control(self, start: int, *, is_class: bool = False) -> str:
         following = self.peek()
-        if following.isascii() and (following.isalpha() or (is_class and not self.is_unicode and following and following in "0123456789_")):
+        if following.isascii() and (
+            following.isalpha() or (is_class and not self.is_unicode and following and following in "0123456789_")
+        ):
             self.take()
             return chr(ord(following) % 32)
         if self.is_unicode:
@@ -514,18 +521,18 @@ class _Reader:
                 raise self.invalid("\\u{", "a code of at most 10FFFF and a brace follow it", start)
             return chr(code)
         size = 2 if kind == "x" else 4
-        code = self.hexadecimal(size)
-        if code is None:
+        unit = self.hexadecimal(size)
+        if unit is None:
             if self.is_unicode:
                 raise self.invalid(f"\\{kind}", f"{size} hexadecimal digits follow it", start)
             return kind
-        if self.is_unicode and HIGHS[0] <= code <= HIGHS[1]:
+        if self.is_unicode and HIGHS[0] <= unit <= HIGHS[1]:
             before = self.at
             low = self.hexadecimal(4) if self.accept("\\u") else None
             if low is not None and LOWS[0] <= low <= LOWS[1]:
-                return chr(0x10000 + ((code - HIGHS[0]) << 10) + low - LOWS[0])
+                return chr(0x10000 + ((unit - HIGHS[0]) << 10) + low - LOWS[0])
             self.at = before
-        return chr(code)
+        return chr(unit)
 
     def hexadecimal(self, size: int) -> int | None:
         digits = self.text[self.at : self.at + size]

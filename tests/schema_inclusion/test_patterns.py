@@ -103,9 +103,28 @@ def test_a_pattern_is_searched_as_ecma_262_says(pattern: str, text: str, found: 
     "pattern",
     [
         *("(?<=ab)c", "(?<!a*)b", "(?<!^)b", "(?<=)b", r"(a)\1", r"\p{L}", "(?i:a)", r"^\-.{1,200}$"),
-        *("(?<=a)*", r"\b?", "^*", "(?=a", "(?!", "(?i)a", "(?P<n>a)", "(?<n", "(?)", "(?:?b)", "(?<n>a)(?<n>b)", r"(?<n>a)\k"),
+        *(
+            "(?<=a)*",
+            r"\b?",
+            "^*",
+            "(?=a",
+            "(?!",
+            "(?i)a",
+            "(?P<n>a)",
+            "(?<n",
+            "(?)",
+            "(?:?b)",
+            "(?<n>a)(?<n>b)",
+            r"(?<n>a)\k",
+        ),
         *("(a", "a)", "a**", "a++", "*a", "+", "[", "[z-a]", "a{3,2}", "a|+", "{2}", "a|{1,2}", "\\"),
-        *("a{100000}", "(" * 200 + ")" * 200, "(a)" * 300 + "(" * 200 + ")" * 200, "a{99999}{99999}", "(?:a{99999}){99999}"),
+        *(
+            "a{100000}",
+            "(" * 200 + ")" * 200,
+            "(a)" * 300 + "(" * 200 + ")" * 200,
+            "a{99999}{99999}",
+            "(?:a{99999}){99999}",
+        ),
         "(a{900}){900}",
     ],
 )
@@ -456,7 +475,9 @@ def test_a_word_ends_where_ecma_262_says() -> None:
         ("-\U0001f600", r"^\-..$", "yes"),
     ],
 )
-def test_a_pattern_that_is_none_with_the_flag_u_means_what_it_means_without(value: str, pattern: str, verdict: str) -> None:
+def test_a_pattern_that_is_none_with_the_flag_u_means_what_it_means_without(
+    value: str, pattern: str, verdict: str
+) -> None:
     assert include({"const": value}, {"pattern": pattern}).verdict.value == verdict
     assert include({"const": {value: 1}}, {"patternProperties": {pattern: False}}).verdict.value != verdict
 
