@@ -339,8 +339,8 @@ def test_what_acpgen_shares_loads_neither_models_nor_bindings_nor_the_rest_of_ac
     runtime = {
         f"acpgen._runtime.{name}"
         for name in (
-            *("contract", "dap_strict", "ends", "errors", "frames", "framing", "json_types", "parse", "pointers"),
-            "strict",
+            *("contract", "dap_strict", "ends", "errors", "frames", "framing", "json_types", "parse", "patterns"),
+            *("pointers", "strict"),
         )
     }
     assert loaded == {"acpgen._runtime", "acpgen._session", *monitor, *runtime}
