@@ -948,12 +948,16 @@ def test_generate_names_the_construct_of_a_pattern_that_no_validator_enforces_an
     made, again = run(*NAMED), run(*NAMED, "--strict-coverage")
     assert (made.code, again.code) == (0, 1)
     told = [
-        "named.json: decode does not enforce 2 keywords of 2 definitions. validate does (extra strict), but not 1 pattern; "
-        "the package lists every place in UNENFORCED.",
+        (
+            "named.json: decode does not enforce 2 keywords of 2 definitions. validate does (extra strict), but not 1 pattern; "
+            "the package lists every place in UNENFORCED."
+        ),
         "  Named: pattern; at named.json#/$defs/Named/pattern",
         "  Looks: pattern; at named.json#/$defs/Looks/pattern",
-        "  named.json#/$defs/Named/pattern: no validator here enforces it: it is no pattern of ECMA-262: '(?P<x>' at character 2: "
-        "a named group is written (?<name>…)",
+        (
+            "  named.json#/$defs/Named/pattern: no validator here enforces it: it is no pattern of ECMA-262: '(?P<x>' at character 2: "
+            "a named group is written (?<name>…)"
+        ),
     ]
     assert made.err.splitlines()[2:] == told
     assert again.err.splitlines()[1:] == told
