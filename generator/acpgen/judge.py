@@ -65,8 +65,8 @@ def strict(documents: Documents, methods: Profile | None = None) -> Strict:
         envelope=protocol.envelope,
     )
     judge: type[Strict] = borrowed.dap_strict.FrameStrict if protocol.envelope == "dap" else borrowed.strict.Strict
-    found = translations(bundle.definitions.values())
-    return judge(contract, lambda: bundle.schema, extra="acpgen", patterns=found.table, loose=found.loose)
+    written = translations(bundle.definitions.values())
+    return judge(contract, lambda: bundle.schema, extra="acpgen", patterns=written.table, loose=written.loose)
 
 
 def versions(
