@@ -1,53 +1,84 @@
-"""Regular expressions in a plain spelling mean what they meant, to every engine."""
+"""Patterns for the engines here: which engine has which, what no engine checks, and what they cost."""
 
 from __future__ import annotations
 
 import json
-from itertools import product
 
-import jsonschema_rs
 import pytest
 
 from acpgen import Faults
 from acpgen.errors import TooMuchWork
 from acpgen.generate import understand
-from acpgen.meaning.patterns import in_rust
-from acpgen.schema.expressions import LARGEST, LONGEST_TRIED, is_usable, plain_expression, size
+from acpgen.schema.expressions import LARGEST, LONGEST_TRIED, expression, fault_of, matches, size, translations
 from acpgen.schema.load import Source, parse
+from acpgen.validator import Validator
 from hostile_schemas import TEXT, protocol
 from test_doubling import ending
 
 
 @pytest.mark.parametrize(
-    ("written", "plain", "matching", "other"),
+    ("pattern", "linear", "strict"),
     [
-        (r"^\0$", r"^\x00$", "\0", "0"),
-        (r"^[\b]$", r"^[\x08]$", "\b", "b"),
-        (r"\bb", r"\bb", "a b", "ab"),
-        ("^[^]$", r"^[\s\S]$", "\n", ""),
-        ("a|[]", "a|(?!)", "a", "b"),
-        (r"^\uD83D\uDE00$", "^\U0001f600$", "\U0001f600", "\ud83d"),
-        (r"^[\ud83d\ude00-\uD83D\uDE02]$", "^[\U0001f600-\U0001f602]$", "\U0001f601", "\U0001f603"),
-        (r"^\[]$", r"^\[]$", "[]", "["),
-        (r"^[[\]]$", r"^[[\]]$", "]", "x"),
-        (r"^\\0$", r"^\\0$", "\\0", "\0"),
+        ("^[a-z]+$", "^[a-z]+$", "^[a-z]+$"),
+        (r"^\<a\>$", "^<a>$", "^<a>$"),
+        (r"^\d{4}\-\d{2}$", r"^[0-9]{4}\-[0-9]{2}$", r"^[0-9]{4}\-[0-9]{2}$"),
+        (r"^(?<x>a)\k<x>$", None, r"^(a)(?:\1)$"),
+        ("^(?!x)", None, "^(?!x)"),
     ],
 )
-def test_what_is_rarely_read_is_spelled_plainly(written: str, plain: str, matching: str, other: str) -> None:
-    assert plain_expression(written) == plain
-    assert is_usable(plain)
-    judge = jsonschema_rs.Draft202012Validator({"pattern": plain})
-    assert judge.is_valid(matching)
-    if other.isprintable() or other == "\0":
-        assert not judge.is_valid(other)
+def test_engines_are_given_a_pattern_in_their_syntax(pattern: str, linear: str | None, strict: str) -> None:
+    found = expression(pattern)
+    assert (found.linear, found.strict, found.gap) == (linear, strict, "")
+    assert found.is_checked is (linear is not None)
 
 
-def test_every_other_short_expression_stays_as_it_is() -> None:
-    for length in range(6):
-        for found in product("a[]^\\-", repeat=length):
-            written = "".join(found)
-            if "[]" not in written and "[^]" not in written:
-                assert plain_expression(written) == written
+@pytest.mark.parametrize(
+    ("pattern", "construct", "place"),
+    [
+        ("^(?P<x>a)$", "(?P<x>", 2),
+        ("(?i)a", "(?i)", 1),
+        ("a++", "+", 3),
+        ("^[z-a]$", "z-a", 3),
+        ("a{3,2}", "{3,2}", 2),
+        ("ab(", "(", 3),
+        ("a)", ")", 2),
+        ("[a", "[", 1),
+        ("😀\\", "\\", 2),
+        (r"(?<x>a)\k<y>", r"\k<y>", 8),
+    ],
+)
+def test_what_is_no_pattern_is_told_by_its_construct_and_place(pattern: str, construct: str, place: int) -> None:
+    assert fault_of(pattern).startswith(f"it is no pattern of ECMA-262: '{construct}' at character {place}: ")
+    assert expression(pattern).gap == fault_of(pattern)
+    assert not matches(pattern, "a")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "reason"),
+    [
+        ("^(a{1,1000}){1,1000}$", "it is too large"),
+        (r"(?<=^(?:^\b$|^\0{1,2}\B$)$)", "it is too large, or looks around in a way that no engine here has"),
+        ("^(?:(a)|b)\\1$", "at character 11 it refers to a group that need not take part"),
+        ("(?i:a)", "'(?i:' at character 1 sets flags"),
+        ("a" * 10_001, "it has over 10000 characters"),
+    ],
+)
+def test_what_no_engine_here_has_is_told_by_the_reason(pattern: str, reason: str) -> None:
+    assert (expression(pattern).strict, expression(pattern).gap, fault_of(pattern)) == (None, reason, "")
+
+
+def test_no_text_stands_for_two_patterns() -> None:
+    found = translations([{"anyOf": [{"pattern": each} for each in (r"^\d$", "^[0-9]$", "^[\\d]$", "(?P<x>a)")]}])
+    assert found.table == {r"^\d$": "^[0-9]$(?:)", "^[\\d]$": "^[0-9]$(?:)(?:)", "(?P<x>a)": None}
+
+
+@pytest.mark.parametrize("pattern", [r"^\d$", "^.+$", "^[a-z]$", r"^\-\w$"])
+def test_messages_of_validators_name_the_pattern_of_the_schema(pattern: str) -> None:
+    validator = Validator({"$defs": {"A": {"patternProperties": {pattern: {"pattern": pattern}}}}, "$ref": "#/$defs/A"})
+    name = next(each for each in ("a", "1", "-a") if matches(pattern, each))
+    (error,) = validator.errors({name: "\n"})
+    assert validator.message(error) == f'"\\n" does not match "{pattern}"'
+    assert validator.place(error) == ("$defs", "A", "patternProperties", pattern, "pattern")
 
 
 @pytest.mark.parametrize(
@@ -72,6 +103,16 @@ def test_an_expression_is_measured_in_time_that_grows_with_it() -> None:
             assert size(part * 300_000) <= LARGEST
 
 
+@pytest.mark.parametrize(
+    "part",
+    ["(", "[", "\\", "(?<a>", "\\u{", "[a-", "(?:", "a{2}", "\\-.", "\\-.?", "(a)\\1", "\\k<a>", "|", "(?=\\-.)"],
+)
+def test_a_hostile_pattern_is_read_in_time_that_grows_with_it(part: str) -> None:
+    with ending():
+        expression(part * (9_999 // len(part)))
+        expression(part * 300_000)
+
+
 def test_many_large_expressions_are_refused_before_all_of_them_are_made() -> None:
     given = protocol({"L0": {"patternProperties": {f"a.{{{number}}}b|^.*{number}$": TEXT for number in range(14_000)}}})
     with pytest.raises(Faults) as caught:
@@ -80,13 +121,7 @@ def test_many_large_expressions_are_refused_before_all_of_them_are_made() -> Non
 
 
 @pytest.mark.parametrize("around", ["(?=a)", "(?<!b)", r"(a)\1"])
-def test_what_looks_around_is_usable_up_to_a_length_and_what_does_not_is_at_any(around: str) -> None:
+def test_what_looks_around_is_tried_up_to_a_length_and_what_does_not_at_any(around: str) -> None:
     for length in (LONGEST_TRIED, LONGEST_TRIED + 1):
-        assert is_usable("a" * length)
-        assert is_usable(around + "a" * (length - len(around))) is (length == LONGEST_TRIED)
-
-
-@pytest.mark.parametrize("pattern", [r"(?<n>a)\k<n>", "^(a{1,1000}){1,1000}$"])
-def test_what_the_validators_cannot_judge_by_is_not_usable(pattern: str) -> None:
-    assert not is_usable(plain_expression(pattern))
-    assert in_rust(pattern) is None
+        assert expression("a" * length).strict
+        assert bool(expression(around + "a" * (length - len(around))).strict) is (length == LONGEST_TRIED)

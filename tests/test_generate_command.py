@@ -938,6 +938,31 @@ def test_generate_says_at_its_end_what_decoding_does_not_enforce_where_the_file_
     assert '"Exact": (' not in tables
 
 
+NAMED = ("--schema", "named.json", "--package", "acme.v1", "--out", "out")
+
+
+def test_generate_names_the_construct_of_a_pattern_that_no_validator_enforces_and_goes_on(here: Path) -> None:
+    patterns = {"Named": "^(?P<x>a)$", "Angle": r"^\<a\>$", "Looks": "^(?!x)"}
+    definitions = {name: {"type": "string", "pattern": pattern} for name, pattern in patterns.items()}
+    (here / "named.json").write_text(json.dumps({"$defs": definitions}), encoding="utf-8")
+    made, again = run(*NAMED), run(*NAMED, "--strict-coverage")
+    assert (made.code, again.code) == (0, 1)
+    told = [
+        (
+            "named.json: decode does not enforce 2 keywords of 2 definitions. validate does (extra strict), but not 1 pattern; "
+            "the package lists every place in UNENFORCED."
+        ),
+        "  Named: pattern; at named.json#/$defs/Named/pattern",
+        "  Looks: pattern; at named.json#/$defs/Looks/pattern",
+        (
+            "  named.json#/$defs/Named/pattern: no validator here enforces it: it is no pattern of ECMA-262: '(?P<x>' at character 2: "
+            "a named group is written (?<name>…)"
+        ),
+    ]
+    assert made.err.splitlines()[2:] == told
+    assert again.err.splitlines()[1:] == told
+
+
 def test_a_run_that_has_nothing_to_do_says_it_again(here: Path) -> None:
     write_loose(here)
     first = run(*LOOSE)

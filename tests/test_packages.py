@@ -35,7 +35,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
         ),
     },
     "alone": {"json_types", "model"},
-    "assertions": {"contract", "explain", "json_types", "pieces", "pointers"},
+    "assertions": {"contract", "explain", "json_types", "patterns", "pieces", "pointers"},
     "checks": {"assertions", "contract", "errors", "explain", "homes", "json_types", "model", "pointers", "trace"},
     "child": {"framing", "pipes", "streams", "supervisor"},
     "codec": {
@@ -80,9 +80,10 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "jsonrpc": {"model"},
     "judging": {"json_types", "model"},
     "leniency": {"contract", "errors", "json_types", "pointers", "trace"},
-    "markers": {"alone", "json_types", "judging", "model"},
+    "markers": {"alone", "json_types", "judging", "model", "patterns"},
     "model": {"constructing", "described", "json_types", "published"},
     "parse": {"contract", "errors", "json_types", "pointers"},
+    "patterns": {"contract", "json_types", "pointers"},
     "peers": {"child", "connection", "failures", "framing", "stdio", "transport", "wire"},
     "pending": {"json_types", "places"},
     "pieces": {"contract", "explain", "json_types", "pointers"},
@@ -103,7 +104,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "supervisor": {"process_tree"},
     "omitting": set(),
     "texts": {"markers", "published"},
-    "strict": {"contract", "errors", "json_types", "parse", "pieces", "pointers"},
+    "strict": {"contract", "errors", "json_types", "parse", "patterns", "pieces", "pointers"},
     "trace": {"contract", "errors", "json_types", "markers", "model", "pointers"},
     "transport": {"failures"},
     "websocket": {"failures", "framing", "peers", "strict", "transport", "wire"},
@@ -341,8 +342,8 @@ def test_what_acpgen_shares_loads_neither_models_nor_bindings_nor_the_rest_of_ac
     runtime = {
         f"acpgen._runtime.{name}"
         for name in (
-            *("contract", "dap_strict", "ends", "errors", "frames", "framing", "json_types", "parse", "pointers"),
-            *("process_tree", "strict", "supervisor"),
+            *("contract", "dap_strict", "ends", "errors", "frames", "framing", "json_types", "parse", "patterns"),
+            *("pointers", "process_tree", "strict", "supervisor"),
         )
     }
     assert loaded == {"acpgen._runtime", "acpgen._session", *monitor, *runtime}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from acp_bindings.runtime import contract, framing, parse, strict, supervisor
+    from acp_bindings.runtime import contract, framing, parse, patterns, strict, supervisor
 
     from acp_session import monitor
     from acp_session.monitor import versions
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     dap_strict: Any
     """Bindings of ACP do not carry it."""
 
-    __all__ = ["contract", "dap_strict", "framing", "monitor", "parse", "strict", "supervisor", "versions"]
+    __all__ = ["contract", "dap_strict", "framing", "monitor", "parse", "patterns", "strict", "supervisor", "versions"]
 else:
     import sys
     from importlib import import_module
@@ -39,6 +39,7 @@ else:
         "framing": "acpgen._runtime.framing",
         "monitor": "acpgen._session.monitor",
         "parse": "acpgen._runtime.parse",
+        "patterns": "acpgen._runtime.patterns",
         "strict": "acpgen._runtime.strict",
         "supervisor": "acpgen._runtime.supervisor",
         "versions": "acpgen._session.monitor.versions",

@@ -516,20 +516,6 @@ class NoRole(Fault):
 
 
 @dataclass
-class UnusablePattern(Fault):
-    """A regular expression that the validators here cannot judge by. One that looks around or back has at most `longest` characters."""
-
-    pattern: str
-    longest: int
-
-    def what(self) -> str:
-        return (
-            f"the validators here cannot judge by the regular expression {shown(self.pattern)}: it is too large for them, or refers "
-            f"to a group by name, or looks around or back and has over {self.longest} characters. Write it in a simpler way."
-        )
-
-
-@dataclass
 class SidesDiffer(Fault):
     """The params and the result of one method name two peers that handle it."""
 

@@ -12,6 +12,7 @@ from acpgen import borrowed, config, resources
 from acpgen.errors import Faults, SameVersion, UnknownName, Unsupported, did_you_mean
 from acpgen.generate import understand
 from acpgen.material import is_material
+from acpgen.schema.expressions import translations
 from acpgen.schema.load import NO_REFERENCES, Documents, References, load
 from acpgen.schema.ways import require_few_ways
 
@@ -64,7 +65,8 @@ def strict(documents: Documents, methods: Profile | None = None) -> Strict:
         envelope=protocol.envelope,
     )
     judge: type[Strict] = borrowed.dap_strict.FrameStrict if protocol.envelope == "dap" else borrowed.strict.Strict
-    return judge(contract, lambda: bundle.schema, extra="acpgen")
+    written = translations(bundle.definitions.values())
+    return judge(contract, lambda: bundle.schema, extra="acpgen", patterns=written.table, loose=written.loose)
 
 
 def versions(

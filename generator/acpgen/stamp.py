@@ -51,12 +51,10 @@ class Stamps:
         stamp, held = self._read(output), digest(output)
         return None not in (inputs, held) and (stamp.get("inputs"), stamp.get("output")) == (inputs, held)
 
-    def gaps(self, output: Path) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
+    def gaps(self, output: Path) -> Mapping[str, Mapping[str, Mapping[str, str]]]:
         """What was told of an output that is fresh: by protocol and definition, what its bindings do not enforce."""
-        return {
-            protocol: {name: tuple(places) for name, places in found.items()}
-            for protocol, found in self._read(output)["gaps"].items()
-        }
+        found: Mapping[str, Mapping[str, Mapping[str, str]]] = self._read(output)["gaps"]
+        return found
 
     def notes(self, output: Path) -> tuple[tuple[str, str], ...]:
         """What was told of an output that is fresh: places of its schemas that mean nothing, each with a sentence."""
@@ -73,7 +71,7 @@ class Stamps:
         made: Tree,
         inputs: str | None,
         code: Code,
-        gaps: Mapping[str, Mapping[str, tuple[str, ...]]],
+        gaps: Mapping[str, Mapping[str, Mapping[str, str]]],
         notes: Iterable[tuple[str, str]] = (),
     ) -> None:
         """Remember what a folder that holds its tree was made from, its gaps and notes, unless the `code` has changed meanwhile."""

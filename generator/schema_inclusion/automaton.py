@@ -11,19 +11,22 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
-from schema_inclusion.regex import (
+from schema_inclusion.regex import read
+from schema_inclusion.syntax import (
     Ahead,
+    BackReference,
     Behind,
+    Boundary,
     Chars,
     Choice,
     Edge,
+    Group,
     Node,
     Ranges,
     Repeat,
     Sequence,
     UnsupportedPattern,
     is_surrogate,
-    read,
 )
 
 LARGEST_MACHINE: Final = 6_000
@@ -31,7 +34,6 @@ LARGEST_MACHINE: Final = 6_000
 MOST_STEPS: Final = 4_000_000
 """Of runs through one text: some seconds."""
 _ANY: Final[Ranges] = ((0, 0x10FFFF),)
-_FIRST: Final = Behind(_ANY, positive=False)
 _LAST: Final = Ahead(Chars(_ANY), positive=False)
 
 
@@ -52,6 +54,16 @@ MATCHED: Final[States] = frozenset({(-1, _NONE)})
 """The states after a match: whatever follows, the pattern has been found."""
 
 
+class Before(NamedTuple):
+    """An empty edge after a character of the ranges; if not `positive`, at any other place, such as the one before the first character."""
+
+    ranges: Ranges
+    positive: bool
+
+
+_FIRST: Final = Before(_ANY, positive=False)
+
+
 class Look(NamedTuple):
     """An empty edge that only what follows allows: the automaton by its number, and whether it must match."""
 
@@ -70,7 +82,7 @@ class Machine:
     """
 
     moves: tuple[tuple[Ranges, int] | None, ...]
-    skips: tuple[tuple[tuple[Behind | Look | None, int], ...], ...]
+    skips: tuple[tuple[tuple[Before | Look | None, int], ...], ...]
     start: int
     accept: int
     alive: frozenset[int]
@@ -85,8 +97,8 @@ class _Builder:
 
     room: list[int]
     moves: list[tuple[Ranges, int] | None] = field(default_factory=list[tuple[Ranges, int] | None])
-    skips: list[list[tuple[Behind | Look | None, int]]] = field(
-        default_factory=list[list[tuple[Behind | Look | None, int]]]
+    skips: list[list[tuple[Before | Look | None, int]]] = field(
+        default_factory=list[list[tuple[Before | Look | None, int]]]
     )
     lookers: dict[Node, int] = field(default_factory=dict[Node, int])
 
@@ -98,7 +110,7 @@ class _Builder:
         self.skips.append([])
         return len(self.moves) - 1
 
-    def skip(self, source: int, guard: Behind | Look | None = None) -> int:
+    def skip(self, source: int, guard: Before | Look | None = None) -> int:
         target = self.state()
         self.skips[source].append((guard, target))
         return target
@@ -113,9 +125,9 @@ class _Builder:
                 self.moves[source] = (ranges, target)
                 return target
             case Edge(start):
-                return self.add(_FIRST if start else _LAST, source)
-            case Behind():
-                return self.skip(source, node)
+                return self.skip(source, _FIRST) if start else self.add(_LAST, source)
+            case Behind(Chars(ranges), positive):
+                return self.skip(source, Before(ranges, positive))
             case Ahead(part, positive):
                 return self.skip(source, Look(self.lookers.setdefault(part, len(self.lookers)), positive))
             case Sequence(parts):
@@ -129,6 +141,8 @@ class _Builder:
                 return target
             case Repeat(part, low, high):
                 return self.repeat(part, low, high, source)
+            case Behind() | BackReference() | Boundary() | Group():
+                raise AssertionError(node)
 
     def repeat(self, part: Node, low: int, high: int | None, source: int) -> int:
         for _ in range(low):
@@ -149,7 +163,7 @@ class _Builder:
         lookers = tuple(_built(part, self.room, searches=False) for part in self.lookers)
         own = {move[0] for move in self.moves if move is not None}
         behind = {
-            guard.ranges for skips in self.skips for guard, _ in skips if isinstance(guard, Behind) and guard != _FIRST
+            guard.ranges for skips in self.skips for guard, _ in skips if isinstance(guard, Before) and guard != _FIRST
         }
         return Machine(
             tuple(self.moves),
@@ -321,12 +335,12 @@ def _reached(automaton: Machine, source: int, before: int | None) -> States:
     return frozenset(run for run in reached if automaton.moves[run[0]] is not None)
 
 
-def _passed(watches: Watches, guard: Behind | Look | None, before: int | None, begun: list[States]) -> Watches | None:
+def _passed(watches: Watches, guard: Before | Look | None, before: int | None, begun: list[States]) -> Watches | None:
     """The watches of a run that has passed an empty edge; `None` if it cannot."""
     match guard:
         case None:
             return watches
-        case Behind(ranges, positive):
+        case Before(ranges, positive):
             return watches if (before is not None and _holds(ranges, before)) is positive else None
         case Look(number, positive):
             decided = _decided(begun[number], positive=positive)

@@ -2,8 +2,8 @@ r"""Patterns as ECMA-262 reads them and decimal numbers, for the validators of `
 
 `jsonschema` hands patterns to Python's `re` as they are, where `\d` knows digits of all scripts, `$` matches before a last
 line end and a dot matches three of the four line ends; and it divides binary fractions where a schema says decimal ones.
-Here patterns are spelled so that `re` reads them as ECMA-262 says. Where `re` may need time without bound, the linear engine
-of `jsonschema-rs` reads them, if it can.
+Here `re` gets the translation of a pattern. Where `re` may need time without bound, the linear engine of `jsonschema-rs` gets it,
+if it can.
 """
 
 from __future__ import annotations
@@ -21,61 +21,32 @@ import jsonschema_rs
 
 from schema_inclusion.formats import FORMATS, is_of
 from schema_inclusion.regex import may_backtrack
+from schema_inclusion.spelling import in_python, in_rust
+from schema_inclusion.syntax import UnsupportedPattern
 
 LONGEST_AT_ONCE: Final = 20
 """Texts up to this length are left to `re`, whatever the pattern."""
-
-_SPACE: Final = r"\t\n\v\f\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
-_NO_SPACE: Final = (
-    r"\0-\x08\x0e-\x1f!-\x9f\xa1-\u167f\u1681-\u1fff\u200b-\u2027\u202a-\u202e\u2030-\u205e"
-    r"\u2060-\u2fff\u3001-\ufefe\uff00-\U0010ffff"
-)
-_OUTSIDE: Final = {
-    ".": r"[^\n\r\u2028\u2029]",
-    "$": r"\Z",
-    "(?<": "(?P<",
-    r"\s": f"[{_SPACE}]",
-    r"\S": f"[^{_SPACE}]",
-    r"\B": r"(?!\b)",
-}
-_FOR_RUST: Final = {".": _OUTSIDE["."], r"\b": r"(?-u:\b)", r"\B": _OUTSIDE[r"\B"]}
-_INSIDE: Final = {r"\s": _SPACE, r"\S": _NO_SPACE, "[": r"\[", "&": r"\&", "|": r"\|", "~": r"\~"}
-_EMPTY: Final = {"[]": "(?!)", "[^]": r"(?s:.)"}
-"""Classes of nothing and of everything, in which `re` reads the bracket as a member."""
-_PART: Final = re.compile(r"\\c[A-Za-z]|\\.|\(\?<(?![=!])|\[\^?\]|.", re.DOTALL)
-"""An escape, the start of a named group, an empty class, or one character."""
-_OTHERWISE: Final = re.compile(r"\\(?:[1-9AZakz]|u[dD][89a-fA-F])")
-"""Escapes that `re` does not know, or reads otherwise: references back, edges of Python's own, halves of a pair."""
-_UNKNOWN: Final = re.compile(r"\(\?(?![:=!<])|[*+?}]\+|\{,\d*\}")
-"""Groups and repeats of `re` that ECMA-262 does not have, or takes for characters."""
-_ESCAPE: Final = re.compile(r"\\.", re.DOTALL)
-_CLASS: Final = re.compile(r"\[\^?[^\]]*\]")
 
 _EXACT: Final = Context(prec=2_000, Emin=-99_999, Emax=99_999)
 
 
 @lru_cache(maxsize=1024)
 def compiled(pattern: str) -> re.Pattern[str]:
-    """The pattern for Python. Raises `re.error` where Python cannot read it, or reads it otherwise than ECMA-262 does."""
-    if not _is_read_alike(pattern):
-        raise re.error("Python reads this pattern otherwise")
-    return re.compile("".join(_spelled(pattern, _OUTSIDE, _INSIDE)), re.ASCII)
-
-
-def _is_read_alike(pattern: str) -> bool:
-    """Whether what Python reads in a pattern is what ECMA-262 says, once it is spelled for Python."""
-    bare = _CLASS.sub("x", _ESCAPE.sub("x", pattern))
-    return _OTHERWISE.search(pattern.replace(r"\\", "")) is None and _UNKNOWN.search(bare) is None
+    """The pattern for Python. Raises `re.error` where Python cannot read it as ECMA-262 does."""
+    try:
+        return re.compile(in_python(pattern), re.ASCII)
+    except (UnsupportedPattern, OverflowError) as fault:
+        raise re.error(str(fault)) from None
 
 
 @lru_cache(maxsize=1024)
 def _linear(pattern: str) -> jsonschema_rs.Validator | None:
     """The pattern for an engine whose time grows with the text alone; `None` if that cannot read it."""
-    if not _is_read_alike(pattern):
-        return None
-    schema = {"pattern": "".join(_spelled(pattern, _FOR_RUST, {}))}
     try:
-        return jsonschema_rs.validator_for(schema, pattern_options=jsonschema_rs.RegexOptions())
+        spelling = in_rust(pattern)
+        if spelling.linear is None or spelling.gap:
+            return None
+        return jsonschema_rs.validator_for({"pattern": spelling.linear}, pattern_options=jsonschema_rs.RegexOptions())
     except ValueError:
         return None
 
@@ -84,21 +55,6 @@ def _linear(pattern: str) -> jsonschema_rs.Validator | None:
 def needs_time(pattern: str) -> bool:
     """Whether only an engine that may need time without bound reads the pattern."""
     return may_backtrack(pattern) and _linear(pattern) is None
-
-
-def _spelled(pattern: str, outside: dict[str, str], inside_class: dict[str, str]) -> Iterator[str]:
-    inside = False
-    parts: list[str] = _PART.findall(pattern)
-    for part in parts:
-        if inside and part in _EMPTY:  # brackets inside a class, the second of which ends it
-            yield f"\\{part}"
-            inside = False
-            continue
-        if len(part) == 3 and part.startswith(r"\c"):
-            yield f"\\x{ord(part[2]) % 32:02x}"  # `re` has no escape for control characters by their letters
-            continue
-        yield _EMPTY[part] if part in _EMPTY else (inside_class if inside else outside).get(part, part)
-        inside = part != "]" if inside else part == "["
 
 
 def _is_found(pattern: str, text: str) -> bool:

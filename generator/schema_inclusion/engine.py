@@ -7,7 +7,6 @@ Whatever it cannot read, or answers with a fault of its own, is no answer.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -17,7 +16,7 @@ from jsonschema_rs import CanonicalSchema, canonical
 from schema_inclusion.apart import OutOfTime, asked
 from schema_inclusion.automaton import machine
 from schema_inclusion.document import Dialect, SchemaDocument, every_schema, patterns_of
-from schema_inclusion.regex import UnsupportedPattern
+from schema_inclusion.syntax import UnsupportedPattern, parse
 from schema_inclusion.values import Json
 
 _DRAFTS: Final = {
@@ -45,8 +44,6 @@ class Covering:
     remainder: Json | None
 
 
-_READ_OTHERWISE: Final = re.compile(r"\.|\(\?<?[=!]|\\[bB]")
-"""What the engine does not read, or may not read, as ECMA-262 does."""
 NO_ANSWER: Final = Covering(covered=False, remainder=None)
 
 
@@ -105,15 +102,11 @@ def _readable(document: SchemaDocument, schema: Json) -> bool:
 
 
 def _is_read_by_both(pattern: str) -> bool:
-    """Whether the engine reads the pattern as ECMA-262 does: one that we read, too, without look-around and without a dot.
-
-    Its dot matches line ends that ECMA-262's does not; its word boundaries and groups that took no part differ as well.
-    """
+    """Whether the engine reads the pattern as ECMA-262 does: one that every engine reads in this way."""
     try:
-        machine(pattern)
+        return parse(pattern).is_plain and machine(pattern) is not None
     except UnsupportedPattern:
         return False
-    return _READ_OTHERWISE.search(pattern.replace(r"\\", "").replace(r"\.", "")) is None
 
 
 def _placed(document: SchemaDocument, schema: Json) -> Json:

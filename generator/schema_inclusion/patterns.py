@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 from schema_inclusion.automaton import MATCHED, Machine, States, begin, ends, found, machine, size, step
-from schema_inclusion.regex import Ranges, UnsupportedPattern
+from schema_inclusion.syntax import Ranges, UnsupportedPattern
 
 STEPS: Final = 4_000
 MOST_STEPS: Final = 120_000

@@ -6,13 +6,13 @@ The IR is what the schema means. This judge knows neither JSON Schema nor pydant
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias, assert_never
 
 from acpgen import ir
 from acpgen.meaning.limits import is_length_within, is_number_within
+from acpgen.schema.expressions import matches
 from acpgen.schema.walk import is_array, is_object
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -245,7 +245,7 @@ def _is_number(number: ir.Number, value: Any) -> bool:
 def _within(string: ir.String, value: str) -> bool:
     if not is_length_within(string, value):
         return False
-    return string.pattern is None or re.search(string.pattern, value) is not None
+    return string.pattern is None or matches(string.pattern, value)
 
 
 def held(value: Any, path: Path) -> Any:

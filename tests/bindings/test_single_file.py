@@ -186,6 +186,37 @@ def test_a_file_publishes_the_same_schemas_and_offers_the_same_names(folder: Pat
             assert other.model_json_schema() == published.model_json_schema(), one
 
 
+@pytest.mark.parametrize("value", ["a", "a\r", "<1>", "<a>", {"1": 1}, {"1": "a"}, {"a": "a"}, "\u0663"])
+def test_a_file_judges_by_patterns_as_the_package_does(folder: Path, value: Any) -> None:
+    name = "single_patterns"
+    if name not in _PAIRS:
+        definitions: dict[str, Any] = {
+            "Line": {"type": "string", "pattern": "^.+$"},
+            "Angle": {"type": "string", "pattern": r"^\<\d\>$"},
+            "Keys": {
+                "type": "object",
+                "patternProperties": {r"^\d$": {"type": "integer"}},
+                "additionalProperties": False,
+            },
+            "Pattern": {"type": "object", "properties": {"a": {"type": "string", "pattern": r"^\w\-.{1,90}$"}}},
+        }
+        _PAIRS[name] = Pair(folder, name, drawn(folder, definitions))
+    both = _PAIRS[name]
+    for definition in ("Line", "Angle", "Keys", "Pattern"):
+        row = {"type": definition, "message": value}
+        one, other = (
+            outcome(module, refused, row)
+            for module, refused in ((both.package, both.runtime.DecodeError), (both.file, both.file.DecodeError))
+        )
+        assert one == other
+        judged, same = (module.validate_as(definition, value) for module in (both.package, both.file))
+        assert list(map(str, judged)) == list(map(str, same))
+    assert both.file.UNENFORCED == both.package.UNENFORCED
+    assert [list(places) for places in both.file.UNENFORCED.values()] == [
+        ["schema.json#/$defs/Pattern/properties/a/pattern"]
+    ]
+
+
 def test_a_file_decodes_the_frames_of_the_debug_adapter_protocol(folder: Path) -> None:
     subject = pair(folder, "dap")
     line = b'{"seq":1,"type":"request","command":"next","arguments":{"threadId":1}}'

@@ -16,7 +16,7 @@ PACKAGE: Final = Path(schema_inclusion.__file__).parent
 ROOT: Final = PACKAGE.parents[1]
 
 LAYERS: Final = (
-    {"budget", "formula", "imports", "regex", "values"},
+    {"budget", "code_units", "formula", "imports", "regex", "spelling", "syntax", "unicode_properties", "values"},
     {"answers", "apart", "automaton", "constraints", "document", "formats", "outcome"},
     {"ecma", "once"},
     {"engine", "patterns", "validation"},

@@ -21,6 +21,7 @@ from acpgen.generate import understand
 from acpgen.pointers import pointer, reference_to, target
 from acpgen.schema.load import Documents, Source, check, decode, load, parse, parse_json, place, read_bytes
 from acpgen.schema.walk import Schema, inside, is_array, is_object, references, refs
+from acpgen.validator import Validator
 
 if TYPE_CHECKING:
     from acpgen.schema.bundle import Bundle
@@ -263,8 +264,6 @@ def _usable(
 
 
 def _refused_examples(after: Canonical, bundled: Bundle) -> Iterator[Example]:
-    import jsonschema_rs  # only where something is adopted
-
     names = {origin: name for name, origin in bundled.origins.items()}
     for name, schema in after.definitions.items():
         target = names.get(after.homes[name] + pointer("$defs", name))
@@ -272,8 +271,8 @@ def _refused_examples(after: Canonical, bundled: Bundle) -> Iterator[Example]:
         if target is None or not is_array(examples):
             continue
         reference = {"$ref": reference_to(target), "$defs": bundled.schema["$defs"]}
-        judge = jsonschema_rs.Draft202012Validator(reference, mask="it")
+        judge = Validator(reference, mask="it")
         for index, example in enumerate(examples):
-            error = next(judge.iter_errors(example), None)
+            error = next(judge.errors(example), None)
             if error is not None:
-                yield Example(name, index, error.message)
+                yield Example(name, index, judge.message(error))

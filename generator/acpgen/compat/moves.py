@@ -18,6 +18,7 @@ from acpgen.compat.protocol.revision import Revised
 from acpgen.errors import Fault, Faults, InvalidExample
 from acpgen.markup import code, plain, prose
 from acpgen.pointers import plain_pointer
+from acpgen.validator import Validator
 
 _BECAME: Final = {
     "changed": "Changed",
@@ -93,8 +94,6 @@ def _refusal(shown: Mapping[str, Any] | list[Any], side: Revised, asked: dict[An
 
 
 def _refused(message: Mapping[str, Any], side: Revised, asked: dict[Any, ir.Method]) -> str | None:
-    import jsonschema_rs  # the command starts without it
-
     name = message.get("method")
     if name is not None:
         kind = "request" if "id" in message else "notification"
@@ -114,9 +113,8 @@ def _refused(message: Mapping[str, Any], side: Revised, asked: dict[Any, ir.Meth
             routes = [(Route("result", method), method.result)]
     ways = [message_schema(side, *each)["anyOf"][0] for each in routes]
     schema = {**(ways[0] if len(ways) == 1 else {"anyOf": ways}), "$defs": side.bundle.definitions}
-    try:
-        jsonschema_rs.Draft202012Validator(schema).validate(message)
-    except jsonschema_rs.ValidationError as error:
-        place = plain_pointer(*error.instance_path)
-        return f"{place or 'the message'}: {error.message}"
-    return None
+    judge = Validator(schema)
+    error = next(judge.errors(message), None)
+    if error is None:
+        return None
+    return f"{plain_pointer(*error.instance_path) or 'the message'}: {judge.message(error)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
@@ -12,7 +12,7 @@ from acpgen.lint.subject import Remark, Subject
 from acpgen.pointers import pointer
 from acpgen.schema.dialect import declared_sides, keywords, meta_schema, wrong_values
 from acpgen.schema.drafts import MODERN, draft_of
-from acpgen.schema.load import check, refusal
+from acpgen.schema.load import FORMATS, check, refusal
 from acpgen.schema.paths import Paths
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _judge(subject: Subject) -> tuple[_Judged, ...]:
             continue
         draft = draft_of(document.value, subject.found.given)
         if draft is not MODERN:  # the meta-schema of the dialect is one of 2020-12
-            for fault in check(document.value, document.path, subject.found.given):
+            for fault in check(document.value, document.path, subject.found.given, patterns=True):
                 found[fault.at] = _Judged(
                     "malformed", Remark(fault.at, f"{(what := fault.what())[:1].upper()}{what[1:]}")
                 )
@@ -98,9 +98,7 @@ def _judge(subject: Subject) -> tuple[_Judged, ...]:
 def _validator() -> jsonschema_rs.Draft202012Validator:
     import jsonschema_rs  # the command starts without it
 
-    # Of all formats only regular expressions are asserted, as `load` does it.
-    lenient: dict[str, Callable[[str], bool]] = dict.fromkeys(("uri", "uri-reference"), lambda _: True)
-    return jsonschema_rs.Draft202012Validator(dict(meta_schema()), mask="it", validate_formats=True, formats=lenient)
+    return jsonschema_rs.Draft202012Validator(dict(meta_schema()), mask="it", validate_formats=True, formats=FORMATS)
 
 
 def _sort(error: jsonschema_rs.ValidationError) -> tuple[Kind, str]:

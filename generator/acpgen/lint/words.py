@@ -11,6 +11,7 @@ from acpgen.pointers import plain_pointer, reference_to
 from acpgen.schema.paths import Paths
 from acpgen.schema.unions import branches_of, constant, is_null, lone_reference
 from acpgen.schema.walk import Schema, inside, is_array
+from acpgen.validator import Validator
 
 
 def description_missing(subject: Subject) -> Iterable[Remark]:
@@ -68,7 +69,6 @@ def _judge(subject: Subject) -> tuple[tuple[bool, Remark], ...]:
     """
     if subject.bundle is None:
         return ()
-    import jsonschema_rs
 
     places: dict[str, Schema] = {}
     instances: dict[str, Any] = {}
@@ -88,13 +88,13 @@ def _judge(subject: Subject) -> tuple[tuple[bool, Remark], ...]:
             instances[f"contains {at}"] = definition["examples"]
             places[f"contains {at}"] = {"contains": branch}
     whole = {"$defs": dict(subject.bundle.definitions), "properties": places}
-    judge = jsonschema_rs.Draft202012Validator(whole, mask="it")
+    judge = Validator(whole, mask="it")
     paths = Paths(instances)
-    for error in judge.iter_errors(instances):
+    for error in judge.errors(instances):
         key, *rest = paths.of(error)
         asked, _, at = key.partition(" ")
         if asked == "items":
-            remarks.append((True, _refused(at, rest, error.message)))
+            remarks.append((True, _refused(at, rest, judge.message(error))))
         else:
             sentence = "No example of this union shows this variant. Add one to the 'examples' of the union."
             remarks.append((False, Remark(at, sentence)))

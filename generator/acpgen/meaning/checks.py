@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from acpgen import ir
 from acpgen.meaning.lower import used
-from acpgen.meaning.patterns import in_rust
-from acpgen.pointers import pointer
 from acpgen.schema.bundle import Bundle
-from acpgen.schema.walk import Schema, inside, references
+from acpgen.schema.expressions import expression, patterns_of
+from acpgen.schema.walk import Schema, references
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +18,14 @@ class Checks:
 
     `by` names, for each definition of the IR that has a check, the definition of the bundle that judges its values. `openings` are schemas
     of what decoders keep that is not in a definition: unknown tags and constants of tolerated unions. `patterns` are those that checks may
-    meet and that the engine writes otherwise; `None` for those that it cannot have. `left` are the places of such patterns, by definition.
+    meet and that the engine writes otherwise; `None` for those that it cannot have. `left` are the places of such patterns, by definition,
+    each with what strict validators do not check of it either.
     """
 
     by: Mapping[str, str]
     openings: Mapping[str, Schema]
     patterns: Mapping[str, str | None]
-    left: Mapping[str, tuple[str, ...]]
+    left: Mapping[str, Mapping[str, str]]
 
 
 def checks(protocol: ir.Protocol, bundle: Bundle) -> Checks:
@@ -35,9 +34,12 @@ def checks(protocol: ir.Protocol, bundle: Bundle) -> Checks:
     judged = {name: _judging(one, bundle) for name, one in noted.items()}
     referred = {name: dict.fromkeys(references(schema)) for name, schema in bundle.definitions.items()}
     met = _led(judged.values(), referred.__getitem__)
-    found = {name: list(_patterns(bundle.definitions[name], bundle.origins[name])) for name in met}
-    written = {pattern: in_rust(pattern) for listed in found.values() for pattern, _ in listed}
-    unknown = {name: [at for pattern, at in listed if written[pattern] is None] for name, listed in found.items()}
+    found = {name: list(patterns_of(bundle.definitions[name], bundle.origins[name])) for name in met}
+    written = {pattern: expression(pattern) for listed in found.values() for pattern, _ in listed}
+    unknown = {
+        name: {at: written[pattern].gap for pattern, at in listed if not written[pattern].is_checked}
+        for name, listed in found.items()
+    }
     by = {name: judge for name, judge in judged.items() if not set(noted[name].unenforced) <= set(unknown[judge])}
     reached = _led(by.values(), referred.__getitem__)
     users: dict[str, list[str]] = {name: [] for name in referred}
@@ -46,11 +48,11 @@ def checks(protocol: ir.Protocol, bundle: Bundle) -> Checks:
             users[other].append(name)
     doubtful = _led([name for name, places in unknown.items() if places], users.__getitem__)
 
-    def left(name: str) -> tuple[str, ...]:
+    def left(name: str) -> Mapping[str, str]:
         """What a definition leaves: its own places, and those that its check alone leads to."""
         typed = _led([name], lambda one: used(protocol.definitions[one]) if one in protocol.definitions else ())
         beyond = _led([judged[name]], referred.__getitem__).keys() - (typed.keys() - {name})
-        return tuple(at for one in met if one in {judged[name], *beyond} for at in unknown[one])
+        return {at: gap for one in met if one in {judged[name], *beyond} for at, gap in unknown[one].items()}
 
     return Checks(
         by=by,
@@ -60,7 +62,10 @@ def checks(protocol: ir.Protocol, bundle: Bundle) -> Checks:
             if name in reached and isinstance(one, ir.TaggedUnion | ir.Enum) and one.openness == "tolerated"
         },
         patterns={
-            pattern: written[pattern] for name in reached for pattern, _ in found[name] if written[pattern] != pattern
+            pattern: written[pattern].linear if written[pattern].is_checked else None
+            for name in reached
+            for pattern, _ in found[name]
+            if written[pattern].linear != pattern
         },
         left={name: places for name in noted if judged[name] in doubtful and (places := left(name))},
     )
@@ -84,16 +89,6 @@ def _led(names: Iterable[str], to: Callable[[str], Iterable[str]]) -> dict[str, 
                 found[name] = None
                 pending.append(name)
     return found
-
-
-def _patterns(schema: Any, at: str) -> Iterator[tuple[str, str]]:
-    """Every pattern that a schema uses, with its place."""
-    for keys, one in inside(schema):
-        place = f"{at}{pointer(*keys)[1:]}"
-        if "pattern" in one:
-            yield one["pattern"], f"{place}/pattern"
-        for pattern in one.get("patternProperties", ()):
-            yield pattern, f"{place}{pointer('patternProperties', pattern)[1:]}"
 
 
 def _opening(definition: ir.TaggedUnion | ir.Enum) -> Schema:

@@ -12,8 +12,8 @@ from acpgen.meaning.limits import OF_NUMBERS
 from acpgen.meaning.meet import meet
 from acpgen.meaning.narrow import are_apart, implies, is_within, narrowest, of_type
 from acpgen.meaning.nodes import Node
-from acpgen.meaning.patterns import in_rust
 from acpgen.schema.equality import by_key
+from acpgen.schema.expressions import expression
 from acpgen.schema.unions import ALL_KINDS, OBJECTS, is_of_type
 from acpgen.schema.walk import ASSERTIONS, BY_KIND, is_object
 
@@ -120,7 +120,7 @@ def _number(notes: Notes, node: Node, *, is_integer: bool) -> ir.Number:
 
 
 def _string(notes: Notes, node: Node) -> ir.String:
-    is_checked = "pattern" in node.says and in_rust(node.says["pattern"]) is not None
+    is_checked = "pattern" in node.says and expression(node.says["pattern"]).is_checked
     notes.leave(node, {"type", "minLength", "maxLength", *(["pattern"] if is_checked else [])}, frozenset({"string"}))
     return ir.String(
         min_length=count(node.says, "minLength"),

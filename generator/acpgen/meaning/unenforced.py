@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from acpgen.meaning.checks import Checks
     from acpgen.schema.bundle import Bundle
 
-Gaps: TypeAlias = "Mapping[str, tuple[str, ...]]"
-"""The keywords that decoding does not enforce, as places in the schema files, by definition."""
+Gaps: TypeAlias = "Mapping[str, Mapping[str, str]]"
+"""The keywords that decoding does not enforce, as places in the schema files, by definition. With each stands what strict validators do
+not enforce of it either, and why; nothing, if they enforce all.
+"""
 
 FEW: Final = 8
 """As many definitions, and keywords of one, are named."""
@@ -31,7 +33,7 @@ def gaps(protocol: ir.Protocol, bundle: Bundle) -> Gaps:
 def gaps_of(found: Checks, bundle: Bundle) -> Gaps:
     """What checks leave, as places in the schema files."""
     return {
-        name: tuple(dict.fromkeys(as_written(place, bundle.sources) for place in places))
+        name: {as_written(place, bundle.sources): gap for place, gap in places.items()}
         for name, places in found.left.items()
     }
 
@@ -41,13 +43,21 @@ def told(label: str, found: Gaps) -> tuple[str, ...]:
     if not found:
         return ()
     count = sum(map(len, found.values()))
+    open_to_all = {place: gap for places in found.values() for place, gap in places.items() if gap}
+    but = f", but not {_counted(len(open_to_all), 'pattern')}" if open_to_all else ""
     head = (
         f"{label}: decode does not enforce {_counted(count, 'keyword')} of {_counted(len(found), 'definition')}. "
-        "validate does (extra strict); the package lists every place in UNENFORCED."
+        f"validate does (extra strict){but}; the package lists every place in UNENFORCED."
     )
     rest = len(found) - FEW
     lines = [f"  {name}: {_summary(places)}" for name, places in [*found.items()][:FEW]]
-    return (head, *lines, *([f"  and {_counted(rest, 'more definition', 'more definitions')}"] if rest > 0 else []))
+    more = [f"  and {_counted(rest, 'more definition', 'more definitions')}"] if rest > 0 else []
+    return (
+        head,
+        *lines,
+        *more,
+        *(f"  {place}: no validator here enforces it: {gap}" for place, gap in open_to_all.items()),
+    )
 
 
 def _summary(places: Iterable[str]) -> str:

@@ -13,6 +13,7 @@ from acpgen import ir
 from acpgen.meaning import texts
 from acpgen.meaning.limits import is_length_within, is_number_within, limits_of
 from acpgen.schema.effort import spend
+from acpgen.schema.expressions import matches
 from acpgen.schema.positions import DEEPEST
 from acpgen.schema.walk import is_array, is_object
 
@@ -360,10 +361,4 @@ def _first_fitting(candidates: tuple[Any, ...], type_: ir.Number | ir.String) ->
 def _fits(type_: ir.Number | ir.String, value: Any) -> bool:
     if isinstance(type_, ir.Number):
         return is_number_within(type_, value)
-    return is_length_within(type_, value) and (type_.pattern is None or _matches(type_.pattern, value))
-
-
-def _matches(pattern: str, value: str) -> bool:
-    import jsonschema_rs  # only where a pattern is met
-
-    return jsonschema_rs.is_valid({"pattern": pattern}, value)
+    return is_length_within(type_, value) and (type_.pattern is None or matches(type_.pattern, value))

@@ -22,7 +22,6 @@ from acpgen.errors import (
     UnclearDraft,
     UnknownDialect,
     UnknownKeyword,
-    UnusablePattern,
 )
 from acpgen.pointers import pointer, reference_to, target
 from acpgen.schema.addresses import REFERRING, Addresses, SchemaPlace
@@ -31,7 +30,7 @@ from acpgen.schema.claims import Claim, Kind, rename, rename_references, settle,
 from acpgen.schema.dialect import DECLARING, declared_sides, wrong_values
 from acpgen.schema.drafts import ONLY_OLDER, Draft, is_unfit, meaningless, modern
 from acpgen.schema.effort import spend
-from acpgen.schema.expressions import LONGEST_TRIED, is_usable, plain_expression, size
+from acpgen.schema.expressions import size
 from acpgen.schema.keywords import TABLE, meant_by
 from acpgen.schema.load import Documents, check_schema, published
 from acpgen.schema.names import class_name
@@ -222,7 +221,7 @@ class _Collector:
         self.addresses.enter(place, schema, draft)
         self.wanted.extend(self.addresses.absolute(place, schema[key]) for key in REFERRING if _is_text(schema, key))
         self.faults.extend(wrong_values(schema, place.at, self.sides))
-        self.faults.extend(_unusable(schema, place))
+        _measure(schema)
         for below, child in _children(schema):
             inside = place.below(*below)
             if below[0] in DEFINITIONS:
@@ -555,16 +554,12 @@ def _is_assertion(member: tuple[str, object]) -> bool:
     return keyword in ASSERTIONS
 
 
-def _unusable(schema: Schema, place: SchemaPlace) -> Iterator[Fault]:
-    """The patterns of a schema that nothing here can judge by."""
-    places: dict[tuple[str, ...], str] = {("pattern",): schema["pattern"]} if _is_text(schema, "pattern") else {}
-    if is_object(schema.get("patternProperties")):
-        places |= {("patternProperties", pattern): pattern for pattern in schema["patternProperties"]}
-    for below, pattern in places.items():
-        expression = plain_expression(pattern)
-        spend(size(expression))
-        if not is_usable(expression):
-            yield UnusablePattern(at=place.below(*below).at, pattern=pattern, longest=LONGEST_TRIED)
+def _measure(schema: Schema) -> None:
+    """Count what it takes to make what judges by the patterns of a schema, before it is made."""
+    named = schema.get("patternProperties")
+    patterns = [*([schema["pattern"]] if _is_text(schema, "pattern") else ()), *(named if is_object(named) else ())]
+    for pattern in patterns:
+        spend(size(pattern))
 
 
 def _children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:

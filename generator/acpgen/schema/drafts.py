@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from acpgen.pointers import pointer, pointer_parts
 from acpgen.schema.equality import whole
-from acpgen.schema.expressions import plain_expression
 from acpgen.schema.keywords import DRAFTS, TABLE
 from acpgen.schema.walk import Schema, is_array, is_object
 
@@ -206,10 +205,6 @@ def modern(schema: Schema, draft: Draft) -> Schema:
     What `contains` matches counts as evaluated, as in 2020-12: 2019-09 does not say so, and its validators do so all the same.
     """
     changed = {key: _counted(key, value) for key, value in schema.items()}
-    if isinstance(changed.get("pattern"), str):
-        changed["pattern"] = plain_expression(changed["pattern"])
-    if is_object(changed.get("patternProperties")):
-        changed["patternProperties"] = _by_plain_expression(changed["patternProperties"])
     if draft.identifier == "id":
         changed.pop("id", None)
         for bound in ("minimum", "maximum"):
@@ -229,12 +224,6 @@ def modern(schema: Schema, draft: Draft) -> Schema:
         changed.update({"dependentRequired": required} if required else {})
         changed.update({"dependentSchemas": schemas} if schemas else {})
     return {key: value for key, value in changed.items() if key not in _ELSEWHERE}
-
-
-def _by_plain_expression(schemas: Schema) -> Schema:
-    """Schemas by pattern. A pattern that is another one in the plain spelling stays as it is."""
-    plain = {key: plain_expression(key) for key in schemas}
-    return {key if plain[key] in schemas else plain[key]: value for key, value in schemas.items()}
 
 
 def _counted(keyword: str, value: Any) -> Any:

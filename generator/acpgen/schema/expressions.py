@@ -1,52 +1,138 @@
-"""Regular expressions of JSON Schema (ECMA-262, with Unicode) in a spelling that every engine here reads."""
+"""Patterns of JSON Schema as the engines here judge by them, and what no engine here can check."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-_TOKEN: Final = re.compile(
-    r"""
-      (?P<nul>\\0(?![0-9])) | (?P<backspace>\\b)
-    | \\u(?P<high>[dD][89abAB][0-9A-Fa-f]{2})\\u(?P<low>[dD][c-fC-F][0-9A-Fa-f]{2})
-    | \\. | (?P<any>\[\^\]) | (?P<none>\[\]) | (?P<open>\[) | (?P<close>\]) | .
-    """,
-    re.DOTALL | re.VERBOSE,
-)
+from acpgen.pointers import pointer
+from acpgen.schema.walk import inside
+from schema_inclusion.spelling import in_rust
+from schema_inclusion.syntax import InvalidPattern, UnsupportedPattern, parse
+
+if TYPE_CHECKING:
+    import jsonschema_rs
+
+LONGEST_TRIED: Final = 2_000
+"""Characters of a pattern that looks around or back. Such a one is tried again and again, which takes as long as it has groups."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A pattern for the engines of bindings: `linear` for what decodes, `strict` for strict validators; `None` where an engine lacks it.
+
+    `gap` says what even strict validators do not check of it, and why; empty where they check all.
+    """
+
+    linear: str | None = None
+    strict: str | None = None
+    gap: str = ""
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether decoding checks all of it."""
+        return self.linear is not None and not self.gap
 
 
 @cache
-def plain_expression(written: str) -> str:
-    r"""The same expression without what is rarely read: `\0`, a backspace in a class, `[]`, `[^]`, and pairs of surrogates."""
-    found: list[str] = []
-    is_class = False
-    for token in _TOKEN.finditer(written):
-        kind = token.lastgroup
-        if kind in ("any", "none") and is_class:  # a class in which the first bracket is a member
-            found.append(token[0])
-            is_class = False
+def expression(pattern: str) -> Expression:
+    """What engines judge by in the place of a pattern."""
+    try:
+        found = in_rust(pattern)
+    except InvalidPattern:
+        return Expression(gap=fault_of(pattern))
+    except UnsupportedPattern as fault:
+        return Expression(gap=str(fault))
+    if found.linear != found.backtracking and len(pattern) > LONGEST_TRIED:
+        return Expression(gap=f"it looks around or back and has over {LONGEST_TRIED} characters")
+    if _validator(found.backtracking, is_long=len(pattern) > LONGEST_TRIED) is None:
+        is_linear = found.linear is not None
+        return Expression(
+            gap="it is too large" if is_linear else "it is too large, or looks around in a way that no engine here has"
+        )
+    linear = found.linear if found.linear is not None and _is_linearly_usable(found.linear) else None
+    return Expression(linear, found.backtracking, found.gap)
+
+
+def fault_of(pattern: str) -> str:
+    """Why a text is no pattern, with the construct and its place; empty if it is one."""
+    try:
+        parse(pattern)
+    except InvalidPattern as fault:
+        return f"it is no pattern of ECMA-262: {fault}"
+    except UnsupportedPattern:
+        return ""
+    return ""
+
+
+def _is_linearly_usable(written: str) -> bool:
+    from pydantic_core import SchemaError, SchemaValidator, core_schema
+
+    try:
+        SchemaValidator(core_schema.str_schema(pattern=written))
+    except SchemaError:
+        return False
+    return True
+
+
+@cache
+def _validator(written: str, *, is_long: bool) -> jsonschema_rs.Draft202012Validator | None:
+    """What judges texts as strict validators do; `None` if they lack the pattern. A long one is tried by the engine of linear time."""
+    import jsonschema_rs
+
+    linear = jsonschema_rs.RegexOptions() if is_long else None
+    try:
+        return jsonschema_rs.Draft202012Validator({"pattern": written}, pattern_options=linear)
+    except (jsonschema_rs.ValidationError, ValueError):
+        return None
+
+
+def matches(pattern: str, text: str) -> bool:
+    """Whether a pattern is found in a text; of one that strict validators do not have, no text is known to hold it."""
+    found = expression(pattern)
+    if found.strict is None or found.gap:
+        return False
+    validator = _validator(found.strict, is_long=len(pattern) > LONGEST_TRIED)
+    return validator is not None and validator.is_valid(text)
+
+
+def patterns_of(schema: Any, at: str = "") -> Iterator[tuple[str, str]]:
+    """Every pattern that a schema uses, with its place."""
+    for keys, one in inside(schema):
+        place = f"{at}{pointer(*keys)[1:]}"
+        if isinstance(one.get("pattern"), str):
+            yield one["pattern"], f"{place}/pattern"
+        for pattern in one.get("patternProperties", ()):
+            yield pattern, f"{place}{pointer('patternProperties', pattern)[1:]}"
+
+
+class Translations(NamedTuple):
+    """The patterns of schemas that strict validators take as another text, `None` for those that they cannot have; no text stands for two
+    patterns, so that a message can name the one that the schema has. `loose` are those of which they find more than the pattern says.
+    """
+
+    table: Mapping[str, str | None]
+    loose: tuple[str, ...]
+
+
+def translations(schemas: Iterable[Any]) -> Translations:
+    """What strict validators take in the place of the patterns of schemas."""
+    patterns = dict.fromkeys(pattern for schema in schemas for pattern, _ in patterns_of(schema))
+    taken = set(patterns)
+    found: dict[str, str | None] = {}
+    for pattern in patterns:
+        written = expression(pattern).strict
+        if written == pattern:
             continue
-        if kind in ("open", "close"):
-            is_class = kind == "open"
-        found.append(_plain(token, is_class=is_class))
-    return "".join(found)
-
-
-def _plain(token: re.Match[str], *, is_class: bool) -> str:
-    match token.lastgroup:
-        case "nul":
-            return r"\x00"
-        case "backspace":
-            return r"\x08" if is_class else token[0]
-        case "low":
-            return chr(0x10000 + ((int(token["high"], 16) - 0xD800) << 10) + int(token["low"], 16) - 0xDC00)
-        case "any":
-            return r"[\s\S]"
-        case "none":
-            return "(?!)"
-        case _:
-            return token[0]
+        while written in taken:
+            written = f"{written}(?:)"
+        found[pattern] = written
+        taken.update(() if written is None else (written,))
+    loose = (pattern for pattern, written in found.items() if written is not None and expression(pattern).gap)
+    return Translations(found, tuple(loose))
 
 
 _COUNTS: Final = re.compile(r"(\)?)\{([0-9]{1,9})(?:,([0-9]{0,9}))?\}")
@@ -57,27 +143,10 @@ LARGEST: Final = 32_000
 
 
 @cache
-def size(expression: str) -> int:
-    """How many steps it takes, about, to make what judges by an expression: what is counted is repeated in it so often."""
+def size(pattern: str) -> int:
+    """How many steps it takes, about, to make what judges by a pattern: what is counted is repeated in it so often."""
     repeated = 0
-    for group, least, most in _COUNTS.findall(expression):
+    for group, least, most in _COUNTS.findall(pattern):
         times = max(int(least), int(most or 0))
         repeated = min((repeated + 1) * times if group else repeated + times, LARGEST)
-    return min(repeated * (32 if _LETTERS.search(expression) else 2), LARGEST)
-
-
-LONGEST_TRIED: Final = 2_000
-"""Characters of an expression that looks around or back. Such a one is tried again and again, which takes as long as it has groups."""
-
-
-@cache
-def is_usable(expression: str) -> bool:
-    """Whether the strict validators can judge by an expression: they know no names for groups to refer to, and bound the size."""
-    import jsonschema_rs
-
-    linear = jsonschema_rs.RegexOptions() if len(expression) > LONGEST_TRIED else None
-    try:
-        jsonschema_rs.Draft202012Validator({"pattern": expression}, pattern_options=linear)
-    except (jsonschema_rs.ValidationError, ValueError):
-        return False
-    return True
+    return min(repeated * (32 if _LETTERS.search(pattern) else 2), LARGEST)

@@ -39,6 +39,7 @@ from acpgen.errors import (
 from acpgen.pointers import follow, plain_pointer
 from acpgen.schema.drafts import BY_NAME, Draft, address, draft_of
 from acpgen.schema.equality import same
+from acpgen.schema.expressions import fault_of
 from acpgen.schema.overlay import extended
 from acpgen.schema.paths import Paths
 from acpgen.schema.positions import DEEPEST, LONGEST_INTEGER, JsonProblem, line_and_column, problems
@@ -353,8 +354,13 @@ def parse_json(text: str, at: str) -> JSON:
     return value
 
 
-def check(value: JSON, at: str, given: Mapping[str, JSON] = MappingProxyType({})) -> Iterator[Fault]:
-    """What the meta-schema of a document's draft says against it; nothing, if all is well. `given` are documents by address."""
+def check(
+    value: JSON, at: str, given: Mapping[str, JSON] = MappingProxyType({}), *, patterns: bool = False
+) -> Iterator[Fault]:
+    """What the meta-schema of a document's draft says against it; nothing, if all is well. `given` are documents by address.
+
+    `patterns`: also against texts that are no patterns, which bindings do without.
+    """
     if not isinstance(value, dict):
         yield NotAnObject(at=at)
         return
@@ -363,10 +369,10 @@ def check(value: JSON, at: str, given: Mapping[str, JSON] = MappingProxyType({})
         yield UnknownDialect(at=f"{at}#/$schema", dialect=str(value["$schema"]))
         return
     yield from (UnknownVocabulary(at=f"{at}#/$schema", vocabulary=each) for each in draft.demands)
-    yield from check_schema(value, f"{at}#", draft)
+    yield from check_schema(value, f"{at}#", draft, patterns=patterns)
 
 
-def check_schema(value: JSON, at: str, draft: Draft) -> Iterator[Fault]:
+def check_schema(value: JSON, at: str, draft: Draft, *, patterns: bool = False) -> Iterator[Fault]:
     """What the meta-schema of a draft says against one schema, which stands at `file#/pointer`; nothing, if all is well.
 
     A value among definitions that is no schema is none of its business: it matters only if something refers to it.
@@ -375,7 +381,7 @@ def check_schema(value: JSON, at: str, draft: Draft) -> Iterator[Fault]:
     paths = Paths(value)
     is_silent = at.endswith("#") and is_object(value) and "$schema" not in value
     name = f"{draft.name} (no '$schema' names another draft)" if is_silent else draft.name
-    for error in _judge(draft.name).iter_errors(value):
+    for error in _judge(draft.name, patterns).iter_errors(value):
         parts = paths.of(error)
         where = plain_pointer(*parts)
         if where in told or _is_stray(value, parts):
@@ -399,7 +405,7 @@ def place(path: Path) -> str:
 
 
 @cache
-def _judge(draft: str) -> Any:
+def _judge(draft: str, patterns: bool) -> Any:
     import jsonschema_rs  # only where a schema is read: the command starts without it
 
     engines = {
@@ -409,9 +415,15 @@ def _judge(draft: str) -> Any:
         "2019-09": jsonschema_rs.Draft201909Validator,
         "2020-12": jsonschema_rs.Draft202012Validator,
     }
-    # Of all formats only regular expressions are asserted: a broken one would break every reader of the bindings.
-    lenient: dict[str, Callable[[str], bool]] = dict.fromkeys(("uri", "uri-reference"), lambda _: True)
-    return engines[draft]({"$ref": BY_NAME[draft].address}, mask="it", validate_formats=True, formats=lenient)
+    schema = {"$ref": BY_NAME[draft].address}
+    return engines[draft](schema, mask="it", validate_formats=patterns, formats=FORMATS)
+
+
+FORMATS: Final[dict[str, Callable[[str], bool]]] = {
+    **dict.fromkeys(("uri", "uri-reference"), lambda _: True),
+    "regex": lambda pattern: not fault_of(pattern),
+}
+"""What is asserted of formats in schemas, if anything is: that patterns are some."""
 
 
 _TYPES: Final = ("array", "boolean", "integer", "null", "number", "object", "string")
@@ -425,7 +437,7 @@ def refusal(error: jsonschema_rs.ValidationError) -> str:
         value = json.dumps(error.instance)
         allowed = f"; the types are {', '.join(_TYPES)}" if keyword == "type" else ""
         return f"{value if len(value) <= 80 else f'{value[:79]}…'} is not a valid value of '{keyword}'{allowed}"
-    return "it is not a regular expression" if rule == "format" else error.message
+    return fault_of(str(error.instance)) if rule == "format" else error.message
 
 
 def _mode(path: Path) -> int:

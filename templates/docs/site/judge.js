@@ -171,13 +171,21 @@ const acpJudge = (() => {
   }
 
   const patterns = new Map();
+  /** A pattern with the flag `u`; one that is none with it, without. */
+  function expression(pattern) {
+    for (const flags of ["u", ""]) {
+      try {
+        return new RegExp(pattern, flags);
+      } catch {
+        continue;
+      }
+    }
+    throw new NotJudged(`the pattern ${pattern} is none of this browser`);
+  }
+
   function matches(pattern, text) {
     if (!patterns.has(pattern)) {
-      try {
-        patterns.set(pattern, new RegExp(pattern, "u"));
-      } catch {
-        throw new NotJudged(`the pattern ${pattern} is none of this browser`);
-      }
+      patterns.set(pattern, expression(pattern));
     }
     return patterns.get(pattern).test(text);
   }

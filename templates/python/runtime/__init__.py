@@ -6,7 +6,7 @@ from .contract import Method
 from .errors import DecodeError, Dropped, EncodeError, Problem
 from .failures import ConnectionEnded, Failed, NotAdvertised, NotStrict, Refused
 from .jsonrpc import JSON, ErrorObject, ErrorResponse, Notification, Request, Response
-from .markers import Bounds, Exact, MultipleOf, Number, Open, Positional, Shapes, Tagged, UniqueItems
+from .markers import Bounds, Exact, MultipleOf, Number, Open, Pattern, Positional, Shapes, Tagged, UniqueItems
 from .model import MISSING, Excluding, Model, Unknown, UnknownTag
 from .published import Defined
 from .sending import encode_strictly
@@ -37,6 +37,7 @@ __all__ = [
     "Notification",
     "Number",
     "Open",
+    "Pattern",
     "Positional",
     "Problem",
     "Refused",

@@ -12,11 +12,10 @@ from functools import cached_property
 from itertools import chain, islice
 from typing import Any, Final, TypeAlias
 
-from pydantic_core import SchemaValidator, core_schema
-
 from .contract import Path
 from .explain import EXCLUDED, TOO_MANY, Explainer, Said, wrong_type
 from .json_types import Numeric, comparable, is_array, is_object
+from .patterns import matcher
 from .pieces import FIRST, distance
 from .pointers import referred, schema_pointer
 
@@ -106,7 +105,6 @@ class Document:
         self.explainer: Final = Explainer(schema, None)
         self._openings: Final = openings or {}
         self._patterns: Final = patterns
-        self._compiled: dict[str, Callable[[str], bool]] = {}
         self._nodes: dict[Path, Node] = {}
 
     def at(self, place: Path) -> Node:
@@ -122,9 +120,7 @@ class Document:
         written = self._patterns.get(pattern, pattern)
         if written is None:
             return None
-        if pattern not in self._compiled:
-            self._compiled[pattern] = SchemaValidator(core_schema.str_schema(pattern=written)).isinstance_python
-        return self._compiled[pattern](text)
+        return matcher(written)(text)
 
 
 class Node:

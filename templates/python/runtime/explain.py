@@ -41,9 +41,11 @@ class _Tag(NamedTuple):
     others: tuple[int, ...]
 
 
-def explain(errors: Iterable[ValidationError], value: Any, schema: Schema) -> list[Said]:
+def explain(
+    errors: Iterable[ValidationError], value: Any, schema: Schema, own: Callable[[str], str] = str
+) -> list[Said]:
     """What the errors of one judgement of `value` say, each thing once, in the order of the instance's places."""
-    said = dict.fromkeys(Explainer(schema, value).all(errors))
+    said = dict.fromkeys(Explainer(schema, value, own).all(errors))
     deeper = {one.path for one in said if one.rule != "not"}
     return [one for one in said if one.rule != "not" or not any(path[: len(one.path)] == one.path for path in deeper)]
 
@@ -53,10 +55,14 @@ TOO_MANY: Final = "more than one of the alternatives fits, and only one may"
 
 
 class Explainer:
-    """Says what errors mean; `value` is what they are about, and `schema` the document that their places are in."""
+    """Says what errors mean; `value` is what they are about, and `schema` the document that their places are in.
 
-    def __init__(self, schema: Schema, value: Any) -> None:
+    `own` gives the pattern that people wrote for the one in `schema`.
+    """
+
+    def __init__(self, schema: Schema, value: Any, own: Callable[[str], str] = str) -> None:
         self.schema = schema
+        self.own = own
         self.value = value
         self.tags: dict[tuple[str, tuple[int, ...]], _Tag | None] = {}
 
@@ -223,7 +229,7 @@ class Explainer:
                 format_ = self.at(place[:-1]).get("format")
                 if format_ == "absolute-path":
                     return f"an absolute path is expected, not {told(value)}"
-                return f"{told(value)} does not match the pattern {told(given)}"
+                return f"{told(value)} does not match the pattern {told(self.own(given))}"
             case _:
                 limit = _LIMITS.get(rule)
                 return limit.format(given) if limit is not None else f"the value does not satisfy the keyword {rule!r}"

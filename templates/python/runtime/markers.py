@@ -14,6 +14,7 @@ from .alone import WritingOther, as_variant, written_by
 from .json_types import Numeric, Scalar, comparable, integer_of, is_array, is_object, is_sequence
 from .judging import Judge
 from .model import holds_constant, value_of
+from .patterns import matcher
 
 KNOWN: Final = "acpgen_known"
 """Where the core schema of an open set of constants has those that are known."""
@@ -346,6 +347,26 @@ class Bounds(NamedTuple):
             raise PydanticKnownError("greater_than", {"gt": self.gt})
         if self.lt is not None and not number < comparable(self.lt):
             raise PydanticKnownError("less_than", {"lt": self.lt})
+        return value
+
+
+class Pattern(NamedTuple):
+    """A text in which a pattern of JSON Schema is found; `written` is the pattern in the syntax of the engine."""
+
+    pattern: str
+    written: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return core_schema.no_info_after_validator_function(self._checked, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return {**handler(schema), "pattern": self.pattern}
+
+    def _checked(self, value: str) -> str:
+        if not matcher(self.written)(value):
+            raise PydanticKnownError("string_pattern_mismatch", {"pattern": self.pattern})
         return value
 
 

@@ -41,13 +41,18 @@ _ENTANGLED: Final = frozenset({"unevaluatedProperties", "unevaluatedItems", "$dy
 
 
 class Pieces:
-    """Judges values by the places of one schema. `compile_` makes a validator of a schema that may refer to the definitions."""
+    """Judges values by the places of one schema. `compile_` makes a validator of a schema that may refer to the definitions.
 
-    def __init__(self, schema: Mapping[str, Any], compile_: Compile, small: int = SMALL) -> None:
+    `own` gives the pattern that people wrote for the one in the schema.
+    """
+
+    def __init__(
+        self, schema: Mapping[str, Any], compile_: Compile, small: int = SMALL, own: Callable[[str], str] = str
+    ) -> None:
         self.schema: Final = schema
         self.small: Final = small
         self._compile = compile_
-        self._explainer: Final = Explainer(schema, None)
+        self._explainer: Final = Explainer(schema, None, own)
         self._validators: dict[tuple[Path, str], Draft202012Validator] = {}
 
     def is_valid(self, place: Path, value: Any) -> bool:
@@ -68,7 +73,7 @@ class Pieces:
             return
         schema = self._explainer.at(place)
         if _is_small(value, self.small) or not is_object(schema) or not _FOLLOWED & schema.keys():
-            found = explain(validator.iter_errors(value), value, self.schema)
+            found = explain(validator.iter_errors(value), value, self.schema, self._explainer.own)
             yield from (said._replace(path=(*path, *said.path)) for said in found)
             return
         refused = self._refused(place, schema, value, path) if len(path) < _DEEPEST else iter(())
@@ -121,7 +126,7 @@ class Pieces:
     def _bare(self, place: Path, part: str, schema: Mapping[str, Any], value: Any, path: Path) -> Iterator[Said]:
         """What a part of the schema at a place refuses in a value without what it holds."""
         errors = self._validator(place, part, schema).iter_errors(value)
-        for said in explain(errors, value, schema):
+        for said in explain(errors, value, schema, self._explainer.own):
             yield said._replace(path=(*path, *said.path), schema=schema_pointer(place) + said.schema[1:])
 
     def _below(self, place: Path, schema: Mapping[str, Any], value: Any, path: Path) -> Iterator[Said]:

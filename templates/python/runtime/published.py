@@ -21,16 +21,7 @@ from .described import description, texts
 from .homes import definitions_of, home_of, schema_of
 from .json_types import is_array, is_object
 from .kinds import union_of
-from .pointers import referred
-
-_SCHEMA: Final = frozenset(
-    {
-        *("not", "if", "then", "else", "items", "contains", "additionalProperties", "propertyNames"),
-        *("unevaluatedItems", "unevaluatedProperties", "contentSchema"),
-    }
-)
-_SCHEMAS: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
-_NAMED: Final = frozenset({"properties", "patternProperties", "dependentSchemas", "$defs"})
+from .pointers import SCHEMA_KEYWORDS, SCHEMA_LISTS, SCHEMA_MAPS, referred
 
 
 class Published:
@@ -72,11 +63,11 @@ class Published:
         for key, value in schema.items():
             if key == "$ref":
                 found |= self._reference(value, handler)
-            elif key in _SCHEMA:
+            elif key in SCHEMA_KEYWORDS:
                 found[key] = self._written(value, handler)
-            elif key in _SCHEMAS and is_array(value):
+            elif key in SCHEMA_LISTS and is_array(value):
                 found[key] = [self._written(item, handler) for item in value]
-            elif key in _NAMED and is_object(value):
+            elif key in SCHEMA_MAPS and is_object(value):
                 found[key] = {name: self._written(item, handler) for name, item in value.items()}
             elif not key.startswith("x-"):
                 found[key] = value

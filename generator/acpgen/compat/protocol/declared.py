@@ -5,7 +5,6 @@ A sender sends members and values that its schema declares, and extensions; neve
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, assert_never
@@ -15,6 +14,7 @@ from acpgen.compat.protocol.shapes import Objects
 from acpgen.meaning.limits import limits_of
 from acpgen.pointers import plain_pointer, pointer_parts, reference_to
 from acpgen.schema.walk import Schema, is_array, is_object, references
+from schema_inclusion.patterns import matches
 
 Written: TypeAlias = "Schema | bool"
 
@@ -165,11 +165,10 @@ def _elsewhere(record: ir.Record, written: Mapping[str, Schema]) -> Callable[[st
             seen |= fresh
             below += [written.get(each) for each in fresh]
         pending += ((each, each, True) for each in below)
-    matching = [found for each in patterns if (found := _compiled(each)) is not None]
 
     def is_judged(name: str) -> bool:
         by_name = name in names or any(name not in known for known in rest)
-        return by_name or len(matching) < len(patterns) or any(each.search(name) for each in matching)
+        return by_name or any(matches(each, name) is not False for each in patterns)
 
     return is_judged
 
@@ -180,13 +179,6 @@ def _each(schemas: Any) -> list[Any]:
 
 def _item(holder: Any, part: str) -> Any:
     return holder[int(part)] if is_array(holder) and part.isdigit() and int(part) < len(holder) else None
-
-
-def _compiled(pattern: str) -> re.Pattern[str] | None:
-    try:
-        return re.compile(pattern)
-    except re.error:
-        return None
 
 
 def declares_nothing(objects: Objects, written: Mapping[str, Schema]) -> bool:

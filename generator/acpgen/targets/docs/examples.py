@@ -18,6 +18,7 @@ from acpgen.pointers import plain_pointer, reference_to
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.walk import inside, is_array
 from acpgen.schema.ways import require_few_ways
+from acpgen.validator import Validator
 
 LONGEST_REASON: Final = 200
 
@@ -122,7 +123,7 @@ class ExampleJudge:
             "properties": {reference: {"$ref": reference} for reference in references},
         }
         try:
-            self._validator = jsonschema_rs.Draft202012Validator(schema)
+            self._validator = Validator(schema)
         except jsonschema_rs.ValidationError as error:
             raise Faults(
                 [NotASchema(at=next(iter(bundle.files), bundle.name), reason=error.message, dialect="2020-12")]
@@ -130,10 +131,11 @@ class ExampleJudge:
 
     def refusal(self, reference: str, value: ir.JSON) -> str | None:
         """Why the schema at a place refuses a value, shortened; `None` if it does not."""
-        error = next(self._validator.iter_errors({reference: value}), None)
+        error = next(self._validator.errors({reference: value}), None)
         if error is None:
             return None
-        return error.message if len(error.message) <= LONGEST_REASON else f"{error.message[: LONGEST_REASON - 1]}…"
+        reason = self._validator.message(error)
+        return reason if len(reason) <= LONGEST_REASON else f"{reason[: LONGEST_REASON - 1]}…"
 
 
 def _parts(

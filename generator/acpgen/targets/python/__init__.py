@@ -15,6 +15,7 @@ from typing import Any
 from acpgen import ir
 from acpgen.resources import templates
 from acpgen.schema.bundle import Bundle
+from acpgen.schema.expressions import translations
 from acpgen.schema.walk import is_object
 from acpgen.targets import Settings
 from acpgen.targets.python.aliases import alias_views, imports, named_records
@@ -28,7 +29,7 @@ from acpgen.targets.python.distribution import STRICT, distribution
 from acpgen.targets.python.formatted import formatted, with_relative_imports
 from acpgen.targets.python.kinds import kind_imports, kind_views
 from acpgen.targets.python.laid_out import NOTICE, lay_out, title_of
-from acpgen.targets.python.literals import inside_docstring, literal
+from acpgen.targets.python.literals import inside_docstring, json_literal, literal
 from acpgen.targets.python.naming import Names, former_names, name_all
 from acpgen.targets.python.offered import PUBLIC, in_order, moved, public
 from acpgen.targets.python.peers import peers_view
@@ -62,7 +63,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         f"{folder}/methods.py": _methods(protocol, bundle, names, modules),
         f"{folder}/_contract.py": _contract(written, names, modules),
         f"{folder}/_schema.json": schema_text(bundle),
-        f"{folder}/strict.py": _strict(protocol, modules, _strict_extra(settings, top, is_file=is_file)),
+        f"{folder}/strict.py": _strict(protocol, bundle, modules, _strict_extra(settings, top, is_file=is_file)),
     }
     if chosen.has_base:
         files[f"{folder}/_base.py"] = _base(protocol, modules)
@@ -141,6 +142,7 @@ def _unions(protocol: ir.Protocol, names: Names, modules: Modules, found: Beyond
                 "MultipleOf",
                 "Number",
                 "Open",
+                "Pattern",
                 "Positional",
                 "Shapes",
                 "Tagged",
@@ -211,9 +213,12 @@ def _contract(protocol: ir.Protocol, names: Names, modules: Modules) -> str:
     )
 
 
-def _strict(protocol: ir.Protocol, modules: Modules, needed: str) -> str:
+def _strict(protocol: ir.Protocol, bundle: Bundle, modules: Modules, needed: str) -> str:
     judge = "FrameStrict" if protocol.envelope == "dap" else "Strict"
-    return lay_out("strict", title=title_of(protocol), runtime=modules.runtime, extra=literal(needed), judge=judge)
+    found = translations(bundle.definitions.values())
+    patterns = [(literal(key), json_literal(text)) for key, text in found.table.items()]
+    about = {"title": title_of(protocol), "runtime": modules.runtime, "extra": literal(needed), "judge": judge}
+    return lay_out("strict", **about, patterns=patterns, loose=[literal(pattern) for pattern in found.loose])
 
 
 def _strict_extra(settings: Settings, top: str, *, is_file: bool) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from acpgen import ir
 from acpgen.pointers import reference_to
+from acpgen.validator import Validator
 
 if TYPE_CHECKING:
     from acpgen.schema.bundle import Bundle
@@ -36,10 +37,4 @@ class _Judge:
         return field if is_sound else replace(field, default=None)
 
     def _is_of(self, name: str, value: ir.JSON) -> bool:
-        import jsonschema_rs  # only where a default is an object
-
-        schema = {"$defs": self.bundle.schema["$defs"], "$ref": reference_to(name)}
-        try:
-            return jsonschema_rs.Draft202012Validator(schema).is_valid(value)
-        except ValueError:  # a pattern that this judge cannot read
-            return False
+        return Validator({"$defs": self.bundle.schema["$defs"], "$ref": reference_to(name)}).is_valid(value)

@@ -8,8 +8,8 @@ from typing import Any, Final, assert_never
 
 from acpgen import ir
 from acpgen.meaning.limits import limits_of
-from acpgen.meaning.patterns import in_rust
 from acpgen.schema.equality import exact, whole
+from acpgen.schema.expressions import expression
 from acpgen.targets.python.annotations import (
     Annotation,
     Container,
@@ -53,8 +53,7 @@ def _annotation(type_: ir.Type, names: Names) -> Annotation:
         case ir.Number():
             return _number(type_)
         case ir.String():
-            pattern = in_rust(type_.pattern) if type_.pattern is not None else None
-            return _limited(Named("str"), **_lengths_of(type_), pattern=pattern)
+            return _text(type_)
         case ir.Constant():
             return _constants(type_.values)
         case ir.Array():
@@ -146,6 +145,15 @@ def _literals(values: tuple[Scalar, ...]) -> Annotation:
 
 def _is_text(values: tuple[object, ...]) -> bool:
     return all(isinstance(value, str) for value in values)
+
+
+def _text(type_: ir.String) -> Annotation:
+    """A text with its limits. Pydantic judges by a pattern that its engine has as it is written."""
+    pattern = type_.pattern
+    written = expression(pattern).linear if pattern is not None else None
+    if pattern is None or written is None or written == pattern:
+        return _limited(Named("str"), **_lengths_of(type_), pattern=written)
+    return Marked(_limited(Named("str"), **_lengths_of(type_)), "Pattern", constants((pattern, written)))
 
 
 def _limited(base: Annotation, **limits: str | int | float | None) -> Annotation:

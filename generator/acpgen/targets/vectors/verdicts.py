@@ -19,6 +19,7 @@ from acpgen.schema.effort import spend
 from acpgen.schema.tolerance import tolerant
 from acpgen.schema.walk import Schema, copied, is_array
 from acpgen.schema.ways import require_few_ways, ways
+from acpgen.validator import Validator
 
 _WAYS: Final = 50
 """Ways along which the judge goes while others look at one schema."""
@@ -65,7 +66,9 @@ class Judge:
     def breaks(self, name: str, value: Any) -> tuple[Break, ...]:
         """What the value breaks, each rule at each place once; nothing, if it is valid."""
         self._count(name)
-        return tuple(replace(one, path=one.path[1:]) for one in _breaks(self._strict.iter_errors({name: value})))
+        return tuple(
+            replace(one, path=one.path[1:]) for one in _breaks(self._strict.errors({name: value}), self._strict)
+        )
 
     def _count(self, name: str) -> None:
         """Count what it takes to judge a value."""
@@ -77,11 +80,11 @@ class Judge:
         return found[0] if len(found) == 1 and not found[0].vague else None
 
 
-def _all_together(schema: Schema) -> jsonschema_rs.Draft202012Validator:
+def _all_together(schema: Schema) -> Validator:
     """A validator of objects that hold one value under the name of its definition."""
     definitions: Mapping[str, Any] = schema["$defs"]
     properties = {name: {"$ref": reference_to(name)} for name in definitions}
-    return jsonschema_rs.Draft202012Validator({"properties": properties, "$defs": definitions})
+    return Validator({"properties": properties, "$defs": definitions})
 
 
 def _tolerated(schema: Schema, protocol: ir.Protocol) -> Schema:
@@ -93,31 +96,31 @@ def _tolerated(schema: Schema, protocol: ir.Protocol) -> Schema:
     return tolerant(marked)
 
 
-def _breaks(errors: Iterable[jsonschema_rs.ValidationError]) -> tuple[Break, ...]:
+def _breaks(errors: Iterable[jsonschema_rs.ValidationError], judge: Validator) -> tuple[Break, ...]:
     found: dict[tuple[Path, str, str | None], Break] = {}
     for error in errors:
         spend(_ERROR)
-        for one in _of_union(error) if error.kind.name in ("anyOf", "oneOf") else (_single(error),):
+        for one in _of_union(error, judge) if error.kind.name in ("anyOf", "oneOf") else (_single(error, judge),):
             found.setdefault((one.path, one.rule, one.missing), one)
     return tuple(found.values())
 
 
-def _single(error: jsonschema_rs.ValidationError) -> Break:
+def _single(error: jsonschema_rs.ValidationError, judge: Validator) -> Break:
     rule = "false" if error.kind.name == "falseSchema" else error.kind.name
     missing: Any = error.kind.value if rule == "required" else None
-    return Break(tuple(error.instance_path), rule, pointer(*error.schema_path), missing)
+    return Break(tuple(error.instance_path), rule, pointer(*judge.place(error)), missing)
 
 
-def _of_union(error: jsonschema_rs.ValidationError) -> tuple[Break, ...]:
+def _of_union(error: jsonschema_rs.ValidationError, judge: Validator) -> tuple[Break, ...]:
     """What the branch that is meant says: the one whose tag fits, or the only one whose type does."""
-    path, place = tuple(error.instance_path), pointer(*error.schema_path)
+    path, place = tuple(error.instance_path), pointer(*judge.place(error))
     keyword = error.kind.name
     if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.OneOfMultipleValid):
         return (Break(path, keyword, place),)
     assert isinstance(
         error.kind, jsonschema_rs.ValidationErrorKind.AnyOf | jsonschema_rs.ValidationErrorKind.OneOfNotValid
     )
-    branches = [_breaks(branch) for branch in error.kind.context if not _asks_for_null(branch)]
+    branches = [_breaks(branch, judge) for branch in error.kind.context if not _asks_for_null(branch)]
     meant = [branch for branch in branches if not any(_is_elsewhere(one, path) for one in branch)]
     if len(branches) == 1 or len(meant) == 1:
         return (meant or branches)[0]

@@ -1,0 +1,44 @@
+"""A validator of schemas in which patterns mean what ECMA-262 says: the engine of strict validators, for what acpgen judges itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from acpgen import borrowed
+from acpgen.schema.expressions import translations
+
+if TYPE_CHECKING:
+    import jsonschema_rs
+
+
+class Validator:
+    """Judges values by one schema of 2020-12 with its definitions. `options` are those of `jsonschema_rs`, whose errors it raises."""
+
+    def __init__(self, schema: Mapping[str, Any], **options: Any) -> None:
+        import jsonschema_rs  # the command starts without it
+
+        found = translations([schema])
+        self._patterns: Final = borrowed.patterns.Patterns(found.table, found.loose)
+        self._engine: Final = jsonschema_rs.Draft202012Validator(self._patterns.translated(schema), **options)
+
+    def is_valid(self, value: Any) -> bool:
+        """Whether the schema accepts a value."""
+        return self._engine.is_valid(value)
+
+    def errors(self, value: Any) -> Iterator[jsonschema_rs.ValidationError]:
+        """What the schema refuses in a value, in the words of the engine."""
+        return iter(self._engine.iter_errors(value))
+
+    def place(self, error: jsonschema_rs.ValidationError) -> tuple[str | int, ...]:
+        """The place in the schema of what refuses."""
+        found: tuple[str | int, ...] = self._patterns.place(tuple(error.schema_path))
+        return found
+
+    def message(self, error: jsonschema_rs.ValidationError) -> str:
+        """What is wrong, with the pattern that the schema has."""
+        head, mark, pattern = error.message.rpartition(_MISMATCH)
+        return f'{head}{mark}{self._patterns.own(pattern[:-1])}"' if mark and pattern.endswith('"') else error.message
+
+
+_MISMATCH: Final = ' does not match "'

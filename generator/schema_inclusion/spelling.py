@@ -1,0 +1,188 @@
+r"""Patterns of ECMA-262 in the syntax of other engines: one translation for all that judge by them.
+
+`in_python` is for `re`, `in_rust` for the crates `regex`, whose time grows with the text alone, and `fancy-regex`, which also looks around
+and back. Classes are spelled out, so that no engine puts its own `\d`, `\w`, `\s`, `.` or `$` in their place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, Literal, TypeAlias
+
+from schema_inclusion.code_units import ASTRAL, Inexact, by_characters, of_characters
+from schema_inclusion.syntax import (
+    Ahead,
+    BackReference,
+    Behind,
+    Boundary,
+    Chars,
+    Choice,
+    Edge,
+    Group,
+    Node,
+    Pattern,
+    Ranges,
+    Repeat,
+    Sequence,
+    UnsupportedPattern,
+    complement,
+    parse,
+    walk,
+)
+
+Engine: TypeAlias = Literal["re", "regex", "fancy-regex"]
+
+BEYOND: Final = "what it says of characters beyond U+FFFF, which are two code units to it, cannot be checked"
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """A pattern in the syntax of Rust's engines. `linear` is for `regex`, `None` if that has no such pattern; `backtracking` for
+    `fancy-regex`. `gap` says what they do not check: of such a pattern, they let everything pass that they cannot tell.
+    """
+
+    linear: str | None
+    backtracking: str
+    gap: str = ""
+
+
+def characters(pattern: str) -> Node:
+    """What a pattern means, over characters. Raises `UnsupportedPattern`; `InvalidPattern` if ECMA-262 gives it no meaning."""
+    try:
+        return _by_characters(parse(pattern))
+    except Inexact:
+        raise UnsupportedPattern(BEYOND) from None
+
+
+def _by_characters(found: Pattern) -> Node:
+    return found.node if found.is_unicode else by_characters(found.node)
+
+
+@lru_cache(maxsize=4096)
+def in_rust(pattern: str) -> Spelling:
+    """A pattern for Rust's engines. Raises `UnsupportedPattern`; `InvalidPattern` if ECMA-262 gives it no meaning."""
+    found = parse(pattern)
+    if found.is_plain:
+        return Spelling(pattern, pattern)
+    gap = ""
+    try:
+        node = _by_characters(found)
+    except Inexact:
+        node, gap = Choice((of_characters(found.node), Chars(ASTRAL))), BEYOND
+    is_linear = not any(isinstance(each, Ahead | Behind | BackReference) for each in walk(node))
+    return Spelling(_spelled(node, "regex") if is_linear else None, _spelled(node, "fancy-regex"), gap)
+
+
+def in_python(pattern: str) -> str:
+    """A pattern for `re`, with the flag `ASCII`. Raises `UnsupportedPattern`; `InvalidPattern` if ECMA-262 gives it no meaning."""
+    node = characters(pattern)
+    if any(isinstance(each, Chars) and each.properties for each in walk(node)):
+        raise UnsupportedPattern("it asks for the properties of characters")
+    return _spelled(node, "re")
+
+
+_BOUNDARY: Final[dict[tuple[Engine, bool], str]] = {
+    ("re", True): r"\b",
+    ("re", False): r"(?!\b)",
+    ("regex", True): r"(?-u:\b)",
+    ("regex", False): r"(?-u:\B)",
+    ("fancy-regex", True): r"(?:(?<=[0-9A-Z_a-z])(?![0-9A-Z_a-z])|(?<![0-9A-Z_a-z])(?=[0-9A-Z_a-z]))",
+    ("fancy-regex", False): r"(?:(?<=[0-9A-Z_a-z])(?=[0-9A-Z_a-z])|(?<![0-9A-Z_a-z])(?![0-9A-Z_a-z]))",
+}
+
+
+def _spelled(node: Node, engine: Engine) -> str:
+    numbers: dict[int, int] = {}
+    referred = {each.number for each in walk(node) if isinstance(each, BackReference)}
+    return "".join(_parts(node, engine, referred, numbers))
+
+
+def _parts(node: Node, engine: Engine, referred: set[int], numbers: dict[int, int]) -> Iterator[str]:
+    """The text of a node in a sequence. `numbers` are those of the groups that are referred to."""
+
+    def grouped(part: Node, opening: str = "(?:") -> Iterator[str]:
+        yield opening
+        yield from _parts(part, engine, referred, numbers) if not isinstance(part, Choice) else alternatives(part)
+        yield ")"
+
+    def alternatives(choice: Choice) -> Iterator[str]:
+        for index, part in enumerate(choice.parts):
+            yield "|" if index else ""
+            yield from _parts(part, engine, referred, numbers)
+
+    match node:
+        case Chars():
+            yield _class(node, engine)
+        case Edge(start):
+            yield "^" if start else r"\Z" if engine == "re" else "$"
+        case Boundary(present):
+            yield _BOUNDARY[engine, present]
+        case Ahead(part, positive):
+            yield from grouped(part, "(?=" if positive else "(?!")
+        case Behind(part, positive):
+            yield from grouped(part, "(?<=" if positive else "(?<!")
+        case Sequence(parts):
+            for part in parts:
+                yield from _parts(part, engine, referred, numbers)
+        case Choice():
+            yield from grouped(node)
+        case Group(part, number):
+            if number in referred:
+                numbers[number] = len(numbers) + 1
+            yield from grouped(part, "(" if number in referred else "(?:")
+        case BackReference(number):
+            yield f"(?:\\{numbers[number]})"
+        case Repeat(part, low, high, lazy):
+            is_whole = isinstance(part, Chars | Choice | Group)
+            yield from _parts(part, engine, referred, numbers) if is_whole else grouped(part)
+            yield _quantifier(low, high) + ("?" if lazy else "")
+
+
+def _quantifier(low: int, high: int | None) -> str:
+    match low, high:
+        case 0, None:
+            return "*"
+        case 1, None:
+            return "+"
+        case 0, 1:
+            return "?"
+        case _:
+            most = "" if high is None else str(high)
+            return f"{{{low}}}" if low == high else f"{{{low},{most}}}"
+
+
+def _class(chars: Chars, engine: Engine) -> str:
+    if chars.properties:
+        return f"[{'^' if chars.negative else ''}{_members(chars.ranges)}{''.join(chars.properties)}]"
+    if not chars.ranges:
+        return "(?!)" if engine == "re" else r"[^\x00-\U0010FFFF]"
+    others = complement(chars.ranges)
+    if not others:
+        return r"[\x00-\U0010FFFF]"
+    if len(others) < len(chars.ranges):
+        return f"[^{_members(others)}]"
+    ((low, high),) = chars.ranges[:1]
+    return _character(low) if len(chars.ranges) == 1 and low == high else f"[{_members(chars.ranges)}]"
+
+
+def _members(ranges: Ranges) -> str:
+    return "".join(
+        _character(low) if low == high else f"{_character(low)}{'-' if high > low + 1 else ''}{_character(high)}"
+        for low, high in ranges
+    )
+
+
+_PLAIN: Final = frozenset("_,:;=@%\"'!<>/ `")
+
+
+def _character(code: int) -> str:
+    character = chr(code)
+    if character.isascii():
+        if character.isalnum() or character in _PLAIN:
+            return character
+        return f"\\{character}" if character.isprintable() else f"\\x{code:02x}"
+    if character.isprintable():
+        return character
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"

@@ -1,0 +1,722 @@
+r"""Patterns as ECMA-262 defines them, read into a syntax tree: the one reading that all judges share.
+
+A pattern means what it means with the flag `u`. One that is none with `u`, such as `a\-b`, means what it means without: identity escapes
+and the rest of Annex B, over UTF-16 code units. No flag `i`, `m` or `s` is set: a dot is no line end, and `$` is the end of the text alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Final, TypeAlias, cast
+
+from schema_inclusion.unicode_properties import is_property
+
+Ranges: TypeAlias = tuple[tuple[int, int], ...]
+
+DEEPEST_GROUP: Final = 60
+LONGEST: Final = 10_000
+_MOST: Final = 10**9
+"""A larger count is no other one: no text is so long."""
+LAST: Final = 0x10FFFF
+_LAST_UNIT: Final = 0xFFFF
+HIGHS: Final = (0xD800, 0xDBFF)
+LOWS: Final = (0xDC00, 0xDFFF)
+SURROGATES: Final = (HIGHS[0], LOWS[1])
+
+
+class UnsupportedPattern(ValueError):
+    """A pattern that is not read here; the text says why."""
+
+
+class InvalidPattern(UnsupportedPattern):
+    """A text that is no pattern of ECMA-262; the text names the construct and its place."""
+
+
+def union(ranges: Iterable[tuple[int, int]]) -> Ranges:
+    """The ranges sorted and joined where they touch."""
+    joined: list[tuple[int, int]] = []
+    for low, high in sorted(ranges):
+        if joined and low <= joined[-1][1] + 1:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], high))
+        else:
+            joined.append((low, high))
+    return tuple(joined)
+
+
+def complement(ranges: Iterable[tuple[int, int]], last: int = LAST) -> Ranges:
+    """Every character outside the ranges. Surrogates are none, but where `last` says that UTF-16 code units are meant."""
+    gaps: list[tuple[int, int]] = []
+    following = 0
+    for low, high in union((*ranges, SURROGATES) if last == LAST else ranges):
+        if following < low:
+            gaps.append((following, low - 1))
+        following = high + 1
+    if following <= last:
+        gaps.append((following, last))
+    return tuple(gaps)
+
+
+def within(ranges: Iterable[tuple[int, int]], low: int, high: int) -> Ranges:
+    """The part of the ranges between two characters."""
+    return tuple((max(low, one), min(high, other)) for one, other in ranges if one <= high and other >= low)
+
+
+def of(text: str) -> Ranges:
+    """The characters of a text."""
+    return union((ord(character), ord(character)) for character in text)
+
+
+DIGITS: Final[Ranges] = ((48, 57),)
+WORD: Final[Ranges] = union([(48, 57), (65, 90), (95, 95), (97, 122)])
+SPACE: Final[Ranges] = union([*of("\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff"), (0x2000, 0x200A)])
+LINE_ENDS: Final[Ranges] = of("\n\r\u2028\u2029")
+_CLASSES: Final = {"d": DIGITS, "w": WORD, "s": SPACE}
+_CONTROLS: Final = {"t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r"}
+_SYNTAX: Final = frozenset("^$\\.*+?()[]{}|/")
+"""The characters that are escaped by themselves with the flag `u`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chars:
+    r"""One character out of the ranges or with one of the properties, or if `negative` any other. A property is the text of its escape."""
+
+    ranges: Ranges
+    properties: tuple[str, ...] = ()
+    negative: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """The place before the first character (`start`) or after the last."""
+
+    start: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    r"""The place where a word starts or ends (`\b`); if not `present`, any other (`\B`)."""
+
+    present: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """The place where the part matches what follows; if not `positive`, where it does not."""
+
+    part: Node
+    positive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """The place where the part matches what comes before; if not `positive`, where it does not."""
+
+    part: Node
+    positive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """The parts one after the other; none is the empty text."""
+
+    parts: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of the parts."""
+
+    parts: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """The part between `low` and `high` times; `None` is without end. `lazy` decides which match is found, not whether there is one."""
+
+    part: Node
+    low: int
+    high: int | None
+    lazy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A part that is captured under a number."""
+
+    part: Node
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class BackReference:
+    """The text of a group that has matched."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Reference:
+    """A back reference as it is written: to a number or a name."""
+
+    to: int | str
+    at: int
+
+
+Node: TypeAlias = Chars | Edge | Boundary | Ahead | Behind | Sequence | Choice | Repeat | Group | BackReference
+
+EMPTY: Final = Sequence(())
+
+
+def repeat(part: Node, low: int, high: int | None, *, lazy: bool = False) -> Node:
+    """A part several times; a place and the empty text are the same once as often."""
+    inner = part
+    while isinstance(inner, Group):
+        inner = inner.part
+    if isinstance(inner, Edge | Boundary | Ahead | Behind) or inner == EMPTY:
+        return part if low else EMPTY
+    return Repeat(part, low, high, lazy)
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """What a pattern means. `is_unicode`: it is one with the flag `u`; else its characters are UTF-16 code units.
+
+    `is_plain`: every engine reads its own text in this way.
+    """
+
+    node: Node
+    is_unicode: bool
+    is_plain: bool
+
+
+@lru_cache(maxsize=4096)
+def parse(pattern: str) -> Pattern:
+    """What a pattern means. Raises `UnsupportedPattern`; `InvalidPattern` if ECMA-262 gives it no meaning."""
+    if len(pattern) > LONGEST:
+        raise UnsupportedPattern(f"it has over {LONGEST} characters")
+    try:
+        return _Reader(pattern, is_unicode=True).pattern()
+    except InvalidPattern:
+        return _Reader(_units(pattern), is_unicode=False).pattern()
+
+
+def _units(text: str) -> str:
+    """The UTF-16 code units of a text, each as a character."""
+    encoded = text.encode("utf-16-le", "surrogatepass")
+    return "".join(chr(encoded[at] | encoded[at + 1] << 8) for at in range(0, len(encoded), 2))
+
+
+def is_surrogate(character: str) -> bool:
+    """Whether it is half of a pair, which is no character."""
+    return SURROGATES[0] <= ord(character) <= SURROGATES[1]
+
+
+_COUNTS: Final = re.compile(r"\{([0-9]+)(?:(,)([0-9]*))?\}")
+_OPENING: Final = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]?|\((?!\?)|\(\?<(?![=!])", re.DOTALL)
+"""What may hold or be the start of a group that is captured."""
+_PLACE: Final = re.compile(r"[$^]|\\[bB]|\(\?<?[=!]")
+_HEX: Final = re.compile("[0-9A-Fa-f]+")
+_FOREIGN: Final = (
+    (re.compile(r"\?P<[^>)]*>?"), "a named group is written (?<name>…)"),
+    (re.compile(r"\?P[=>][^)]*\)?"), "a reference to a named group is written \\k<name>"),
+    (re.compile(r"\?[a-zA-Z]*-?[a-zA-Z]*\)"), "ECMA-262 has no flags inside a pattern"),
+    (re.compile(r"\?>"), "ECMA-262 has no atomic groups"),
+    (re.compile(r"\?#"), "ECMA-262 has no comments"),
+    (re.compile(r"\?[^)]{0,8}"), "ECMA-262 has no such group"),
+)
+_MODIFIERS: Final = re.compile("([ims]*)(?:-([ims]*))?:")
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Recursive descent over the text of one pattern."""
+
+    text: str
+    is_unicode: bool
+    at: int = 0
+    depth: int = 0
+    groups: int = 0
+    total: int = 0
+    is_plain: bool = True
+    has_names: bool = False
+    names: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
+    alternative: set[str] = field(default_factory=set[str])
+    """The names of groups in the alternative that is read, which differ from one another."""
+    references: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    unsupported: str = ""
+
+    def pattern(self) -> Pattern:
+        """What the whole text means."""
+        openings: list[str] = [opening for opening in _OPENING.findall(self.text) if opening.startswith("(")]
+        self.total, self.has_names = len(openings), "(?<" in openings
+        node = self.choice()
+        if self.at != len(self.text):
+            raise self.invalid(")", "no group is open")
+        for at, name in self.references:
+            if name not in self.names:
+                raise self.invalid(f"\\k<{name}>", "no group has this name", at)
+        if self.unsupported:
+            raise UnsupportedPattern(self.unsupported)
+        return Pattern(_Resolver(self.names).node(node), self.is_unicode, self.is_plain)
+
+    def invalid(self, construct: str, reason: str, at: int | None = None) -> InvalidPattern:
+        """What is wrong with a construct; without a place, the one that has just been read."""
+        place = self.at if at is None else at
+        before = self.text[:place].encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        shown = construct if len(construct) <= 40 else f"{construct[:39]}…"
+        return InvalidPattern(f"'{shown}' at character {len(before) + 1}: {reason}")
+
+    def peek(self) -> str:
+        return self.text[self.at] if self.at < len(self.text) else ""
+
+    def take(self) -> str:
+        character = self.peek()
+        self.at += len(character)
+        return character
+
+    def accept(self, token: str) -> bool:
+        if self.text.startswith(token, self.at):
+            self.at += len(token)
+            return True
+        return False
+
+    # --- terms ---
+
+    def choice(self) -> Node:
+        self.depth += 1
+        if self.depth > DEEPEST_GROUP:
+            raise UnsupportedPattern("its groups are nested too deeply")
+        around, found = self.alternative, set[str]()
+        parts: list[Node] = []
+        while not parts or self.accept("|"):
+            self.alternative = set()
+            parts.append(self.sequence())
+            found |= self.alternative
+        clash = next(iter(found & around), None)
+        if clash is not None:
+            raise self.invalid(f"(?<{clash}>", "two groups have this name")
+        self.alternative = around | found
+        self.depth -= 1
+        return parts[0] if len(parts) == 1 else Choice(tuple(parts))
+
+    def sequence(self) -> Node:
+        parts: list[Node] = []
+        while self.peek() not in {"", "|", ")"}:
+            parts.append(self.term())
+        return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
+
+    def term(self) -> Node:
+        start = self.at
+        part = self.atom()
+        counted = self.at
+        bounds = self.quantifier()
+        if bounds is None:
+            return part
+        low, high = bounds
+        sign = self.text[counted : self.at]
+        is_lazy = self.accept("?")
+        if _PLACE.match(self.text, start) and not (isinstance(part, Ahead) and not self.is_unicode):
+            raise self.invalid(self.text[start : self.at], "a place cannot be repeated", start)
+        if high is not None and high < low:
+            raise self.invalid(sign, "the counts are out of order", counted)
+        return repeat(part, low, high, lazy=is_lazy)
+
+    def quantifier(self) -> tuple[int, int | None] | None:
+        for sign, bounds in (("*", (0, None)), ("+", (1, None)), ("?", (0, 1))):
+            if self.accept(sign):
+                return bounds
+        found = _COUNTS.match(self.text, self.at)
+        if found is None:
+            return None
+        self.at = found.end()
+        low, comma, high = found.groups()
+        return _count(low), (_count(high) if high else None) if comma else _count(low)
+
+    def atom(self) -> Node:
+        start = self.at
+        character = self.take()
+        match character:
+            case "^" | "$":
+                return Edge(character == "^")
+            case ".":
+                self.is_plain = False
+                return Chars(self.outside(LINE_ENDS))
+            case "(":
+                return self.group(start)
+            case "[":
+                return self.character_class(start)
+            case "\\":
+                return self.escape(start)
+            case "*" | "+" | "?":
+                raise self.invalid(character, "there is nothing to repeat", start)
+            case "{" if (counts := _COUNTS.match(self.text, start)) is not None:
+                raise self.invalid(counts[0], "there is nothing to repeat", start)
+            case "{" | "}" | "]":
+                if self.is_unicode:
+                    raise self.invalid(character, "it stands alone", start)
+                self.is_plain = False
+                return Chars(of(character))
+            case _:
+                return self.literal(character)
+
+    def literal(self, character: str) -> Chars:
+        """One character. With the flag `u` half of a pair is none that a text can hold."""
+        if self.is_unicode and is_surrogate(character):
+            self.is_plain = False
+            return Chars(())
+        return Chars(of(character))
+
+    def outside(self, ranges: Ranges) -> Ranges:
+        """All other characters."""
+        return complement(ranges, LAST if self.is_unicode else _LAST_UNIT)
+
+    # --- groups ---
+
+    def group(self, start: int) -> Node:
+        for sign, kind, positive in (
+            ("?=", Ahead, True),
+            ("?!", Ahead, False),
+            ("?<=", Behind, True),
+            ("?<!", Behind, False),
+        ):
+            if self.accept(sign):
+                self.is_plain = False
+                return kind(self.rest_of_group(start), positive)
+        if self.accept("?:"):
+            return self.rest_of_group(start)
+        if self.accept("?<"):
+            self.is_plain = False
+            self.groups += 1
+            number, name = self.groups, self.name("(?<", start)
+            if name in self.alternative:
+                raise self.invalid(f"(?<{name}>", "two groups have this name", start)
+            self.alternative.add(name)
+            self.names.setdefault(name, []).append(number)
+            return Group(self.rest_of_group(start), number)
+        if self.peek() == "?":
+            modifiers = _MODIFIERS.match(self.text, self.at + 1)
+            if modifiers is None or not _are_flags(modifiers[1] + (modifiers[2] or "")):
+                found = ((shape.match(self.text, self.at), reason) for shape, reason in _FOREIGN)
+                construct, reason = next((each[0], reason) for each, reason in found if each is not None)
+                raise self.invalid(f"({construct}", reason, start)
+            self.at = modifiers.end()
+            self.unsupported = f"'({self.text[start + 1 : self.at]}' at character {start + 1} sets flags"
+            return self.rest_of_group(start)
+        self.groups += 1
+        number = self.groups
+        return Group(self.rest_of_group(start), number)
+
+    def rest_of_group(self, start: int) -> Node:
+        inner = self.choice()
+        if not self.accept(")"):
+            raise self.invalid("(", "the group is not closed", start)
+        return inner
+
+    def name(self, opening: str, start: int) -> str:
+        """The name of a group, after `<`."""
+        end = self.text.find(">", self.at)
+        written = self.text[self.at : end] if end >= 0 else self.text[self.at :]
+        name = _ESCAPED_POINT.sub(lambda found: chr(min(int(found[1] or found[2], 16), LAST)), written)
+        if end < 0 or not name.replace("$", "_").replace("\u200c", "_").replace("\u200d", "_").isidentifier():
+            raise self.invalid(f"{opening}{written}", "this is no name of a group", start)
+        self.at = end + 1
+        return name
+
+    # --- escapes ---
+
+    def escape(self, start: int) -> Node:
+        """What the escape after a backslash stands for, outside of a class."""
+        character = self.peek()
+        if character not in _SYNTAX and character not in _CONTROLS:
+            self.is_plain = False
+        if character and character in "bB":
+            self.take()
+            return Boundary(character == "b")
+        if character == "k" and (self.is_unicode or self.has_names):
+            self.take()
+            if not self.accept("<"):
+                raise self.invalid("\\k", "a reference names its group: \\k<name>", start)
+            name = self.name("\\k<", start)
+            self.references.append((start, name))
+            return self.refer(name, start)
+        if character and character in "123456789":
+            digits = self.digits()
+            number = _count(digits)
+            if number <= self.total:
+                self.at += len(digits)
+                return self.refer(number, start)
+            if self.is_unicode:
+                raise self.invalid(f"\\{digits}", "there is no such group", start)
+        found = self.character(start)
+        return found if isinstance(found, Chars) else self.literal(found)
+
+    def refer(self, to: int | str, start: int) -> Node:
+        """A reference, which is settled when all groups are known."""
+        self.is_plain = False
+        return cast("Node", _Reference(to, start))
+
+    def digits(self) -> str:
+        end = self.at
+        while self.text[end : end + 1] and self.text[end] in "0123456789":
+            end += 1
+        return self.text[self.at : end]
+
+    def character(self, start: int) -> str | Chars:
+        """What an escape stands for, in a class or outside: one character, or a class of them."""
+        character = self.take()
+        if not character:
+            raise self.invalid("\\", "nothing follows the backslash", start)
+        if character in _CONTROLS:
+            return _CONTROLS[character]
+        if character.lower() in _CLASSES:
+            self.is_plain = False
+            ranges = _CLASSES[character.lower()]
+            return Chars(ranges if character.islower() else self.outside(ranges))
+        if character in "pP" and self.is_unicode:
+            return self.property(start)
+        if character == "c":
+            return self.control(start)
+        if character in "xu":
+            return self.code(character, start)
+        if character in "01234567" and not (character == "0" and not self.digits()):
+            return self.octal(character, start)
+        if character == "0":
+            return "\0"
+        if self.is_unicode and character not in _SYNTAX:
+            raise self.invalid(f"\\{character}", "with the flag u there is no such escape", start)
+        return character
+
+    def property(self, start: int) -> Chars:
+        end = self.text.find("}", self.at)
+        inner = self.text[self.at + 1 : end]
+        if self.peek() != "{" or end < 0 or not is_property(inner):
+            raise self.invalid(self.text[start : max(end, self.at) + 1], "there is no such property", start)
+        self.is_plain = False
+        self.at = end + 1
+        return Chars((), (self.text[start : self.at],))
+
+    def control(self, start: int, *, is_class: bool = False) -> str:
+        following = self.peek()
+        if following.isascii() and (
+            following.isalpha() or (is_class and not self.is_unicode and following and following in "0123456789_")
+        ):
+            self.take()
+            return chr(ord(following) % 32)
+        if self.is_unicode:
+            raise self.invalid("\\c", "a letter follows it", start)
+        self.at = start + 1  # a backslash, and then the letter
+        return "\\"
+
+    def code(self, kind: str, start: int) -> str:
+        """A character by its code, or without `u` the letter itself."""
+        self.is_plain = False
+        if kind == "u" and self.is_unicode and self.accept("{"):
+            found = _HEX.match(self.text, self.at)
+            code = int(found[0].lstrip("0")[:8] or "0", 16) if found is not None else LAST + 1
+            self.at = found.end() if found is not None else self.at
+            if code > LAST or not self.accept("}"):
+                raise self.invalid("\\u{", "a code of at most 10FFFF and a brace follow it", start)
+            return chr(code)
+        size = 2 if kind == "x" else 4
+        unit = self.hexadecimal(size)
+        if unit is None:
+            if self.is_unicode:
+                raise self.invalid(f"\\{kind}", f"{size} hexadecimal digits follow it", start)
+            return kind
+        if self.is_unicode and HIGHS[0] <= unit <= HIGHS[1]:
+            before = self.at
+            low = self.hexadecimal(4) if self.accept("\\u") else None
+            if low is not None and LOWS[0] <= low <= LOWS[1]:
+                return chr(0x10000 + ((unit - HIGHS[0]) << 10) + low - LOWS[0])
+            self.at = before
+        return chr(unit)
+
+    def hexadecimal(self, size: int) -> int | None:
+        digits = self.text[self.at : self.at + size]
+        if _HEX.fullmatch(digits) is None or len(digits) != size:
+            return None
+        self.at += size
+        return int(digits, 16)
+
+    def octal(self, first: str, start: int) -> str:
+        """A code in octal digits, of at most 255."""
+        if self.is_unicode:
+            raise self.invalid(f"\\{first}", "with the flag u there is no such escape", start)
+        found = first
+        while len(found) < (3 if first in "0123" else 2) and self.peek() and self.peek() in "01234567":
+            found += self.take()
+        return chr(int(found, 8))
+
+    # --- classes ---
+
+    def character_class(self, start: int) -> Chars:
+        negative = self.accept("^")
+        ranges: list[tuple[int, int]] = []
+        properties: list[str] = []
+        if self.peek() == "]":
+            self.is_plain = False
+        while not self.accept("]"):
+            if not self.peek():
+                raise self.invalid("[", "the class is not closed", start)
+            begin = self.at
+            members = [self.class_part()]
+            if self.peek() == "-" and not self.text.startswith("-]", self.at) and self.at + 1 < len(self.text):
+                self.take()
+                members.append(self.class_part())
+                span = self.range(members, begin)
+                if span is not None:
+                    ranges.append(span)
+                    continue
+                ranges.append((ord("-"), ord("-")))
+            for member in members:
+                ranges.extend(of(member) if isinstance(member, str) else member.ranges)
+                properties.extend(() if isinstance(member, str) else member.properties)
+        joined = union(ranges)
+        if properties:
+            return Chars(joined, tuple(dict.fromkeys(properties)), negative)
+        if self.is_unicode:  # without halves of pairs, which are no characters of a text
+            return Chars(complement(joined) if negative else complement(complement(joined)))
+        return Chars(self.outside(joined) if negative else joined)
+
+    def range(self, members: list[str | Chars], begin: int) -> tuple[int, int] | None:
+        """A range between two characters; `None` where one of them is a class, so that the hyphen is one of three members."""
+        first, last = members
+        written = self.text[begin : self.at]
+        if isinstance(first, Chars) or isinstance(last, Chars):
+            if self.is_unicode:
+                raise self.invalid(written, "a range is between two characters", begin)
+            self.is_plain = False
+            return None
+        if last < first:
+            raise self.invalid(written, "the range is out of order", begin)
+        if "-" in (first, last):
+            self.is_plain = False
+        return ord(first), ord(last)
+
+    def class_part(self) -> str | Chars:
+        start = self.at
+        character = self.take()
+        if character in "[&~|-" or is_surrogate(character):
+            self.is_plain = self.is_plain and character == "-" and self.is_at_edge(start)
+        if character != "\\":
+            return character
+        following = self.peek()
+        if following and (following in _CONTROLS or (following in _SYNTAX)):
+            pass
+        else:
+            self.is_plain = False
+        if self.accept("b"):
+            return "\b"
+        if self.is_unicode and self.accept("-"):
+            return "-"
+        if following == "c":
+            self.take()
+            return self.control(start, is_class=True)
+        if following == "k" and self.has_names and not self.is_unicode:
+            raise self.invalid("\\k", "a class holds no references", start)
+        if self.is_unicode and following and following in "123456789B":
+            raise self.invalid(f"\\{following}", "a class holds no such escape", start)
+        return self.character(start)
+
+    def is_at_edge(self, at: int) -> bool:
+        """Whether a hyphen is the first or the last of a class, where every engine takes it for one."""
+        return self.text[at - 1] == "[" or self.text[at - 2 : at] == "[^" or self.text[at + 1 : at + 2] == "]"
+
+
+_ESCAPED_POINT: Final = re.compile(r"\\u(?:\{([0-9A-Fa-f]{1,8})\}|([0-9A-Fa-f]{4}))")
+
+
+def _are_flags(letters: str) -> bool:
+    return bool(letters) and len(set(letters)) == len(letters)
+
+
+def _count(digits: str) -> int:
+    plain = digits.lstrip("0")
+    return min(int(plain or "0"), _MOST) if len(plain) < 12 else _MOST
+
+
+# --- references ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Resolver:
+    """Settles references: one to a group that surely took part stays, one to a group that cannot have taken part is the empty text.
+
+    ECMA-262 forgets a group when what repeats it starts again, and engines differ in this: a reference to a group that may have taken
+    part or not raises `UnsupportedPattern`.
+    """
+
+    names: dict[str, list[int]]
+    surely: set[int] = field(default_factory=set[int])
+    maybe: set[int] = field(default_factory=set[int])
+
+    def node(self, node: Any) -> Node:
+        match node:
+            case _Reference():
+                return self.reference(node)
+            case Sequence(parts):
+                return Sequence(tuple(map(self.node, parts)))
+            case Choice(parts):
+                before, ends, found = self.surely, list[set[int]](), list[Node]()
+                for part in parts:
+                    self.surely = set(before)
+                    found.append(self.node(part))
+                    ends.append(self.surely)
+                self.maybe |= set[int]().union(*ends)
+                self.surely = set[int].intersection(*ends)
+                return Choice(tuple(found))
+            case Repeat(part, low, high, lazy):
+                before = set(self.surely)
+                inner = self.node(part)
+                if not low:
+                    self.maybe |= self.surely
+                    self.surely = before
+                return repeat(inner, low, high, lazy=lazy)
+            case Group(part, number):
+                inner = self.node(part)
+                self.surely.add(number)
+                return Group(inner, number)
+            case Ahead(part, positive) | Behind(part, positive):
+                before, around = set(self.surely), set(self.maybe)
+                inner = self.node(part)
+                if isinstance(node, Behind):
+                    if _refers(inner):
+                        raise UnsupportedPattern("it looks behind for what a group matched")
+                    self.maybe |= self.surely
+                if isinstance(node, Behind) or not positive:
+                    self.surely = before
+                if not positive:
+                    self.maybe = around
+                return type(node)(inner, positive)
+            case _:
+                return cast("Node", node)
+
+    def reference(self, reference: _Reference) -> Node:
+        to = reference.to
+        numbers = self.names[to] if isinstance(to, str) else [to]
+        if self.surely.issuperset(numbers) and len(numbers) == 1:
+            return BackReference(numbers[0])
+        if (self.surely | self.maybe).isdisjoint(numbers):
+            return EMPTY
+        raise UnsupportedPattern(f"at character {reference.at + 1} it refers to a group that need not take part")
+
+
+def _refers(node: Node) -> bool:
+    return any(isinstance(each, BackReference) for each in walk(node))
+
+
+def walk(node: Node) -> Iterable[Node]:
+    """A node and all that is in it."""
+    pending = [node]
+    for each in pending:  # which grows
+        match each:
+            case Sequence(parts) | Choice(parts):
+                pending.extend(parts)
+            case Repeat(part) | Group(part) | Ahead(part) | Behind(part):
+                pending.append(part)
+            case _:
+                pass
+    return pending
