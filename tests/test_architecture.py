@@ -123,6 +123,9 @@ ARROWS: dict[str, frozenset[str]] = {
     "meaning.order": frozenset({"ir"}),
     "meaning.unenforced": frozenset({"meaning.checks", "schema.bundle", "schema.drafts", "ir"}),
     "meaning.checks": frozenset({"ir", "meaning.lower", "meaning.patterns", "schema.bundle", "schema.walk"}),
+    "meaning.discriminators": frozenset(
+        {"ir", "meaning.keys", "meaning.nodes", "pointers", "schema.unions", "schema.walk"}
+    ),
     "meaning.constants": frozenset({"ir", "schema.unions", "schema.walk"}),
     "meaning.nodes": frozenset({"schema.bundle", "schema.unions", "schema.walk"}),
     "meaning.members": frozenset({"meaning.nodes", "schema.unions"}),
@@ -148,7 +151,15 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "meaning.lower": frozenset(
         {
-            *("errors", "ir", "meaning.constants", "meaning.members", "meaning.methods", "meaning.narrow"),
+            *(
+                "errors",
+                "ir",
+                "meaning.constants",
+                "meaning.discriminators",
+                "meaning.members",
+                "meaning.methods",
+                "meaning.narrow",
+            ),
             *(
                 "meaning.meet",
                 "meaning.nodes",
@@ -175,6 +186,7 @@ ARROWS: dict[str, frozenset[str]] = {
                 "meaning.checks",
                 "meaning.order",
                 "meaning.contract",
+                "meaning.discriminators",
                 "meaning.keys",
                 "meaning.framing",
                 "meaning.unenforced",
