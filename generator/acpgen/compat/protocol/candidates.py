@@ -7,14 +7,24 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from acpgen import ir
 from acpgen.compat.protocol.declared import META
 from acpgen.compat.protocol.leaves import number_for, text_for
 from acpgen.compat.protocol.placed import EXTENSION, Step
 from acpgen.compat.protocol.revision import Revised
-from acpgen.compat.protocol.shapes import Alternative, Constants, Objects, Shape, shape_of, type_of_object
+from acpgen.compat.protocol.shapes import (
+    Alternative,
+    Constants,
+    Objects,
+    Scalar,
+    Shape,
+    key_of_value,
+    shape_of,
+    type_of_object,
+    type_with_tag,
+)
 from acpgen.meaning import texts
 
 DEEPEST: Final = 30
@@ -191,8 +201,11 @@ class Examples:
                         for value in self.build(each.extra, rest, side, leaf):
                             yield {**self.record(each), "example": value}
             case "variant":
-                for name in self._variants(shape, step.on(side)):
-                    yield from self.build(ir.Ref(name), rest, side, _tagged(leaf, rest, shape, step))
+                tag = step.on(side)
+                for name, owned in self._variants(shape, tag):
+                    for value in self.build(ir.Ref(name), rest, side, _tagged(leaf, rest, shape, step)):
+                        has_other = isinstance(value, dict) and owned and key_of_value(value.get(owned[0])) in owned[1]
+                        yield {**value, owned[0]: tag} if has_other else value
             case "untagged":
                 for name in self._untagged(shape):
                     yield from self.build(ir.Ref(name), rest, side, leaf)
@@ -215,17 +228,18 @@ class Examples:
                 for each in self.shape(ir.Ref(name)).of("object"):
                     yield from self._records(each)
 
-    def _variants(self, shape: Shape, tag: object) -> Iterator[str]:
+    def _variants(self, shape: Shape, tag: Scalar) -> Iterator[tuple[str, tuple[str, set[Any]] | None]]:
+        """The definitions that a tag may lead to; those that own it with the member and all tags that they own."""
         for each in shape.of("object"):
             if isinstance(each, ir.TaggedUnion):
-                known = [
-                    v.type for v in each.variants if v.tag == tag and isinstance(v.tag, bool) == isinstance(tag, bool)
-                ]
-                yield from known
+                known = [v.type for v in each.variants if key_of_value(v.tag) == key_of_value(tag)]
+                for name in known:
+                    own = {key_of_value(v.tag) for v in each.variants if v.type == name}
+                    yield type_with_tag(name, each.tag, tag, self.revised.definitions), (each.tag, own)
                 if not known and each.fallback is not None:
-                    yield each.fallback
+                    yield each.fallback, None
             elif isinstance(each, Objects) and each.name is not None:
-                yield each.name
+                yield each.name, None
 
     def _untagged(self, shape: Shape) -> Iterator[str]:
         for each in shape.of("object"):
@@ -325,6 +339,16 @@ def of_definition(name: str, **members: ir.JSON) -> Leaf:
     def leaf(make: Examples, _: ir.Type) -> Iterator[ir.JSON]:
         value = make.of(ir.Ref(name))
         yield {**value, **members} if isinstance(value, dict) else value
+
+    return leaf
+
+
+def of_variant(variant: ir.Variant, member: str) -> Leaf:
+    """A value of a variant, with its tag."""
+
+    def leaf(make: Examples, _: ir.Type) -> Iterator[ir.JSON]:
+        value = make.of(ir.Ref(type_with_tag(variant.type, member, variant.tag, make.revised.definitions)))
+        yield {**value, member: variant.tag} if isinstance(value, dict) else value
 
     return leaf
 
