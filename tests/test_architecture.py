@@ -219,6 +219,7 @@ ARROWS: dict[str, frozenset[str]] = {
             "ir",
             "meaning.limits",
             "schema.load",
+            "meaning.discriminators",
             "meaning.framing",
             "meaning.lower",
             "schema.positions",

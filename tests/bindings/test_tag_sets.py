@@ -35,6 +35,12 @@ DEFINITIONS: Final[dict[str, Any]] = {
         ]
     },
     "Alone": {"type": "object", "properties": {"sign": {"$ref": "#/$defs/Sign"}}},
+    "Result": {
+        "anyOf": [
+            {"type": "object", "properties": {"reason": listed("end", "limit")}, "required": ["reason"]},
+            {"type": "object", "properties": {"models": {"type": "array"}}, "required": ["models"]},
+        ]
+    },
     "Nested": {
         "oneOf": [
             ADD,
@@ -124,6 +130,8 @@ def test_an_unknown_tag_is_kept_as_unknown_or_refused(tags_kept: Subject, name: 
 def test_an_enumeration_keeps_values_where_it_tells_no_branches_apart(tags_kept: Subject) -> None:
     found = tags_kept.module.decode_as(tags_kept.type("Alone"), {"sign": "zzz"})
     assert found.sign == "zzz"
+    found = tags_kept.module.decode_as(tags_kept.type("Result"), {"reason": "zzz"})
+    assert found.reason == "zzz"
 
 
 def test_a_variant_is_named_after_its_first_tag(tags: Subject) -> None:

@@ -31,9 +31,9 @@ def discriminators(schemas: Schemas) -> dict[str, set[str]]:
 
 
 def _marked(node: Node, branches: list[Node]) -> Iterator[tuple[Node, str]]:
-    """The branches with their tag; where no tag tells all of them apart, with each field whose constants some branch has and others do not.
+    """The branches with their tag; where no tag tells all of them apart, with each field whose constants differ between them.
 
-    An optional field that a single branch has tells nothing.
+    One branch may lack the field: that would be the default.
     """
     if node.tagged is not None:
         yield from ((branch, node.tagged.tag) for branch in branches)
@@ -45,10 +45,8 @@ def _marked(node: Node, branches: list[Node]) -> Iterator[tuple[Node, str]]:
             if tags := tags_of(branch.flat, name, node.schemas.written, known):
                 marks.setdefault(name, {})[index] = frozenset(tags)
     for name, own in marks.items():
-        are_several, is_shared = len(set(own.values())) > 1, len(own) == len(branches)
-        for branch in (branches[index] for index in own):
-            if are_several or not (is_shared or name not in branch.flat.required):
-                yield branch, name
+        if len(set(own.values())) > 1 and len(own) >= len(branches) - 1:
+            yield from ((branches[index], name) for index in own)
 
 
 def _records(branch: Node) -> Iterator[str]:
@@ -68,6 +66,15 @@ def tags_by_type(union: ir.TaggedUnion) -> dict[str, list[str | int | float | bo
     for variant in union.variants:
         found.setdefault(variant.type, []).append(variant.tag)
     return found
+
+
+def type_with_tag(name: str, member: str, tag: Any, definitions: Mapping[str, ir.Definition]) -> str:
+    """The definition that holds the objects with a tag, of those that a variant may lead to: one may be a union by the same member."""
+    seen: set[str] = set()
+    while isinstance(union := definitions.get(name), ir.TaggedUnion) and union.tag == member and name not in seen:
+        seen.add(name)
+        name = next((v.type for v in union.variants if key_of(v.tag) == key_of(tag)), name)
+    return name
 
 
 @dataclass(frozen=True, slots=True)

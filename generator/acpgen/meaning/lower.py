@@ -356,7 +356,8 @@ class _Lowering:
 
     def _closed(self, field: ir.Field, node: Node) -> ir.Field:
         """A field that tells branches apart, which has its constants even where their enumeration keeps others elsewhere."""
-        if not isinstance(field.type, ir.Ref) or self.schemas[field.type.name].at in self.marks:
+        listing = self.schemas[field.type.name] if isinstance(field.type, ir.Ref) else None
+        if listing is None or listing.at in self.marks or self._openness(listing, is_open=False) == "closed":
             return field
         tags = tags_of(node.flat, field.name, self.schemas.written)
         return replace(field, type=ir.Constant(tuple(tags.values()))) if tags else field

@@ -335,6 +335,8 @@ def _by_tag(
         own = tags_of(flats[index], name, definitions)
         if own.keys().isdisjoint(tags) and all(own.keys() <= flats[one].excluded[name].keys() for one in fallbacks):
             variants += [(index, tag) for tag in own.values()]
+    if len(variants) > 1 and len({index for index, _ in variants}) == 1:
+        return None  # an enumeration of one branch is no mark
     return Tagged(name, tuple(variants), *(found[0] if found else None for found in (fallbacks, defaults)))
 
 

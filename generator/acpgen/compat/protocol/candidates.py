@@ -23,9 +23,9 @@ from acpgen.compat.protocol.shapes import (
     key_of_value,
     shape_of,
     type_of_object,
-    type_with_tag,
 )
 from acpgen.meaning import texts
+from acpgen.meaning.discriminators import type_with_tag
 
 DEEPEST: Final = 30
 MOST: Final = 10

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, assert_never
+from typing import Literal, TypeAlias, assert_never
 
 from acpgen import ir
 
@@ -133,15 +133,6 @@ def _is_empty(type_: ir.Type, empty: Collection[str]) -> bool:
             return all(_is_empty(each, empty) for each in types)
         case _:
             return False
-
-
-def type_with_tag(name: str, member: str, tag: Any, definitions: Mapping[str, ir.Definition]) -> str:
-    """The definition that holds the objects with a tag, of those that a variant may lead to: one may be a union by the same member."""
-    seen: set[str] = set()
-    while isinstance(union := definitions.get(name), ir.TaggedUnion) and union.tag == member and name not in seen:
-        seen.add(name)
-        name = next((v.type for v in union.variants if key_of_value(v.tag) == key_of_value(tag)), name)
-    return name
 
 
 def type_of_object(alternative: Objects | ir.TaggedUnion) -> ir.Type:

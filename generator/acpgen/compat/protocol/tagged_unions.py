@@ -19,7 +19,8 @@ from acpgen.compat.protocol.facts import (
 )
 from acpgen.compat.protocol.heirs import heirs, likely
 from acpgen.compat.protocol.placed import EXTENSION, Step
-from acpgen.compat.protocol.shapes import Alternative, Constants, Objects, at_of, key_of_value, type_with_tag
+from acpgen.compat.protocol.shapes import Alternative, Constants, Objects, at_of, key_of_value
+from acpgen.meaning.discriminators import type_with_tag
 
 
 def tag_of(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> str | None:
