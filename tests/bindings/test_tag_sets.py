@@ -23,6 +23,10 @@ def listed(*tags: Any) -> dict[str, Any]:
 
 ADD: Final = branch({"const": "add"}, "op", n="integer")
 PLAIN: Final = [ADD, branch(listed("sub", "mul"), "op", m="integer"), branch(listed("neg", "abs"), "op", m="string")]
+RESULTS: Final = [
+    {"type": "object", "properties": {"reason": listed("end", "limit")}, "required": ["reason"]},
+    {"type": "object", "properties": {"models": {"type": "array"}}, "required": ["models"]},
+]
 DEFINITIONS: Final[dict[str, Any]] = {
     "Inline": {"oneOf": PLAIN},
     "Any": {"anyOf": PLAIN},
@@ -35,12 +39,8 @@ DEFINITIONS: Final[dict[str, Any]] = {
         ]
     },
     "Alone": {"type": "object", "properties": {"sign": {"$ref": "#/$defs/Sign"}}},
-    "Result": {
-        "anyOf": [
-            {"type": "object", "properties": {"reason": listed("end", "limit")}, "required": ["reason"]},
-            {"type": "object", "properties": {"models": {"type": "array"}}, "required": ["models"]},
-        ]
-    },
+    "Result": {"anyOf": RESULTS},
+    "One": {"oneOf": RESULTS},
     "Nested": {
         "oneOf": [
             ADD,
@@ -132,6 +132,8 @@ def test_an_enumeration_keeps_values_where_it_tells_no_branches_apart(tags_kept:
     assert found.sign == "zzz"
     found = tags_kept.module.decode_as(tags_kept.type("Result"), {"reason": "zzz"})
     assert found.reason == "zzz"
+    value = {"reason": "zzz", "models": []}
+    assert same(tags_kept.encoded(tags_kept.module.decode_as(tags_kept.type("One"), value)), value)
 
 
 def test_a_variant_is_named_after_its_first_tag(tags: Subject) -> None:

@@ -33,11 +33,12 @@ def discriminators(schemas: Schemas) -> dict[str, set[str]]:
 def _marked(node: Node, branches: list[Node]) -> Iterator[tuple[Node, str]]:
     """The branches with their tag; where no tag tells all of them apart, with each field whose constants differ between them.
 
-    One branch may lack the field: that would be the default.
+    One branch may lack the field: that would be the default. Where only one branch may take a value (`oneOf`), any may.
     """
     if node.tagged is not None:
         yield from ((branch, node.tagged.tag) for branch in branches)
         return
+    is_exclusive = node.union is not None and node.union[0] == "oneOf"
     known: dict[str, list[Any] | None] = {}
     marks: dict[str, dict[int, frozenset[Hashable]]] = {}
     for index, branch in enumerate(branches):
@@ -45,7 +46,8 @@ def _marked(node: Node, branches: list[Node]) -> Iterator[tuple[Node, str]]:
             if tags := tags_of(branch.flat, name, node.schemas.written, known):
                 marks.setdefault(name, {})[index] = frozenset(tags)
     for name, own in marks.items():
-        if len(set(own.values())) > 1 and len(own) >= len(branches) - 1:
+        differ, lacking = len(set(own.values())) > 1, len(branches) - len(own)
+        if (differ and lacking < 2) or (is_exclusive and (differ or lacking)):
             yield from ((branches[index], name) for index in own)
 
 

@@ -280,10 +280,10 @@ def _add_common(flat: Flat, branches: Sequence[Flat], reading: _Reading) -> None
         if all(same(branch.properties.get(name, [None])[0], subs[0]) for branch in branches):
             flat.properties.setdefault(name, []).append(subs[0])
         elif all(name in branch.properties for branch in branches):
-            lists = [tags_of(branch, name, reading.definitions, reading.listed) for branch in branches]
-            if all(lists):  # the union owns the tags of its branches
-                values = [tag for own in lists for tag in own.values()]
-                flat.properties.setdefault(name, []).append({"enum": list(by_key(values).values())})
+            tags = [tags_of(branch, name, reading.definitions, reading.listed) for branch in branches]
+            if all(tags):  # the union owns the tags of its branches
+                together = by_key(tag for own in tags for tag in own.values())
+                flat.properties.setdefault(name, []).append({"enum": list(together.values())})
     flat.required.update(first.required.intersection(*(branch.required for branch in branches)))
     for name, values in first.excluded.items():
         everywhere = values.keys() & set(values).intersection(*(branch.excluded.get(name, {}) for branch in branches))

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from acpgen import ir
 from acpgen.compat.protocol.declared import META
@@ -202,10 +202,12 @@ class Examples:
                             yield {**self.record(each), "example": value}
             case "variant":
                 tag = step.on(side)
-                for name, owned in self._variants(shape, tag):
+                for name, member, tags in self._variants(shape, tag):
                     for value in self.build(ir.Ref(name), rest, side, _tagged(leaf, rest, shape, step)):
-                        has_other = isinstance(value, dict) and owned and key_of_value(value.get(owned[0])) in owned[1]
-                        yield {**value, owned[0]: tag} if has_other else value
+                        if tags and isinstance(value, dict) and key_of_value(value.get(member)) in tags:
+                            yield {**value, member: tag}
+                        else:
+                            yield value
             case "untagged":
                 for name in self._untagged(shape):
                     yield from self.build(ir.Ref(name), rest, side, leaf)
@@ -228,18 +230,18 @@ class Examples:
                 for each in self.shape(ir.Ref(name)).of("object"):
                     yield from self._records(each)
 
-    def _variants(self, shape: Shape, tag: Scalar) -> Iterator[tuple[str, tuple[str, set[Any]] | None]]:
-        """The definitions that a tag may lead to; those that own it with the member and all tags that they own."""
+    def _variants(self, shape: Shape, tag: Scalar) -> Iterator[tuple[str, str, list[object]]]:
+        """The definitions that a tag may lead to, with the member that holds it and all tags that they own; none of a fallback."""
         for each in shape.of("object"):
             if isinstance(each, ir.TaggedUnion):
                 known = [v.type for v in each.variants if key_of_value(v.tag) == key_of_value(tag)]
                 for name in known:
-                    own = {key_of_value(v.tag) for v in each.variants if v.type == name}
-                    yield type_with_tag(name, each.tag, tag, self.revised.definitions), (each.tag, own)
+                    own: list[object] = [key_of_value(v.tag) for v in each.variants if v.type == name]
+                    yield type_with_tag(name, each.tag, tag, self.revised.definitions), each.tag, own
                 if not known and each.fallback is not None:
-                    yield each.fallback, None
+                    yield each.fallback, "", []
             elif isinstance(each, Objects) and each.name is not None:
-                yield each.name, None
+                yield each.name, "", []
 
     def _untagged(self, shape: Shape) -> Iterator[str]:
         for each in shape.of("object"):
