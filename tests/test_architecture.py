@@ -124,6 +124,9 @@ ARROWS: dict[str, frozenset[str]] = {
     "meaning.order": frozenset({"ir"}),
     "meaning.unenforced": frozenset({"meaning.checks", "schema.bundle", "schema.drafts", "ir"}),
     "meaning.checks": frozenset({"ir", "meaning.lower", "schema.bundle", "schema.expressions", "schema.walk"}),
+    "meaning.discriminators": frozenset(
+        {"ir", "meaning.keys", "meaning.nodes", "pointers", "schema.unions", "schema.walk"}
+    ),
     "meaning.constants": frozenset({"ir", "schema.unions", "schema.walk"}),
     "meaning.nodes": frozenset({"schema.bundle", "schema.unions", "schema.walk"}),
     "meaning.members": frozenset({"meaning.nodes", "schema.unions"}),
@@ -149,7 +152,15 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "meaning.lower": frozenset(
         {
-            *("errors", "ir", "meaning.constants", "meaning.members", "meaning.methods", "meaning.narrow"),
+            *(
+                "errors",
+                "ir",
+                "meaning.constants",
+                "meaning.discriminators",
+                "meaning.members",
+                "meaning.methods",
+                "meaning.narrow",
+            ),
             *(
                 "meaning.meet",
                 "meaning.nodes",
@@ -176,6 +187,7 @@ ARROWS: dict[str, frozenset[str]] = {
                 "meaning.checks",
                 "meaning.order",
                 "meaning.contract",
+                "meaning.discriminators",
                 "meaning.keys",
                 "meaning.framing",
                 "meaning.unenforced",
@@ -210,6 +222,7 @@ ARROWS: dict[str, frozenset[str]] = {
             "ir",
             "meaning.limits",
             "schema.load",
+            "meaning.discriminators",
             "meaning.framing",
             "meaning.lower",
             "schema.positions",

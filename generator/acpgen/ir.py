@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-VERSION: Final = "1.1"
+VERSION: Final = "1.2"
 """The version of this model. The second number grows with what is added, the first one with what is removed or means something else."""
 
 JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
@@ -179,9 +179,10 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One branch of a tagged union: `type` names the record or union that holds the whole object, tag included.
+    """One tag of a tagged union: `type` names the record or union that holds the whole object, tag included.
 
-    `body` names the definition whose content the branch adds to the tag, if it refers to one.
+    A branch that owns several tags is a variant for each of them, all with the same `type`. `body` names the definition whose content the
+    branch adds to the tag, if it refers to one.
     """
 
     tag: str | int | float | bool
@@ -233,14 +234,14 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class TaggedUnion:
-    """A union discriminated by the constant in the field `tag`.
+    """A union discriminated by the constants in the field `tag`.
 
     `fallback` names the record of unknown tags (open and tolerated unions); where that record must also have one of several
     shapes, `fallback_shapes` names their records, which extend it; of exactly one, where `fallback_exclusive`. `default` names
-    the branch without a tag constant, if there is one; where `default_admits_known`, it also takes objects with a known tag that
-    the tag's own variant refuses. It is for objects without a tag, or with `default_tag`: where the schema takes others too,
-    `fallback` names the record that keeps them even of a closed union, or `default_admits_unknown` says that none can be told
-    from the default branch.
+    the branch whose tag may be omitted, if there is one, which may be that of variants, too; where `default_admits_known`, it also
+    takes objects with a known tag that the tag's own variant refuses. It is for objects without a tag, or with `default_tag`: where
+    the schema takes others too, `fallback` names the record that keeps them even of a closed union, or `default_admits_unknown`
+    says that none can be told from the default branch.
     """
 
     name: str

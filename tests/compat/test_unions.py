@@ -269,3 +269,70 @@ def test_a_limit_of_one_branch_is_a_matter_of_the_values_that_it_judges() -> Non
     old = holding({"type": "object"}, {"type": "array", "items": False})
     new = holding(some, {"type": "array", "items": {"type": "boolean"}, "maxItems": 1})
     assert "undecided" not in {each.severity for each in compared(old, new).findings if each.rule.startswith("limit")}
+
+
+def owning(*tags: Any, **members: Schema) -> Schema:
+    """A branch with several tags, which takes other members, too."""
+    return {"type": "object", "properties": {"kind": {"enum": list(tags)}, **members}, "required": ["kind"]}
+
+
+NUMBER: dict[str, Schema] = {"m": {"type": "integer"}}
+TEXT: dict[str, Schema] = {"n": {"type": "string"}}
+OPTIONAL: Schema = {"type": "object", "properties": {"kind": {"const": "d"}, **TEXT}}
+ALIKE: dict[str, tuple[list[Schema], list[Schema]]] = {
+    "merged": (
+        [owning("add", **TEXT), owning("sub", **NUMBER), owning("mul", **NUMBER)],
+        [owning("add", **TEXT), owning("sub", "mul", **NUMBER)],
+    ),
+    "merged to one": ([owning("sub", **NUMBER), owning("mul", **NUMBER)], [owning("mul", "sub", **NUMBER)]),
+    "moved": (
+        [owning("a", "b", **NUMBER), owning("c", **NUMBER), owning("z", **TEXT)],
+        [owning("z", **TEXT), owning("a", **NUMBER), owning("b", "c", **NUMBER)],
+    ),
+    "of numbers": (
+        [owning(1, **NUMBER), owning(2, **NUMBER), owning(True, **TEXT)],
+        [owning(1, 2, **NUMBER), owning(True, **TEXT)],
+    ),
+    "beside a default": (
+        [owning("a", **NUMBER), owning("b", **NUMBER), OPTIONAL],
+        [owning("a", "b", **NUMBER), OPTIONAL],
+    ),
+    "nested": (
+        [owning("a", **NUMBER), owning("b", **TEXT), owning("c", p={"type": "boolean"})],
+        [{"anyOf": [owning("a", **NUMBER), owning("b", **TEXT)]}, owning("c", p={"type": "boolean"})],
+    ),
+    "one constant": (
+        [owning("a", **NUMBER), owning("b", **TEXT)],
+        [{**owning(**NUMBER), "properties": {"kind": {"const": "a"}, **NUMBER}}, owning("b", **TEXT)],
+    ),
+}
+
+
+@pytest.mark.parametrize("mode", ["protocol", "language"])
+@pytest.mark.parametrize("case", ALIKE)
+def test_tags_that_move_between_branches_of_one_body_change_nothing(case: str, mode: Any) -> None:
+    old, new = (holding(*branches) for branches in ALIKE[case])
+    for report in (compared(old, new, mode=mode), compared(new, old, mode=mode)):
+        assert report.verdict in ("identical", "editorial"), report.findings
+        assert (report.language.backward, report.language.forward) == ("yes", "yes")
+        assert (report.wire.backward, report.wire.forward) == ("yes", "yes")
+
+
+def test_a_tag_that_a_branch_gains_or_loses_is_a_variant_with_a_message_of_its_own() -> None:
+    old = holding(owning("add", **TEXT), owning("sub", **NUMBER))
+    new = holding(owning("add", **TEXT), owning("sub", "mul", **NUMBER))
+    (added,) = found(compared(old, new), "closed-variant-added")
+    (removed,) = found(compared(new, old), "closed-variant-removed")
+    assert removed.severity == "breaking"
+    for finding in (added, removed):
+        assert finding.witness is not None
+        assert finding.witness.value["result"]["c"]["kind"] == "mul"
+
+
+def test_a_tag_that_moves_to_a_branch_of_another_body_is_a_change_with_its_tag() -> None:
+    old = holding(owning("a", "b", **NUMBER), owning("c", m={"type": "string"}))
+    new = holding(owning("a", **NUMBER), owning("b", "c", m={"type": "string"}))
+    for report in (compared(old, new), compared(new, old)):
+        tags = {finding.witness.value["result"]["c"]["kind"] for finding in report.findings if finding.witness}
+        assert report.verdict == "breaking"
+        assert tags == {"b"}

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 
 from acpgen.errors import (
     DanglingReference,
@@ -20,7 +19,7 @@ from acpgen.lint.subject import Remark, SourceNode, Subject
 from acpgen.pointers import plain_pointer, pointer_parts
 from acpgen.schema.equality import by_key
 from acpgen.schema.names import ERROR_CODES, field_name, python_class
-from acpgen.schema.unions import Flat, Tagged, branches_of, constant, flatten, is_null, recognise
+from acpgen.schema.unions import Flat, Tagged, branches_of, flatten, is_null, recognise, tags_of
 from acpgen.schema.walk import DEFINITIONS, Schema, asserts, children, is_object
 
 
@@ -112,29 +111,27 @@ def _is_told(fault: Fault) -> bool:
 
 def union_half_marked(subject: Subject) -> Iterable[Remark]:
     """A union is discriminated by a constant in some of its branches, and the others are not marked as they should be."""
-    for places, flats, found in _object_unions(subject):
+    for places, flats, found, definitions in _object_unions(subject):
         if found is None:
-            yield from _never_tagged(places, flats)
+            yield from _never_tagged(places, flats, definitions)
             continue
-        if found.default is not None:
-            flat = flats[found.default]
-            tags = [constant(sub) for sub in flat.properties.get(found.tag, ())]
-            if any(tag is not None for tag in tags):
-                what = f"This branch gives '{found.tag}' a constant and does not require it. Add it to 'required'."
-                yield Remark(places[found.default], what)
+        if found.default is not None and tags_of(flats[found.default], found.tag, definitions):
+            what = f"This branch gives '{found.tag}' a constant and does not require it. Add it to 'required'."
+            yield Remark(places[found.default], what)
 
 
 def default_overlapping(subject: Subject) -> Iterable[Remark]:
     """The branch for messages without a tag, or with an unknown one, also admits a known tag, whose bad body it would hide."""
-    for places, flats, found in _object_unions(subject):
+    for places, flats, found, definitions in _object_unions(subject):
         if found is None or found.default is None:
             continue
         flat = flats[found.default]
-        declared = flat.properties.get(found.tag, [])
-        if found.tag in flat.closed or any(is_null(sub) or constant(sub) is not None for sub in declared):
+        declared, own = flat.properties.get(found.tag, []), tags_of(flat, found.tag, definitions)
+        if found.tag in flat.closed or any(map(is_null, declared)):
             continue
         excluded = flat.excluded.get(found.tag, {})
-        known = [tag for key, tag in by_key(tag for _, tag in found.variants).items() if key not in excluded]
+        others = by_key(tag for index, tag in found.variants if index != found.default)
+        known = [tag for key, tag in others.items() if key not in excluded and (key in own or not own)]
         if known:
             tags = ", ".join(repr(tag) for tag in known)
             what = f"This branch admits '{found.tag}' with the known {tags}. Exclude each known tag by 'not'."
@@ -145,30 +142,30 @@ def _is_unstable(node: SourceNode) -> bool:
     return node.schema.get("x-unstable") is True
 
 
-def _never_tagged(places: list[str], flats: list[Flat]) -> Iterator[Remark]:
-    """Branches that a constant marks in two or more of a union that is not discriminated by it."""
-    marks: Counter[str] = Counter()
-    for flat in flats:
-        marks.update(name for name, subs in flat.properties.items() if any(constant(sub) is not None for sub in subs))
-    for name in (name for name in dict.fromkeys(name for flat in flats for name in flat.properties) if marks[name] > 1):
-        tags = [[tag for sub in flat.properties.get(name, ()) if (tag := constant(sub)) is not None] for flat in flats]
-        seen: set[object] = set()
-        for index, (flat, values) in enumerate(zip(flats, tags, strict=True)):
-            if not values:
+def _never_tagged(places: list[str], flats: list[Flat], definitions: Mapping[str, Schema]) -> Iterator[Remark]:
+    """Branches of a union that is not discriminated by a field, though two or more give it constants, one of them a lone one."""
+    for name in dict.fromkeys(name for flat in flats for name in flat.properties):
+        tags = [tags_of(flat, name, definitions) for flat in flats]
+        if sum(map(bool, tags)) < 2 or all(len(own) != 1 for own in tags):
+            continue
+        seen: set[Hashable] = set()
+        for index, (flat, own) in enumerate(zip(flats, tags, strict=True)):
+            if not own:
                 what = f"Other branches give '{name}' a constant, this one does not, and it does not exclude theirs."
                 yield Remark(places[index], f"{what} Mark it, or make it the one fallback.")
             elif name not in flat.required:
                 yield Remark(places[index], f"'{name}' has a constant here and is not required. Add it to 'required'.")
-            elif values[0] in seen:
-                what = f"Another branch has the tag {values[0]!r} too. Give each variant its own constant."
+            elif shared := [tag for key, tag in own.items() if key in seen]:
+                what = f"Another branch has the tag {shared[0]!r} too. Give each variant its own constant."
                 yield Remark(places[index], what)
-            else:
-                seen.add(values[0])
+            seen.update(own)
         return
 
 
-def _object_unions(subject: Subject) -> Iterator[tuple[list[str], list[Flat], Tagged | None]]:
-    """Each union of objects: the places of its branches, what they demand, and what it was recognised as."""
+def _object_unions(
+    subject: Subject,
+) -> Iterator[tuple[list[str], list[Flat], Tagged | None, Mapping[str, Schema]]]:
+    """Each union of objects: the places of its branches, what they demand, what it was recognised as, and all definitions."""
     if subject.collected is None:
         return
     definitions = subject.collected.definitions
@@ -179,7 +176,7 @@ def _object_unions(subject: Subject) -> Iterator[tuple[list[str], list[Flat], Ta
             schemas = [branch for _, branch in kept if is_object(branch)]
             flats = [flatten(branch, definitions) for branch in schemas]
             if len(schemas) == len(kept) and all(flat.is_object for flat in flats):
-                yield [place for place, _ in kept], flats, recognise(schemas, definitions)
+                yield [place for place, _ in kept], flats, recognise(schemas, definitions), definitions
 
 
 def _unions(schema: Schema, at: str) -> Iterator[tuple[str, Schema]]:

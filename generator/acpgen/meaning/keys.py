@@ -12,7 +12,7 @@ def keys_of(union: ir.AnyOf, definitions: Mapping[str, ir.Definition]) -> tuple[
     found = [_key(one, definitions) for one in union.types]
     known = [key for key in found if key is not None]
     others = [one for one, key in zip(union.types, found, strict=True) if key is None]
-    is_told = known and len(set(known)) == len(known) and not any(_takes_objects(one, definitions) for one in others)
+    is_told = known and len(set(known)) == len(known) and not any(takes_objects(one, definitions) for one in others)
     return tuple(found) if is_told else ()
 
 
@@ -24,18 +24,19 @@ def _key(type_: ir.Type, definitions: Mapping[str, ir.Definition]) -> str | None
     return field.name if field.required else None
 
 
-def _takes_objects(
+def takes_objects(
     type_: ir.Type, definitions: Mapping[str, ir.Definition], through: frozenset[str] = frozenset()
 ) -> bool:
+    """Whether a type takes any object."""
     match type_:
         case ir.Anything() | ir.Map():
             return True
         case ir.AnyOf(types=types):
-            return any(_takes_objects(one, definitions, through) for one in types)
+            return any(takes_objects(one, definitions, through) for one in types)
         case ir.Ref(name=name):
             definition = definitions[name]
             if isinstance(definition, ir.Alias) and name not in through:
-                return _takes_objects(definition.type, definitions, through | {name})
+                return takes_objects(definition.type, definitions, through | {name})
             return isinstance(definition, ir.Record | ir.TaggedUnion)
         case _:
             return False

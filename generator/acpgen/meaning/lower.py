@@ -10,6 +10,7 @@ from typing import Any, Final
 from acpgen import ir
 from acpgen.errors import Faults, NothingDefined, UnknownLeniency
 from acpgen.meaning.constants import example, overlap
+from acpgen.meaning.discriminators import discriminators
 from acpgen.meaning.meet import meet
 from acpgen.meaning.members import base, body, is_record, members, names_fields, required
 from acpgen.meaning.methods import find_methods
@@ -19,10 +20,10 @@ from acpgen.meaning.placing import placed
 from acpgen.meaning.reading import Notes, extra, plain, referred, type_of
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.effort import working_on
-from acpgen.schema.equality import by_key, same
+from acpgen.schema.equality import by_key
 from acpgen.schema.profile import KINDS
 from acpgen.schema.tolerance import common_fields, sharing
-from acpgen.schema.unions import OBJECTS, Tagged, constant, excluded_text, is_null, is_of_type, own_tag
+from acpgen.schema.unions import OBJECTS, Tagged, constant, excluded_text, is_null, is_of_type, own_tag, tags_of
 from acpgen.schema.walk import asserts, is_array, is_object
 
 LENIENCY: Final = {
@@ -80,6 +81,14 @@ class _Lowering:
         self.keep_unknown = keep_unknown
         self.notes = notes
         self.synthesised: dict[str, ir.Definition] = {}
+        keeps = keep_unknown or any(node.says.get("x-unknown") == "keep" for node in schemas.values())
+        self.discriminators = discriminators(schemas) if keeps else {}
+        self.marks: Final = {
+            one.at
+            for name, fields in self.discriminators.items()
+            for key in fields
+            for one in members(schemas[name]).get(key, ())
+        }
 
     # --- definitions ---
 
@@ -120,8 +129,10 @@ class _Lowering:
         is_text = all(isinstance(value.value, str) for value in values)
         kind: ir.Type = ir.String() if is_text else ir.Number(integer=True)
         openness = self._openness(node, is_open=base_ is not None)
-        if openness == "tolerated" and len(values) == 1:
-            openness = "closed"  # a lone constant is a mark, not a list that grows
+        distinct = by_key(value.value for value in values)
+        is_mark = len(distinct) == 1 or node.at in self.marks  # which is no list that grows
+        if openness == "tolerated" and (is_mark or not (is_text or all(map(_is_integer, distinct.values())))):
+            openness = "closed"
         return ir.Enum(name=name, values=tuple(values), openness=openness, base=base_ or kind, **self._common(node))
 
     # --- tagged unions ---
@@ -129,7 +140,7 @@ class _Lowering:
     def _tagged(self, name: str, node: Node, found: Tagged) -> ir.TaggedUnion:
         assert node.union is not None
         keyword, branches = node.union
-        variants = tuple(self._variant(branches[index], tag, found) for index, tag in found.variants)
+        variants = tuple(self._variant(index, branches[index], tag, found) for index, tag in found.variants)
         roles: dict[str, Any] = {}
         if found.fallback is not None:
             roles |= self._fallback(branches[found.fallback])
@@ -145,8 +156,8 @@ class _Lowering:
             name=name, tag=found.tag, variants=variants, openness=openness, **roles, **self._common(node)
         )
 
-    def _variant(self, branch: Node, tag: Any, found: Tagged) -> ir.Variant:
-        self._note_exclusion(branch, found, tag)
+    def _variant(self, index: int, branch: Node, tag: Any, found: Tagged) -> ir.Variant:
+        self._note_exclusion(branch, found, index)
         owned = self._record_of(branch)
         return ir.Variant(
             tag=tag,
@@ -165,12 +176,12 @@ class _Lowering:
         assert referred is not None, f"the branch at {branch.at} was not named"
         return referred
 
-    def _note_exclusion(self, branch: Node, found: Tagged, own: Any = None) -> None:
+    def _note_exclusion(self, branch: Node, found: Tagged, own: int | None = None) -> None:
         """Note the `not` of a branch, unless it only keeps out tags that belong to other branches."""
         excluded = branch.excluded
         if excluded == {}:
             return
-        others = by_key(tag for _, tag in found.variants if own is None or not same(tag, own))
+        others = by_key(tag for index, tag in found.variants if index != own)
         if excluded is None or set(excluded) - {found.tag} or excluded.get(found.tag, {}).keys() - others.keys():
             self.notes.unenforced.append(f"{branch.at}/not")
 
@@ -192,6 +203,8 @@ class _Lowering:
     def _default(self, name: str, node: Node, keyword: str, branch: Node, found: Tagged) -> dict[str, Any]:
         """The branch without a tag: what it is called, and what it takes beside objects without one."""
         referred = self._record_of(branch)
+        if found.default in found.first_tags:  # it refuses every other tag itself
+            return {"default": referred.owner}
         flat, known = branch.flat, by_key(tag for _, tag in found.variants)
         excluded = {**(branch.excluded or {}), **(referred.excluded or {})}
         is_closed = found.tag in flat.closed
@@ -236,7 +249,8 @@ class _Lowering:
         )
         first = self._record_of(branches[found.variants[0][0]])
         declared = members(first)
-        fields = [self._field(key, replace(declared[key][0], schema=sub), key in needed) for key, sub in shared.items()]
+        homes = {key: declared[key][0] if key in declared else first for key in shared}
+        fields = [self._field(key, replace(homes[key], schema=sub), key in needed) for key, sub in shared.items()]
         return self._unknown(name, at, first.owner, tuple(fields), found.tag, [tag for _, tag in found.variants])
 
     def _unknown(
@@ -278,6 +292,9 @@ class _Lowering:
     def _record(self, name: str, node: Node) -> ir.Record:
         declared, needed, rest = members(node), required(node), extra(self.notes, node)
         fields = [self._member(key, schemas, key in needed) for key, schemas in declared.items()]
+        fields = [
+            self._closed(field, node) if field.name in self.discriminators.get(name, ()) else field for field in fields
+        ]
         undeclared = sorted(needed - set(declared))
         fields.extend(ir.Field(name=key, type=rest, required=True, owner=name, at=node.at) for key in undeclared)
         excluded = node.excluded
@@ -337,6 +354,14 @@ class _Lowering:
             at=node.at,
         )
 
+    def _closed(self, field: ir.Field, node: Node) -> ir.Field:
+        """A field that tells branches apart, which has its constants even where their enumeration keeps others elsewhere."""
+        listing = self.schemas[field.type.name] if isinstance(field.type, ir.Ref) else None
+        if listing is None or listing.at in self.marks or self._openness(listing, is_open=False) == "closed":
+            return field
+        tags = tags_of(node.flat, field.name, self.schemas.written)
+        return replace(field, type=ir.Constant(tuple(tags.values()))) if tags else field
+
     def _leniency(self, node: Node) -> ir.Leniency:
         known: dict[str, bool] = {}
         for keyword, value in node.says.items():
@@ -347,6 +372,10 @@ class _Lowering:
             else:
                 known[LENIENCY[keyword]] = value is True
         return ir.Leniency(**known)
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _words(node: Node) -> dict[str, Any]:

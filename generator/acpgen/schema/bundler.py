@@ -293,7 +293,7 @@ class Bundler:
             for branch in branches
         ]
         found = recognise(merged, self.sources, self.flats)
-        words = labels(branches, self.sources, known=None if found is None else dict(found.variants))
+        words = labels(branches, self.sources, known=None if found is None else found.first_tags)
         at = self.origins[name]
         after = {key: value for key, value in node.items() if key not in base or key == "type"}
         if base:
@@ -310,7 +310,7 @@ class Bundler:
         if not fields or not all(constrains(branch, fields) for branch in branches):
             return False
         found = recognise([{"allOf": [base, branch]} for branch in branches], self.sources, self.flats)
-        return found is None or len(found.variants) < len(branches)
+        return found is None or len(found.first_tags) < len(branches)
 
     def _branch(
         self, union: str, found: Tagged | None, index: int, word: str, whole: Schema, branch: Schema, at: str
@@ -327,7 +327,7 @@ class Bundler:
             candidates = [f"{word}{base}", f"{base}{word}Variant"]
         else:
             if at not in self.places.tags:
-                self.places.mark(at, union, dict(found.variants)[index])
+                self.places.mark(at, union, found.first_tags[index])
             role, candidates = "variant", [f"{word}{base}", f"{base}{word}Variant"]
         if alone is not None and role != "fallback":
             self._was(union, f"{word}{{}}", alone)

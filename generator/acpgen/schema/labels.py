@@ -62,7 +62,7 @@ def telling_constants(branches: Sequence[Any], definitions: Mapping[str, Schema]
     known: dict[str, Flat] = {}
     found = recognise([branch for branch in branches if is_object(branch)], definitions, known)
     if found is not None and all(map(is_object, branches)):
-        return dict(found.variants)
+        return found.first_tags
     held: dict[str, dict[int, Tag]] = {}
     for index, branch in enumerate(branches):
         flat = flatten(branch, definitions, known) if is_object(branch) else None

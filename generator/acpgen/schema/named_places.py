@@ -100,7 +100,7 @@ class NamedPlaces:
         for index, key in keys:
             self.mark(f"{at}/{keyword}/{index}", self.variants.get(at, owner), key)
             self.keyed.add(f"{at}/{keyword}/{index}")
-        for position, tag in found.variants if found is not None else ():
+        for position, tag in found.first_tags.items() if found is not None else ():
             index, branch = own[position]
             if lone_reference({key: value for key, value in branch.items() if key != "not"}) is None:
                 self.mark(f"{at}/{keyword}/{index}", self.variants.get(at, owner), tag)

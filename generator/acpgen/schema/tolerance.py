@@ -35,7 +35,7 @@ def tolerant(schema: Schema) -> Schema:
 def sharing(found: Tagged, branches: list[Schema]) -> list[Schema]:
     """The branches whose common fields an unknown variant has too: all but a fallback."""
     places = [*(index for index, _ in found.variants), *([] if found.default is None else [found.default])]
-    return [branches[index] for index in places]
+    return [branches[index] for index in dict.fromkeys(places)]
 
 
 def common_fields(branches: list[Schema], definitions: Mapping[str, Schema], tag: str) -> tuple[Schema, list[str]]:

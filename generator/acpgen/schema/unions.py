@@ -1,8 +1,8 @@
 """How unions are recognised: by their marks, never by trying branches and falling through.
 
-A *tagged* union has one property whose constant tells its branches apart. Beside the tagged branches there may be one
-*fallback* (the tag is any string but the known ones) and one *default* (no tag constant at all). Every other union is told
-apart *by shape*.
+A *tagged* union has one property whose constants tell its branches apart: each branch owns one or several. Beside the tagged
+branches there may be one *fallback* (the tag is any string but the known ones) and one *default* (the tag may be omitted). Every
+other union is told apart *by shape*.
 """
 
 from __future__ import annotations
@@ -38,12 +38,20 @@ class Flat:
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """A recognised tagged union: positions of its branches, by role."""
+    """A recognised tagged union: positions of its branches, by role. `variants` has each tag with the branch that owns it.
+
+    The default branch is for objects without a tag. It may own tags, too.
+    """
 
     tag: str
     variants: tuple[tuple[int, Tag], ...]
     fallback: int | None
     default: int | None
+
+    @property
+    def first_tags(self) -> dict[int, Tag]:
+        """The tag that names a branch: the first of those that it owns."""
+        return dict(reversed(self.variants))
 
 
 def constant(schema: object) -> Tag | None:
@@ -71,6 +79,55 @@ def constants(schema: object) -> list[Any] | None:
         for value in lists[0]
         if is_of_type(value, schema) and all(any(same(value, one) for one in other) for other in lists[1:])
     ]
+
+
+def tags_of(
+    flat: Flat, name: str, definitions: Mapping[str, Schema], known: dict[str, list[Any] | None] | None = None
+) -> Tags:
+    """The constants that a property has at most; none where it may have other values. `known` is that of `listed_values`."""
+    known = {} if known is None else known
+    lists = [
+        listed
+        for sub in flat.properties.get(name, ())
+        if (listed := listed_values(sub, definitions, known)) is not None
+    ]
+    tags = _common(lists) if lists else []
+    return by_key(tags) if all(isinstance(tag, str | int | float) for tag in tags) else {}
+
+
+def listed_values(
+    schema: object, definitions: Mapping[str, Schema], known: dict[str, list[Any] | None]
+) -> list[Any] | None:
+    """The values that a schema admits at most, where it lists them as constants; references, parts and alternatives are followed.
+
+    `known` remembers definitions between calls.
+    """
+    if not is_object(schema):
+        return None
+    spend()
+    lists = [[schema["const"]]] if "const" in schema else []
+    lists += [schema["enum"]] if is_array(schema.get("enum")) else []
+    parts = [listed_values(part, definitions, known) for part in schema.get("allOf", ())]
+    if isinstance(schema.get("$ref"), str):
+        name = target(schema["$ref"])
+        if name not in known:
+            known[name] = None  # until it is known: a definition may lead back here
+            known[name] = listed_values(definitions.get(name), definitions, known)
+        parts.append(known[name])
+    for keyword in ("anyOf", "oneOf"):
+        if is_array(schema.get(keyword)) and schema[keyword]:
+            branches = [listed_values(branch, definitions, known) for branch in schema[keyword]]
+            whole = [value for branch in branches if branch is not None for value in branch]
+            parts.append(None if None in branches else whole)
+    lists += [part for part in parts if part is not None]
+    return [value for value in _common(lists) if is_of_type(value, schema)] if lists else None
+
+
+def _common(lists: Sequence[Sequence[Any]]) -> list[Any]:
+    """The values that are in all lists, each once."""
+    spend(sum(map(len, lists)))
+    first, *others = map(by_key, lists)
+    return [value for key, value in first.items() if all(key in other for other in others)]
 
 
 def is_of_type(value: Any, schema: Schema) -> bool:
@@ -146,6 +203,7 @@ class _Reading:
     known: Mapping[str, Flat]
     found: dict[str, Flat] = field(default_factory=dict[str, Flat])
     open: set[str] = field(default_factory=set[str])
+    listed: dict[str, list[Any] | None] = field(default_factory=dict[str, "list[Any] | None"])
     is_whole: bool = True
 
     def of(self, name: str) -> Flat:
@@ -190,7 +248,7 @@ def _flat(schema: object, reading: _Reading) -> Flat:
         _add(flat, _flat(member, reading))
     union = branches_of(schema)
     if union is not None and all(is_object(branch) for branch in union[1]):
-        _add_common(flat, [_flat(branch, reading) for branch in union[1]])
+        _add_common(flat, [_flat(branch, reading) for branch in union[1]], reading)
     return flat
 
 
@@ -212,7 +270,7 @@ def _add(flat: Flat, other: Flat) -> None:
     flat.says_more |= other.says_more
 
 
-def _add_common(flat: Flat, branches: Sequence[Flat]) -> None:
+def _add_common(flat: Flat, branches: Sequence[Flat], reading: _Reading) -> None:
     """Add what every branch of a nested union of objects demands alike, so that a union can be a variant of another."""
     if not all(branch.is_object for branch in branches):
         return
@@ -221,6 +279,11 @@ def _add_common(flat: Flat, branches: Sequence[Flat]) -> None:
     for name, subs in first.properties.items():
         if all(same(branch.properties.get(name, [None])[0], subs[0]) for branch in branches):
             flat.properties.setdefault(name, []).append(subs[0])
+        elif all(name in branch.properties for branch in branches):
+            tags = [tags_of(branch, name, reading.definitions, reading.listed) for branch in branches]
+            if all(tags):  # the union owns the tags of its branches
+                together = by_key(tag for own in tags for tag in own.values())
+                flat.properties.setdefault(name, []).append({"enum": list(together.values())})
     flat.required.update(first.required.intersection(*(branch.required for branch in branches)))
     for name, values in first.excluded.items():
         everywhere = values.keys() & set(values).intersection(*(branch.excluded.get(name, {}) for branch in branches))
@@ -237,31 +300,30 @@ def recognise(
     flats = [flatten(branch, definitions, known) for branch in branches]
     if not flats or not all(flat.is_object for flat in flats):
         return None
-    best: Tagged | None = None
-    for name in dict.fromkeys(
-        name
-        for flat in flats
-        for name, subs in flat.properties.items()
-        if name in flat.required and any(constant(sub) is not None for sub in subs)
-    ):
-        found = _by_tag(name, flats, definitions)
-        if found is not None and (best is None or len(found.variants) > len(best.variants)):
-            best = found
-    return best
+    found = (_by_tag(name, marks, flats, definitions) for name, marks in marks_of(flats, definitions).items())
+    tagged = [one for one in found if one is not None]
+    return max(tagged, key=lambda one: (len(one.first_tags), -len(one.variants)), default=None)
 
 
-def _by_tag(name: str, flats: Sequence[Flat], definitions: Mapping[str, Schema]) -> Tagged | None:
-    spend(len(flats))
-    variants: list[tuple[int, Tag]] = []
-    others: list[int] = []
+def marks_of(flats: Sequence[Flat], definitions: Mapping[str, Schema]) -> dict[str, dict[int, Tags]]:
+    """The tags of each branch by its position, for each property that some branch requires to be one of some constants."""
+    known: dict[str, list[Any] | None] = {}
+    found: dict[str, dict[int, Tags]] = {}
     for index, flat in enumerate(flats):
-        values = [value for sub in flat.properties.get(name, ()) if (value := constant(sub)) is not None]
-        if values and name in flat.required:
-            variants.append((index, values[0]))
-        else:
-            others.append(index)
-    tags = by_key(value for _, value in variants)
-    if not variants or len(tags) != len(variants) or len(others) > 2:
+        for name in (name for name in flat.properties if name in flat.required):
+            if tags := tags_of(flat, name, definitions, known):
+                found.setdefault(name, {})[index] = tags
+    return found
+
+
+def _by_tag(
+    name: str, marks: Mapping[int, Tags], flats: Sequence[Flat], definitions: Mapping[str, Schema]
+) -> Tagged | None:
+    spend(len(flats))
+    variants = [(index, tag) for index, own in marks.items() for tag in own.values()]
+    others = [index for index in range(len(flats)) if index not in marks]
+    tags = by_key(tag for _, tag in variants)
+    if len(tags) != len(variants) or len(others) > 2:
         return None
     fallbacks = [i for i in others if _is_fallback(name, tags, flats[i], definitions)]
     defaults = [i for i in others if i not in fallbacks]
@@ -269,6 +331,12 @@ def _by_tag(name: str, flats: Sequence[Flat], definitions: Mapping[str, Schema])
         return None
     if fallbacks and defaults and not _gives_way(name, tags, flats[fallbacks[0]], flats[defaults[0]], definitions):
         return None
+    for index in defaults:
+        own = tags_of(flats[index], name, definitions)
+        if own.keys().isdisjoint(tags) and all(own.keys() <= flats[one].excluded[name].keys() for one in fallbacks):
+            variants += [(index, tag) for tag in own.values()]
+    if len(variants) > 1 and len({index for index, _ in variants}) == 1:
+        return None  # an enumeration of one branch is no mark
     return Tagged(name, tuple(variants), *(found[0] if found else None for found in (fallbacks, defaults)))
 
 
@@ -350,6 +418,8 @@ def types_of(schema: Schema) -> frozenset[str]:
 def own_tag(found: Tagged, default: Schema, definitions: Mapping[str, Schema]) -> str | None:
     """The tag with which the default branch may be written out: the one that it lets be, or its title, if that is a word."""
     closed = flatten(default, definitions).closed
+    if found.default in found.first_tags:
+        return None
     if found.tag in closed or found.fallback is not None:
         return closed.get(found.tag)
     title = default.get("title")

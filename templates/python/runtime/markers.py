@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import isfinite
-from typing import Annotated, Any, Final, NamedTuple, Unpack, cast, get_args, get_origin
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias, Unpack, cast, get_args, get_origin
 
 from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import MISSING, PydanticCustomError, PydanticKnownError, core_schema
@@ -22,28 +22,31 @@ KNOWN: Final = "acpgen_known"
 LABEL: Final = "\0"
 """What the label of a union's branch in an error's location begins with; no generated key does."""
 
+Tag: TypeAlias = "str | int | float | bool"
+
 FALLBACK: Final = f"{LABEL}fallback"
 DEFAULT: Final = f"{LABEL}default"
 
 
 class Tagged(NamedTuple):
-    """A union discriminated by the constant in one field.
+    """A union discriminated by the constants in one field.
 
-    The union lists the variants in the order of `tags`, then the fallback's `fallbacks` classes, then the default branch. A known
-    tag goes to its variant and nowhere else, unless `default_admits_known`: then the default branch is tried after it.
+    The union lists the variants in the order of `tags`, each with its tag or tags, then the fallback's `fallbacks` classes, then the
+    default branch. A known tag goes to its variant and nowhere else, unless `default_admits_known`: then the default branch is tried after
+    it.
     `fallback_exclusive`: an unknown tag that two of the fallback's classes accept is refused. The default branch is for objects
-    without a tag, or with `default_tag`; unknown tags go to it only where `default_admits_unknown`. `closed`: the fallback keeps
+    without a tag, or with one of `default_tags`; unknown tags go to it only where `default_admits_unknown`. `closed`: the fallback keeps
     what only looks like the default branch.
     """
 
     field: str
-    tags: tuple[str | int | float | bool, ...]
+    tags: tuple[Tag | tuple[Tag, ...], ...]
     fallbacks: int = 0
     fallback_exclusive: bool = False
     default: bool = False
     default_admits_known: bool = False
     default_admits_unknown: bool = False
-    default_tag: str | None = None
+    default_tags: tuple[Tag, ...] = ()
     closed: bool = False
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
@@ -52,12 +55,14 @@ class Tagged(NamedTuple):
         known = len(self.tags)
         assert len(schemas) == known + self.fallbacks + self.default, self.field
         choices: dict[Any, core_schema.CoreSchema] = {}
-        branch_of = Discriminator(self)
-        for index, tag in enumerate(self.tags):
-            schema = as_variant(branches[index], self.field, tag, schemas[index])
-            choices[_label(tag)] = schema
+        branch_of = self._discriminator()
+        for index, tags in enumerate(self.tags):
+            label, schema = _label(tags), schemas[index]
+            if not isinstance(tags, tuple):
+                schema = as_variant(branches[index], self.field, tags, schema)
+            choices[label] = schema
             if self.default_admits_known:
-                choices[_label(tag)] = core_schema.union_schema(
+                choices[label] = core_schema.union_schema(
                     [(schema, f"{LABEL}variant"), (schemas[-1], f"{LABEL}other")], mode="left_to_right"
                 )
         fallbacks = schemas[known : known + self.fallbacks]
@@ -72,21 +77,41 @@ class Tagged(NamedTuple):
             choices[DEFAULT] = written_by(WritingOther(branch_of, DEFAULT), schemas[-1])
         return core_schema.tagged_union_schema(choices, branch_of)
 
+    def _discriminator(self) -> Discriminator:
+        labels = {_key(tag): _label(own) for own in self.tags for tag in _each(own)}
+        labels |= {_key(tag): DEFAULT for tag in self.default_tags}
+        return Discriminator(
+            self.field,
+            labels,
+            absent=DEFAULT if self.default else None,
+            beside=DEFAULT if self.default else None,
+            other=FALLBACK if self.fallbacks else DEFAULT if self.default_admits_unknown else None,
+            is_closed=self.closed or self.default_admits_unknown,
+        )
+
 
 class Discriminator:
     """Names the branch of a tagged union that a value belongs to; `None` where there is none."""
 
-    __slots__ = ("__name__", "absent", "classes", "field", "is_closed", "labels", "other", "quick")
+    __slots__ = ("__name__", "absent", "beside", "classes", "field", "is_closed", "labels", "other", "quick")
 
-    def __init__(self, marker: Tagged) -> None:
-        self.__name__ = f"by {marker.field}"
-        self.field = marker.field
-        self.labels: dict[tuple[type, Any], str] = {(type(tag := _whole(one)), tag): _label(one) for one in marker.tags}
-        self.absent = DEFAULT if marker.default else None
-        self.other = FALLBACK if marker.fallbacks else DEFAULT if marker.default_admits_unknown else None
-        self.is_closed = marker.closed or marker.default_admits_unknown
-        if marker.default_tag is not None:
-            self.labels[str, marker.default_tag] = DEFAULT
+    def __init__(
+        self,
+        field: str,
+        labels: Mapping[_Key, str],
+        *,
+        absent: str | None,
+        beside: str | None,
+        other: str | None = None,
+        is_closed: bool = False,
+    ) -> None:
+        self.__name__ = f"by {field}"
+        self.field = field
+        self.labels = labels
+        self.absent = absent
+        self.beside = beside
+        self.other = other
+        self.is_closed = is_closed
         self.quick: dict[Any, str] = {tag: label for (kind, tag), label in self.labels.items() if kind is str}
         self.classes: dict[type[BaseModel], str | None] = {}
 
@@ -103,13 +128,12 @@ class Discriminator:
             if holds_constant(value, self.field):  # then it holds for the whole class
                 self.classes[kind] = found
             return found
-        return self.absent
+        return self.beside
 
     def _by_tag(self, tag: Any) -> str | None:
         if tag is _ABSENT:
             return self.absent
-        tag = _whole(tag)
-        found = self.labels.get((type(tag), tag)) if isinstance(tag, str | int | float) else None
+        found = self.labels.get(_key(tag)) if isinstance(tag, str | int | float) else None
         if found is not None:
             return found
         return self.other if isinstance(tag, str) else self.absent or self.other
@@ -118,31 +142,72 @@ class Discriminator:
 _ABSENT: Final = object()
 
 
-def _whole(tag: Any) -> Any:
-    """A tag as the integer that it is: 1.0 is 1."""
-    return integer_of(tag) if isinstance(tag, float) and tag.is_integer() else tag
+def _key(tag: str | float) -> _Key:
+    """What tells a tag from others: 1.0 is 1, true is not."""
+    settled = integer_of(tag) if isinstance(tag, float) and tag.is_integer() else tag
+    return type(settled), settled
 
 
-def _label(tag: Scalar) -> str:
-    return f"{LABEL}{tag!r}"
+_Key: TypeAlias = "tuple[type, str | float]"
+
+
+def _each(tags: Tag | tuple[Tag, ...]) -> tuple[Tag, ...]:
+    return tags if isinstance(tags, tuple) else (tags,)
+
+
+def _label(branch: object) -> str:
+    return f"{LABEL}{branch!r}"
 
 
 class Shapes(NamedTuple):
     """A union whose branches are tried in order. `exclusive`: a value that two branches accept is refused.
 
-    `keys`: which branch an object may be of is told by the one key that it has; `None` for branches that take no objects.
+    `keys`: which branch an object may be of is told by the one key that it has; `None` for branches that take no objects. `tags`: which
+    branches an object may be of is told by the constant in its field `field`, of which each branch takes these; the `optional` ones, by
+    position, take objects without it. Branches that take no objects have no tags.
     """
 
     exclusive: bool = False
     keys: tuple[str | None, ...] = ()
+    field: str = ""
+    tags: tuple[Tag | tuple[Tag, ...], ...] = ()
+    optional: tuple[int, ...] = ()
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         branches = get_args(source) or (source,)
         schemas = [handler.generate_schema(branch) for branch in branches]
-        union = _by_key(self.keys, schemas) if self.keys else _by_shape(schemas, drops=any(map(_drops, branches)))
+        if self.keys:
+            union = _by_key(self.keys, schemas)
+        elif self.tags:
+            union = self._by_tag(branches, schemas)
+        else:
+            union = _by_shape(schemas, drops=any(map(_drops, branches)))
         if not self.exclusive:
             return union
         return core_schema.no_info_wrap_validator_function(_Exclusive(get_args(source)), union)
+
+    def _by_tag(self, branches: Sequence[Any], schemas: Sequence[core_schema.CoreSchema]) -> core_schema.CoreSchema:
+        """The branches that take a tag, by shape where it is several."""
+        owners: dict[_Key, tuple[int, ...]] = {}
+        for index, own in enumerate(self.tags):
+            for tag in _each(own):
+                owners[_key(tag)] = (*owners.get(_key(tag), ()), index)
+        choices: dict[Any, core_schema.CoreSchema] = {
+            _label(group): schemas[group[0]]
+            if len(group) == 1
+            else _by_shape([schemas[index] for index in group], drops=any(_drops(branches[index]) for index in group))
+            for group in dict.fromkeys([*owners.values(), *([self.optional] if self.optional else [])])
+        }
+        others = [schema for schema, own in zip(schemas, self.tags, strict=True) if own == ()]
+        if others:
+            choices[DEFAULT] = others[0] if len(others) == 1 else _by_shape(others)
+        branch_of = Discriminator(
+            self.field,
+            {key: _label(group) for key, group in owners.items()},
+            absent=_label(self.optional) if self.optional else None,
+            beside=DEFAULT if others else None,
+        )
+        return core_schema.tagged_union_schema(choices, branch_of)
 
 
 def _by_shape(schemas: Sequence[core_schema.CoreSchema], *, drops: bool = False) -> core_schema.CoreSchema:

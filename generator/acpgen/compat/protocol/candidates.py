@@ -14,8 +14,18 @@ from acpgen.compat.protocol.declared import META
 from acpgen.compat.protocol.leaves import number_for, text_for
 from acpgen.compat.protocol.placed import EXTENSION, Step
 from acpgen.compat.protocol.revision import Revised
-from acpgen.compat.protocol.shapes import Alternative, Constants, Objects, Shape, shape_of, type_of_object
+from acpgen.compat.protocol.shapes import (
+    Alternative,
+    Constants,
+    Objects,
+    Scalar,
+    Shape,
+    key_of_value,
+    shape_of,
+    type_of_object,
+)
 from acpgen.meaning import texts
+from acpgen.meaning.discriminators import type_with_tag
 
 DEEPEST: Final = 30
 MOST: Final = 10
@@ -191,8 +201,13 @@ class Examples:
                         for value in self.build(each.extra, rest, side, leaf):
                             yield {**self.record(each), "example": value}
             case "variant":
-                for name in self._variants(shape, step.on(side)):
-                    yield from self.build(ir.Ref(name), rest, side, _tagged(leaf, rest, shape, step))
+                tag = step.on(side)
+                for name, member, tags in self._variants(shape, tag):
+                    for value in self.build(ir.Ref(name), rest, side, _tagged(leaf, rest, shape, step)):
+                        if tags and isinstance(value, dict) and key_of_value(value.get(member)) in tags:
+                            yield {**value, member: tag}
+                        else:
+                            yield value
             case "untagged":
                 for name in self._untagged(shape):
                     yield from self.build(ir.Ref(name), rest, side, leaf)
@@ -215,17 +230,18 @@ class Examples:
                 for each in self.shape(ir.Ref(name)).of("object"):
                     yield from self._records(each)
 
-    def _variants(self, shape: Shape, tag: object) -> Iterator[str]:
+    def _variants(self, shape: Shape, tag: Scalar) -> Iterator[tuple[str, str, list[object]]]:
+        """The definitions that a tag may lead to, with the member that holds it and all tags that they own; none of a fallback."""
         for each in shape.of("object"):
             if isinstance(each, ir.TaggedUnion):
-                known = [
-                    v.type for v in each.variants if v.tag == tag and isinstance(v.tag, bool) == isinstance(tag, bool)
-                ]
-                yield from known
+                known = [v.type for v in each.variants if key_of_value(v.tag) == key_of_value(tag)]
+                for name in known:
+                    own: list[object] = [key_of_value(v.tag) for v in each.variants if v.type == name]
+                    yield type_with_tag(name, each.tag, tag, self.revised.definitions), each.tag, own
                 if not known and each.fallback is not None:
-                    yield each.fallback
+                    yield each.fallback, "", []
             elif isinstance(each, Objects) and each.name is not None:
-                yield each.name
+                yield each.name, "", []
 
     def _untagged(self, shape: Shape) -> Iterator[str]:
         for each in shape.of("object"):
@@ -325,6 +341,16 @@ def of_definition(name: str, **members: ir.JSON) -> Leaf:
     def leaf(make: Examples, _: ir.Type) -> Iterator[ir.JSON]:
         value = make.of(ir.Ref(name))
         yield {**value, **members} if isinstance(value, dict) else value
+
+    return leaf
+
+
+def of_variant(variant: ir.Variant, member: str) -> Leaf:
+    """A value of a variant, with its tag."""
+
+    def leaf(make: Examples, _: ir.Type) -> Iterator[ir.JSON]:
+        value = make.of(ir.Ref(type_with_tag(variant.type, member, variant.tag, make.revised.definitions)))
+        yield {**value, member: variant.tag} if isinstance(value, dict) else value
 
     return leaf
 

@@ -20,6 +20,7 @@ from acpgen.compat.protocol.facts import (
 from acpgen.compat.protocol.heirs import heirs, likely
 from acpgen.compat.protocol.placed import EXTENSION, Step
 from acpgen.compat.protocol.shapes import Alternative, Constants, Objects, at_of, key_of_value
+from acpgen.meaning.discriminators import type_with_tag
 
 
 def tag_of(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> str | None:
@@ -81,7 +82,9 @@ def variants(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None
             work.fact(VariantRenamed(old, new, variant, other, old_at=variant.at, new_at=other.at))
         was = variant.tag if key in called else None
         step = Step("variant", other.tag, was=was, tag=new.tag, old_at=variant.at, new_at=other.at)
-        work.child(step, ir.Ref(variant.type), ir.Ref(other.type), new.tag)
+        left = type_with_tag(variant.type, old.tag, variant.tag, work.both.old.definitions)
+        right = type_with_tag(other.type, new.tag, other.tag, work.both.new.definitions)
+        work.child(step, ir.Ref(left), ir.Ref(right), new.tag)
         work.gate(
             f"variant {other.tag!r}", f"({other.tag})", variant.capability, other.capability, variant.at, other.at
         )

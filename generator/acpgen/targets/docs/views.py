@@ -198,9 +198,12 @@ def constraint_list(type_: ir.Type) -> tuple[Markdown, ...]:
 
 
 def _notes(record: ir.Record, field: ir.Field, protocol: ir.Protocol, linker: Linker) -> Iterable[Markdown]:
-    if isinstance(field.type, ir.Constant) and not field.doc:
+    if isinstance(field.type, ir.Constant | ir.Ref) and not field.doc:
         unions = _discriminated(record.name, field.name, linker)
-        yield Markdown(f"The discriminator of {linker.type(unions[0])}.") if unions else prose("Always this value.")
+        if unions:
+            yield Markdown(f"The discriminator of {linker.type(unions[0])}.")
+        elif isinstance(field.type, ir.Constant) and len(field.type.values) == 1:
+            yield prose("Always this value.")
     demanded = constraint_list(field.type)
     if demanded:
         yield Markdown(f"*{joined(demanded, '; ')}*")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, assert_never
 
 from acpgen import ir
+from acpgen.meaning.discriminators import shared_tag, tags_by_type
 from acpgen.meaning.keys import keys_of
 from acpgen.meaning.order import ordered
 from acpgen.targets.python.annotations import either
@@ -140,7 +142,8 @@ def _is_marked(type_: ir.Type) -> bool:
 def _members(union: ir.TaggedUnion) -> list[str]:
     """The definitions of a tagged union's branches, in the order that its marker expects."""
     fallbacks = union.fallback_shapes or ((union.fallback,) if union.fallback is not None else ())
-    return [*(variant.type for variant in union.variants), *fallbacks, *([union.default] if union.default else [])]
+    variants = [name for name in tags_by_type(union) if name != union.default]
+    return [*variants, *fallbacks, *([union.default] if union.default else [])]
 
 
 def _value(definition: ir.TaggedUnion | ir.Enum | ir.Alias, names: Names, protocol: ir.Protocol, check: str) -> str:
@@ -159,8 +162,9 @@ def _value(definition: ir.TaggedUnion | ir.Enum | ir.Alias, names: Names, protoc
 
 def _tagged(union: ir.TaggedUnion, names: Names, check: str) -> str:
     fallbacks = union.fallback_shapes or ((union.fallback,) if union.fallback is not None else ())
-    tags = ", ".join(literal(variant.tag) for variant in union.variants)
-    arguments = [literal(union.tag), f"({tags},)" if len(union.variants) == 1 else f"({tags})"]
+    tags = tags_by_type(union)
+    own = [*tags.pop(union.default or "", ()), *([union.default_tag] if union.default_tag is not None else [])]
+    arguments = [literal(union.tag), _tags(tags.values())]
     if fallbacks:
         arguments.append(f"fallbacks={len(fallbacks)}")
     if union.fallback_exclusive:
@@ -171,8 +175,8 @@ def _tagged(union: ir.TaggedUnion, names: Names, check: str) -> str:
         arguments.append("default_admits_known=True")
     if union.default_admits_unknown:
         arguments.append("default_admits_unknown=True")
-    if union.default_tag is not None:
-        arguments.append(f"default_tag={literal(union.default_tag)}")
+    if own:
+        arguments.append(f"default_tags={_tuple(map(literal, own))}")
     if union.openness == "closed" and fallbacks:
         arguments.append("closed=True")
     alternatives = _alternatives([names.classes[member] for member in _members(union)])
@@ -184,7 +188,10 @@ def _shapes(union: ir.AnyOf, names: Names, protocol: ir.Protocol, check: str) ->
     if not _is_marked(union):
         return _marked(names, _quoted(either(parts)), check)
     keys = keys_of(union, protocol.definitions)
+    tag = None if keys else shared_tag(union, protocol.definitions)
     arguments = [f"keys=({', '.join(map(literal, keys))})"] if keys else []
+    arguments += [f"field={literal(tag.field)}", f"tags={_tags(tag.tags)}"] if tag is not None else []
+    arguments += [f"optional={_tuple(map(str, tag.optional))}"] if tag is not None and tag.optional else []
     arguments += ["exclusive=True"] if union.exclusive else []
     return _marked(names, _alternatives(parts), _call(names.ours("Shapes"), arguments), check)
 
@@ -197,6 +204,16 @@ def _enum(enum: ir.Enum, names: Names, check: str) -> str:
         return _marked(names, _quoted(annotation(constants, names)), check)
     alternatives = _alternatives([f"{names.ours('Literal')}[{values}]", base])
     return _marked(names, alternatives, _call(names.ours("Open"), []), check)
+
+
+def _tags(tags: Iterable[Sequence[ir.JSON]]) -> str:
+    """The tag or tags of each branch."""
+    return _tuple(literal(own[0]) if len(own) == 1 else _tuple(map(literal, own)) for own in tags)
+
+
+def _tuple(items: Iterable[str]) -> str:
+    listed = list(items)
+    return f"({listed[0]},)" if len(listed) == 1 else f"({', '.join(listed)})"
 
 
 def _alternatives(members: list[str]) -> str:

@@ -25,7 +25,7 @@ def shared_bodies(protocol: ir.Protocol) -> Mapping[str, Shared]:
     Only where the body is that of one variant alone, and is itself no branch of a union that a tag tells apart.
     """
     unions = [one for one in protocol.definitions.values() if isinstance(one, ir.TaggedUnion)]
-    branches = Counter(name for union in unions for name in _branches(union))
+    branches = Counter(name for union in unions for name in dict.fromkeys(_branches(union)))
     bases = Counter(one.base for one in protocol.definitions.values() if isinstance(one, ir.Record))
     named = _named(protocol)
     found: dict[str, Shared] = {}

@@ -64,7 +64,7 @@ def _view(union: ir.TaggedUnion, protocol: ir.Protocol, names: Names, *, omits_w
     records = branches(union, protocol)
     default = protocol.definitions[union.default or ""]
     assert isinstance(default, ir.Record)
-    known = [*(variant.type for variant in union.variants), default.name]
+    known = {*(variant.type for variant in union.variants), default.name}
     attributes = names.fields[default.name]
 
     def parameter(field: ir.Field, record: ir.Record) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 from acpgen import ir
+from acpgen.meaning.discriminators import type_with_tag
 from acpgen.meaning.values import (
     EXTENSION,
     FUTURE,
@@ -234,14 +235,16 @@ class Maker:
     def _tagged(self, union: ir.TaggedUnion) -> Iterator[Row]:
         for variant in union.variants:
             label = f"variant:{_text(variant.tag)}"
+            held = type_with_tag(variant.type, union.tag, variant.tag, self.values.definitions)
+            own = {union.tag: variant.tag}
             try:
-                value = self.values.small(variant.type)
+                value = {**self.values.small(held), **own}
             except Unmakeable:
                 continue
             yield from self._kept(union.name, label, label, value, unstable=variant.unstable)
-            bad = next((row for row in self.rows(variant.type) if _is_body(row, union.tag)), None)
+            bad = next((row for row in self.rows(held) if _is_body(row, union.tag)), None)
             if bad is not None and bad.refusal is not None:
-                for row in self._refusal(union.name, bad.refusal.path, bad.message):
+                for row in self._refusal(union.name, bad.refusal.path, {**bad.message, **own}):
                     yield replace(row, name=f"invalid body of {label}")
         if union.default is not None:
             with suppress(Unmakeable):

@@ -50,6 +50,12 @@ class Judge:
         require_few_ways(bundle.definitions, bundle.origins)
         self.root: Final = bundle.schema
         self._ways: Final = ways(bundle.definitions)
+        self._tags: Final = {
+            pointer("$defs", name, keyword): definition.tag
+            for name, definition in protocol.definitions.items()
+            if isinstance(definition, ir.TaggedUnion)
+            for keyword in ("anyOf", "oneOf")
+        }
         self._strict = _all_together(bundle.schema)
         self._tolerant = _all_together(_tolerated(bundle.schema, protocol))
 
@@ -66,9 +72,8 @@ class Judge:
     def breaks(self, name: str, value: Any) -> tuple[Break, ...]:
         """What the value breaks, each rule at each place once; nothing, if it is valid."""
         self._count(name)
-        return tuple(
-            replace(one, path=one.path[1:]) for one in _breaks(self._strict.errors({name: value}), self._strict)
-        )
+        errors = self._strict.errors({name: value})
+        return tuple(replace(one, path=one.path[1:]) for one in _breaks(errors, self._strict, self._tags))
 
     def _count(self, name: str) -> None:
         """Count what it takes to judge a value."""
@@ -96,11 +101,15 @@ def _tolerated(schema: Schema, protocol: ir.Protocol) -> Schema:
     return tolerant(marked)
 
 
-def _breaks(errors: Iterable[jsonschema_rs.ValidationError], judge: Validator) -> tuple[Break, ...]:
+def _breaks(
+    errors: Iterable[jsonschema_rs.ValidationError], judge: Validator, tags: Mapping[str, str]
+) -> tuple[Break, ...]:
+    """What errors say. `tags` has the tag of each tagged union by its place in the schema."""
     found: dict[tuple[Path, str, str | None], Break] = {}
     for error in errors:
         spend(_ERROR)
-        for one in _of_union(error, judge) if error.kind.name in ("anyOf", "oneOf") else (_single(error, judge),):
+        is_union = error.kind.name in ("anyOf", "oneOf")
+        for one in _of_union(error, judge, tags) if is_union else (_single(error, judge),):
             found.setdefault((one.path, one.rule, one.missing), one)
     return tuple(found.values())
 
@@ -111,7 +120,7 @@ def _single(error: jsonschema_rs.ValidationError, judge: Validator) -> Break:
     return Break(tuple(error.instance_path), rule, pointer(*judge.place(error)), missing)
 
 
-def _of_union(error: jsonschema_rs.ValidationError, judge: Validator) -> tuple[Break, ...]:
+def _of_union(error: jsonschema_rs.ValidationError, judge: Validator, by_place: Mapping[str, str]) -> tuple[Break, ...]:
     """What the branch that is meant says: the one whose tag fits, or the only one whose type does."""
     path, place = tuple(error.instance_path), pointer(*judge.place(error))
     keyword = error.kind.name
@@ -120,8 +129,8 @@ def _of_union(error: jsonschema_rs.ValidationError, judge: Validator) -> tuple[B
     assert isinstance(
         error.kind, jsonschema_rs.ValidationErrorKind.AnyOf | jsonschema_rs.ValidationErrorKind.OneOfNotValid
     )
-    branches = [_breaks(branch, judge) for branch in error.kind.context if not _asks_for_null(branch)]
-    meant = [branch for branch in branches if not any(_is_elsewhere(one, path) for one in branch)]
+    branches = [_breaks(branch, judge, by_place) for branch in error.kind.context if not _asks_for_null(branch)]
+    meant = [branch for branch in branches if not any(_is_elsewhere(one, path, by_place.get(place)) for one in branch)]
     if len(branches) == 1 or len(meant) == 1:
         return (meant or branches)[0]
     if meant:
@@ -141,11 +150,11 @@ def _of_union(error: jsonschema_rs.ValidationError, judge: Validator) -> tuple[B
     return (Break((*path, tag), "tag", place) if tag else Break(path, keyword, place, vague=True),)
 
 
-def _is_elsewhere(one: Break, path: Path) -> bool:
+def _is_elsewhere(one: Break, path: Path, tag: str | None) -> bool:
     """Whether a break says that the branch it is of was not the one that was meant."""
     if one.path == path:
         return one.rule in ("type", "not", "const", "enum")
-    return one.path[:-1] == path and one.rule in ("const", "tag")
+    return one.path[:-1] == path and (one.rule in ("const", "tag") or (one.rule == "enum" and one.path[-1] == tag))
 
 
 def _asks_for_null(branch: Sequence[jsonschema_rs.ValidationError]) -> bool:

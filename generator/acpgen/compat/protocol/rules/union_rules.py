@@ -8,7 +8,7 @@ from typing import Any, Final
 from acpgen import ir
 from acpgen.compat.findings import NO_ACTION
 from acpgen.compat.protocol import facts as f
-from acpgen.compat.protocol.candidates import Leaf, exactly, of_alternative, of_definition, smallest
+from acpgen.compat.protocol.candidates import Leaf, exactly, of_alternative, of_definition, of_variant, smallest
 from acpgen.compat.protocol.placed import EXTENSION
 from acpgen.compat.protocol.rules.judgement import GATE, Judgement, seems
 
@@ -121,7 +121,7 @@ def closed_variant_added(fact: f.VariantAdded) -> Judgement | None:
         GATE,
         within=f"({tag})",
         accepted_by="new",
-        leaf=of_definition(fact.variant.type),
+        leaf=of_variant(fact.variant, fact.new.tag),
         gate=fact.variant.capability,
     )
 
@@ -140,7 +140,7 @@ def variant_beside_default_added(fact: f.VariantAdded) -> Judgement | None:
         within=f"({tag})",
         accepted_by="new",
         carried_by="new",
-        leaf=of_definition(fact.variant.type),
+        leaf=of_variant(fact.variant, fact.new.tag),
         gate=fact.variant.capability,
     )
 
@@ -157,7 +157,7 @@ def variant_removed(fact: f.VariantRemoved) -> Judgement | None:
         within=f"({tag})",
         accepted_by="old",
         carried_by="old",
-        leaf=of_definition(fact.variant.type),
+        leaf=of_variant(fact.variant, fact.old.tag),
     )
 
 
@@ -172,7 +172,7 @@ def closed_variant_removed(fact: f.VariantRemoved) -> Judgement | None:
         f"{seems(tag, fact.seems)}Keep the variant until the next major version.",
         within=f"({tag})",
         accepted_by="old",
-        leaf=of_definition(fact.variant.type),
+        leaf=of_variant(fact.variant, fact.old.tag),
     )
 
 
@@ -187,8 +187,8 @@ def variant_renamed(fact: f.VariantRenamed) -> Judgement | None:
         subject=repr(was),
         accepted_by="old",
         carried_by="old",
-        leaf=of_definition(fact.was.type),
-        back=of_definition(fact.variant.type),
+        leaf=of_variant(fact.was, fact.old.tag),
+        back=of_variant(fact.variant, fact.new.tag),
     )
 
 

@@ -11,7 +11,27 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import ConfigDict, Field
 
 from .runtime import MISSING, Exact, Model, Number, Unknown, UnknownTag
-from .unions import Board, Ink, Label, PaperSize, Shape, Step
+from .unions import (
+    Board,
+    Edge,
+    EdgeType,
+    Ink,
+    Label,
+    Mark,
+    PaperSize,
+    PointedEdgeType,
+    Shape,
+    Step,
+    TickMarkType,
+)
+
+
+class BluntEdge(Model):
+    """`BluntEdge`."""
+
+    type: EdgeType
+
+    width: Annotated[int, Field(ge=1)]
 
 
 class Circle(Model):
@@ -40,9 +60,23 @@ class DrawRequest(Model):
     step: Step | MISSING = MISSING
     """A step of the drawing, with what all steps have."""
 
+    mark: Mark | MISSING = MISSING
+    """A small sign; ticks and crosses are alike."""
+
+    edge: Edge | MISSING = MISSING
+    """How a line ends."""
+
 
 class DrawResponse(Model):
     """`DrawResponse`."""
+
+
+class LetterMark(Model):
+    """A letter."""
+
+    type: Literal["letter"] = "letter"
+
+    text: str
 
 
 class OneErase(Model):
@@ -87,12 +121,28 @@ class Point(Model):
     y: int
 
 
+class PointedEdge(Model):
+    """`PointedEdge`."""
+
+    type: PointedEdgeType
+
+    angle: Annotated[int, Field(ge=1)]
+
+
 class ScreenBoard(Model):
     """`ScreenBoard`."""
 
     type: Literal["screen"] = "screen"
 
     width: Annotated[int, Field(ge=1)]
+
+
+class TickMark(Model):
+    """A tick or a cross."""
+
+    type: TickMarkType
+
+    size: Annotated[int, Field(ge=1)]
 
 
 class TrueErase(Model):

@@ -14,12 +14,17 @@ from .runtime import Defined, Open, Shapes, Tagged
 
 __all__ = [
     "Board",
+    "Edge",
+    "EdgeType",
     "Erase",
     "Ink",
     "Label",
+    "Mark",
     "PaperSize",
+    "PointedEdgeType",
     "Shape",
     "Step",
+    "TickMarkType",
 ]
 
 Shape = TypeAliasType(
@@ -46,6 +51,46 @@ Ink = TypeAliasType(
 Other values are kept as they are.
 """
 
+Mark = TypeAliasType(
+    "Mark",
+    Annotated[
+        "TickMark | LetterMark",
+        Tagged("type", (("tick", "cross"), "letter")),
+        Defined(__name__, "Mark"),
+    ],
+)
+"""A small sign; ticks and crosses are alike.
+
+Discriminated by `type`; unknown values are refused.
+"""
+
+TickMarkType = TypeAliasType(
+    "TickMarkType",
+    Annotated['Literal["tick", "cross"]', Defined(__name__, "TickMarkType")],
+)
+""""""
+
+Edge = TypeAliasType(
+    "Edge",
+    Annotated[
+        "BluntEdge | PointedEdge",
+        Shapes(field="type", tags=(("flat", "round"), ("round", "arrow"))),
+        Defined(__name__, "Edge"),
+    ],
+)
+"""How a line ends. A round end may be of either kind."""
+
+EdgeType = TypeAliasType(
+    "EdgeType", Annotated['Literal["flat", "round"]', Defined(__name__, "EdgeType")]
+)
+""""""
+
+PointedEdgeType = TypeAliasType(
+    "PointedEdgeType",
+    Annotated['Literal["round", "arrow"]', Defined(__name__, "PointedEdgeType")],
+)
+""""""
+
 Board = TypeAliasType(
     "Board",
     Annotated[
@@ -55,7 +100,7 @@ Board = TypeAliasType(
             ("screen",),
             fallbacks=1,
             default=True,
-            default_tag="paper",
+            default_tags=("paper",),
             closed=True,
         ),
         Defined(__name__, "Board"),
@@ -99,7 +144,7 @@ Erase = TypeAliasType(
             fallbacks=1,
             default=True,
             default_admits_known=True,
-            default_tag="one",
+            default_tags=("one",),
             closed=True,
         ),
         CHECKS["Erase"],
@@ -114,12 +159,16 @@ Unknown values of `all` are kept as `UnknownErase`.
 # The types above name records; the records, in turn, import them from here. Indented, it is no late import to linters.
 if __name__ != "__main__":
     from .models import (
+        BluntEdge,
         Circle,
+        LetterMark,
         OneErase,
         Paper,
         PathShape,
         PlacedLabel,
+        PointedEdge,
         ScreenBoard,
+        TickMark,
         TrueErase,
         UnknownBoard,
         UnknownErase,

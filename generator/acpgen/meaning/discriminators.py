@@ -1,0 +1,138 @@
+"""Which fields tell the branches of unions apart. Their constants are marks, and no lists that grow: none of them is kept as unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from acpgen import ir
+from acpgen.meaning.keys import takes_objects
+from acpgen.meaning.nodes import Node, Schemas
+from acpgen.pointers import pointer
+from acpgen.schema.equality import key_of
+from acpgen.schema.unions import OBJECTS, branches_of, tags_of
+from acpgen.schema.walk import inside
+
+
+def discriminators(schemas: Schemas) -> dict[str, set[str]]:
+    """The fields by which each record is told from the other branches of its unions, by the definition of the record."""
+    found: dict[str, set[str]] = {}
+    for owner, top in schemas.items():
+        for keys, schema in inside(top.schema):
+            if branches_of(schema) is None:
+                continue
+            node = Node(schemas, schema, f"{top.at}{pointer(*keys)[1:]}", owner)
+            branches = [branch for branch in (node.union or ("", []))[1] if branch.kinds == OBJECTS]
+            for branch, name in _marked(node, branches):
+                for record in _records(branch):
+                    found.setdefault(record, set()).add(name)
+    return found
+
+
+def _marked(node: Node, branches: list[Node]) -> Iterator[tuple[Node, str]]:
+    """The branches with their tag; where no tag tells all of them apart, with each field whose constants differ between them.
+
+    One branch may lack the field: that would be the default. Where only one branch may take a value (`oneOf`), any may.
+    """
+    if node.tagged is not None:
+        yield from ((branch, node.tagged.tag) for branch in branches)
+        return
+    is_exclusive = node.union is not None and node.union[0] == "oneOf"
+    known: dict[str, list[Any] | None] = {}
+    marks: dict[str, dict[int, frozenset[Hashable]]] = {}
+    for index, branch in enumerate(branches):
+        for name in branch.flat.properties:
+            if tags := tags_of(branch.flat, name, node.schemas.written, known):
+                marks.setdefault(name, {})[index] = frozenset(tags)
+    for name, own in marks.items():
+        differ, lacking = len(set(own.values())) > 1, len(branches) - len(own)
+        if (differ and lacking < 2) or (is_exclusive and (differ or lacking)):
+            yield from ((branches[index], name) for index in own)
+
+
+def _records(branch: Node) -> Iterator[str]:
+    """The definitions that a branch is made of: the one it refers to, with its parts, and the branches of that where it is a union."""
+    pending, seen = [branch.without("not")], set[str]()
+    while pending:
+        node = pending.pop().referred
+        if node is not None and node.owner not in seen:
+            seen.add(node.owner)
+            yield from dict.fromkeys(part.owner for part in node.whole)
+            pending += [one.without("not") for one in (node.union or ("", []))[1]]
+
+
+def tags_by_type(union: ir.TaggedUnion) -> dict[str, list[str | int | float | bool]]:
+    """The tags that each branch of a union owns, by the definition of the branch."""
+    found: dict[str, list[str | int | float | bool]] = {}
+    for variant in union.variants:
+        found.setdefault(variant.type, []).append(variant.tag)
+    return found
+
+
+def type_with_tag(name: str, member: str, tag: Any, definitions: Mapping[str, ir.Definition]) -> str:
+    """The definition that holds the objects with a tag, of those that a variant may lead to: one may be a union by the same member."""
+    seen: set[str] = set()
+    while isinstance(union := definitions.get(name), ir.TaggedUnion) and union.tag == member and name not in seen:
+        seen.add(name)
+        name = next((v.type for v in union.variants if key_of(v.tag) == key_of(tag)), name)
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class SharedTag:
+    """A field by which records that are tried in order are told apart as far as it goes: the constants that each of them takes there.
+
+    Branches that take no objects have none. `optional` are the positions of the records that need not have the field.
+    """
+
+    field: str
+    tags: tuple[tuple[ir.JSON, ...], ...]
+    optional: tuple[int, ...]
+
+
+def shared_tag(union: ir.AnyOf, definitions: Mapping[str, ir.Definition]) -> SharedTag | None:
+    """The field that tells most of such records apart; `None` where there is none."""
+    named = {
+        index: definitions[one.name]
+        for index, one in enumerate(union.types)
+        if takes_objects(one, definitions) and isinstance(one, ir.Ref)
+    }
+    listed = {index: _constants(one, definitions) for index, one in named.items() if isinstance(one, ir.Record)}
+    if len(listed) < sum(takes_objects(one, definitions) for one in union.types):
+        return None
+    found = [
+        SharedTag(
+            name,
+            tuple(listed[index][name][0] if index in listed else () for index in range(len(union.types))),
+            tuple(index for index, own in listed.items() if not own[name][1].required),
+        )
+        for name in next(iter(listed.values()), ())
+        if all(name in own for own in listed.values())
+    ]
+    best = max(found, key=lambda one: _groups(one.tags), default=None)
+    return None if best is None or _groups(best.tags) == 1 else best
+
+
+def _constants(
+    record: ir.Record, definitions: Mapping[str, ir.Definition]
+) -> dict[str, tuple[tuple[ir.JSON, ...], ir.Field]]:
+    """The fields of a record that are one of some constants."""
+    found: dict[str, tuple[tuple[ir.JSON, ...], ir.Field]] = {}
+    for field in record.fields:
+        type_ = definitions[field.type.name] if isinstance(field.type, ir.Ref) else field.type
+        is_closed = isinstance(type_, ir.Enum) and type_.openness == "closed"
+        values = [value.value for value in type_.values] if isinstance(type_, ir.Enum) and is_closed else []
+        values += type_.values if isinstance(type_, ir.Constant) else ()
+        if values and None not in values and field.leniency == ir.Leniency():
+            found[field.name] = tuple(values), field
+    return found
+
+
+def _groups(tags: Sequence[tuple[ir.JSON, ...]]) -> int:
+    """How many sets of branches the constants choose."""
+    owners: dict[Hashable, list[int]] = {}
+    for index, own in enumerate(tags):
+        for key in {key_of(tag) for tag in own}:
+            owners.setdefault(key, []).append(index)
+    return len(set(map(tuple, owners.values())))
