@@ -111,7 +111,7 @@ class _Overlay:
         self.merged[path] = {**whole, **words, "$defs": known}
 
     def _put(self, path: str, place: str, target: Any, more: Any) -> None:
-        is_marked = place.rpartition("/")[2] in _SCHEMAS and "/not/" not in place
+        has_mark = is_marked(place)
         if is_object(target) and is_object(more):
             for key, one in more.items():
                 if one is None:
@@ -119,12 +119,12 @@ class _Overlay:
                     continue
                 if key in target:
                     self._fault(path, f"{ADDS}/{place}", f"the other file has {key!r} there already. Leave it out")
-                target[key] = _marked(one) if is_marked else one
+                target[key] = _marked(one) if has_mark else one
         elif is_array(target) and is_array(more):
             at = len(target)
-            if is_marked and target and is_object(target[-1]) and "not" in target[-1]:
+            if has_mark and target and is_object(target[-1]) and "not" in target[-1]:
                 at -= 1  # the fallback or default of a union stays the last
-            target[at:at] = [_marked(one) if is_marked else one for one in more]
+            target[at:at] = [_marked(one) if has_mark else one for one in more]
         else:
             self._fault(
                 path, f"{ADDS}/{place}", "the other file has no list or object of this kind there. Correct the place"
@@ -132,6 +132,11 @@ class _Overlay:
 
     def _fault(self, path: str, place: str, reason: str) -> None:
         self.faults.append(BadOverlay(at=f"{self.root}/{path}#/{place}", reason=reason))
+
+
+def is_marked(place: str) -> bool:
+    """Whether what is added at a place of `x-adds` is marked as unstable."""
+    return place.rpartition("/")[2] in _SCHEMAS and "/not/" not in place
 
 
 def _reached(whole: Any, place: str) -> Any:
