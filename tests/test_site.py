@@ -429,6 +429,23 @@ def test_another_version_of_the_site_generator_is_a_fault(monkeypatch: pytest.Mo
         site.made(site.Docs({}, []))
 
 
+def test_what_refuses_a_site_is_told_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def work(*_: Any) -> Any:
+        raise AssertionError("the work has begun")
+
+    monkeypatch.setattr(site, "docs", work)
+    monkeypatch.setattr(generator, "require", lambda: None)
+    monkeypatch.setattr(site.stamp, "generator", lambda: "")
+    shutil.copytree(ROOT / "schema" / "mcp", tmp_path / "schema" / "mcp")
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.acpgen.outputs.docs]\ntarget = "docs"\nprotocols = ["mcp/2025-06-18"]\n'
+    )
+    with pytest.raises(Faults, match="not empty"):
+        site.build(config.find(tmp_path), tmp_path / "schema")
+    with serving.served(tmp_path) as address, pytest.raises(Faults, match="--port N"):
+        site.serve(lambda: config.find(tmp_path), urlsplit(address).port or 0, print, print)
+
+
 def test_a_project_without_docs_is_a_fault() -> None:
     with pytest.raises(Faults, match="no output has the target docs"):
         site.versions(config.Config(ROOT, "schema", ()))

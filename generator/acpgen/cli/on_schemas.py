@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from acpgen import config, terminal
-from acpgen.cli.output import deliver, faults_end_with_2
+from acpgen.cli.output import deliver, faults_end_with_2, require_places
 from acpgen.cli.shared_options import Ref, current_folder, protocol_names
 from acpgen.errors import Faults, UnknownName, did_you_mean
 from acpgen.schema.load import place
@@ -92,6 +92,7 @@ def adopt(
     if keep_as is not None and dry_run:
         raise typer.BadParameter("--keep-as and --dry-run exclude each other.")
     with faults_end_with_2():
+        require_places([report])
         found = config.find(current_folder())
         schema = found.root / found.schema
         if keep_as is not None and into is not None and adopting.is_family(schema, into, found.protocols):

@@ -25,7 +25,7 @@ from acpgen.schema.load import Source, parse, place, read
 from acpgen.site import generator, laying, modules, searching
 from acpgen.site.live import Live
 from acpgen.site.serving import served
-from acpgen.write import Change, Files, Tree, write
+from acpgen.write import Change, Files, Tree, require_folder, write
 
 if TYPE_CHECKING:
     from acpgen.provenance import Code
@@ -74,6 +74,7 @@ def build(config: Config, out: Path, kept: Kept = NOTHING) -> Change:
     known = _digest(config, found, code)
     if kept is not NOTHING and stamps.is_fresh(out, known):
         return Change(out, written=(), unchanged=_paths(out), removed=(), strays=())
+    require_folder(Tree(out, {}))
     tree = Tree(out, made(docs(config, found, kept), config.site))
     (change,) = write([tree])
     stamps.record(tree, known, code, {})
@@ -219,8 +220,8 @@ def serve(
 
         changes = rounds(watched)
         next(changes, None)
-        show(in_hurry=False)
-        with served(live.pages, port, live.beside) as address:
+        with served(live.pages, port, live.beside) as address:  # a port that cannot be used is told before the work
+            show(in_hurry=False)
             say(f"{address} shows the site. Ctrl-C ends this.")
             for _ in changes:
                 if templates != (templates := stamp.generator()):
