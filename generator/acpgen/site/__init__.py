@@ -64,11 +64,15 @@ class Docs:
         return laying.laid_out(self.documents, self.navigation, address, self.edited, self.scripts, is_draft=is_draft)
 
 
-def build(config: Config, out: Path, kept: Kept = NOTHING) -> Change:
+def build(
+    config: Config, out: Path, kept: Kept = NOTHING, say: Callable[[str], None] = lambda sentence: None
+) -> Change:
     """Build the site of a project into a folder, with results that are `kept`; a folder that is as it was built of the same inputs
-    stays. Raises `Faults`; then nothing was changed.
+    stays. `say` is told where the site generator is not the one that was tested. Raises `Faults`; then nothing was changed.
     """
-    generator.require()
+    warned = generator.untested(generator.require())
+    if warned:
+        say(warned)
     found = inputs(config)
     code, stamps = stamp.code(), stamp.Stamps(kept)
     known = _digest(config, found, code)
@@ -157,7 +161,7 @@ def _digest(config: Config, given: Inputs, code: Code) -> str:
     ]
     files += [(f"material/{path}", content) for path, content in given.beside.files]
     files += [(f"python/{each.name} {each.at}", each.text.encode()) for each in given.python]
-    options = {"config": repr(replace(config, root=Path())), "zensical": generator.ZENSICAL}
+    options = {"config": repr(replace(config, root=Path())), "zensical": generator.require()}
     return stamp.inputs(code.digest, files, options)
 
 
@@ -202,7 +206,9 @@ def serve(
         python = [found.root / each for each in found.site.python]
         return [found.file, found.root / found.schema, resources.templates(), resources.session(), *python]
 
-    generator.require()
+    warned = generator.untested(generator.require())
+    if warned:
+        say(warned)
     memory, templates = Memory(), stamp.generator()
     with (
         TemporaryDirectory(prefix="acpgen-site-") as temporary,
