@@ -431,8 +431,14 @@ def test_another_version_of_the_site_generator_is_a_fault(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize(
     ("found", "is_taken", "is_told"),
-    [("0.0.72", False, False), ("0.0.73", True, False), ("0.0.74", True, True), ("0.1.3", True, True)]
-    + [("0.2.0", False, False), ("none", False, False)],
+    [
+        ("0.0.72", False, False),
+        ("0.0.73", True, False),
+        ("0.0.74", True, True),
+        ("0.1.3", True, True),
+        ("0.2.0", False, False),
+        ("none", False, False),
+    ],
 )
 def test_a_newer_site_generator_is_taken_and_told(
     found: str, is_taken: bool, is_told: bool, monkeypatch: pytest.MonkeyPatch
@@ -441,7 +447,7 @@ def test_a_newer_site_generator_is_taken_and_told(
     if is_taken:
         assert bool(generator.untested(generator.require())) == is_told
     else:
-        with pytest.raises(Faults, match="from 0.0.73 on and below 0.2"):
+        with pytest.raises(Faults, match=r"from 0\.0\.73 on and below 0\.2"):
             generator.require()
 
 
