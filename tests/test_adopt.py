@@ -22,6 +22,7 @@ from acpgen.adopt import (
     followers,
     markdown,
     nearest,
+    overlays,
     report,
     save,
     start,
@@ -897,6 +898,138 @@ def test_a_failure_while_writing_leaves_everything_as_it_was(project: Project, m
     assert adopt(project.file, project.folder, "p").is_none
 
 
+# --- a folder that extends another one -------------------------------------------------------------------------------
+
+UNSTABLE: Final[Json] = {"description": "**UNSTABLE** Upstream's words.", "type": "object", "properties": {}}
+
+
+def tried_out() -> Json:
+    """What the small upstream tries out, beside what is stable."""
+    whole = upstream()
+    whole["$defs"]["Item"]["anyOf"].insert(2, variant("sound", "Sound"))
+    whole["$defs"]["Item"]["anyOf"][3]["not"]["anyOf"].append(tagged("sound"))
+    whole["$defs"]["Sound"] = {**copy.deepcopy(UNSTABLE), "properties": {"url": {"type": "string"}}}
+    whole["$defs"]["Text"]["properties"]["lang"] = {"type": "string"}
+    return whole
+
+
+def overlaid(project: Project) -> Path:
+    """A folder that extends the project's, and follows what upstream tries out."""
+    words = {"description": "Our words."}
+    branch = {**words, **tagged("sound"), "$ref": "#/$defs/Sound"}
+    adds: Json = {
+        "#/$defs/Item/anyOf": [branch],
+        "#/$defs/Item/anyOf/2/not/anyOf": [tagged("sound")],
+        "#/$defs/Text/properties": {"lang": {**words, "type": "string"}},
+    }
+    sound = {**words, "type": "object", "properties": {"url": {**words, "type": "string"}}}
+    value = {"$schema": DIALECT, "x-extends": "../p/items.json", "x-adds": adds, "$defs": {"Sound": sound}}
+    folder = project.folder.with_name("next")
+    folder.mkdir()
+    (folder / "items.json").write_text(laid_out(value))
+    project.file.write_text(json.dumps(tried_out()))
+    save(folder, start(project.file, folder, "next"))
+    return folder
+
+
+def test_an_overlay_is_adopted_as_an_overlay(project: Project) -> None:
+    folder, theirs = overlaid(project), tried_out()
+    stable, before = files_of(project.folder), files_of(folder)
+    assert apply(project.file, folder, "next").is_none
+    theirs["$defs"]["Sound"]["properties"]["loud"] = {"description": "Upstream's words.", "type": "boolean"}
+    theirs["$defs"]["Image"]["properties"]["alt"] = {"type": "string"}
+    theirs["$defs"]["GreetRequest"]["properties"]["hum"] = {"type": "string"}
+    theirs["$defs"]["GreetRequest"]["required"].append("hum")
+    theirs["$defs"]["Item"]["anyOf"].insert(0, variant("video", "Video"))
+    theirs["$defs"]["Item"]["anyOf"][4]["not"]["anyOf"].append(tagged("video"))
+    theirs["$defs"]["Video"] = copy.deepcopy(UNSTABLE)
+    del theirs["$defs"]["Text"]["properties"]["lang"]
+    project.file.write_text(json.dumps(theirs))
+    adoption = apply(project.file, folder, "next")
+    assert not adoption.conflicts
+    assert files_of(project.folder) == stable
+    items, greet = (json.loads((folder / path).read_text()) for path in ("items.json", "greet.json"))
+    assert (items["x-extends"], greet["x-extends"]) == ("../p/items.json", "../p/greet.json")
+    assert items["$defs"].keys() == {"Sound", "Video"}
+    assert items["$defs"]["Sound"]["properties"]["loud"] == {"description": "", "type": "boolean"}
+    assert "#/$defs/Text/properties" not in items["x-adds"]
+    assert items["x-adds"]["#/$defs/Item/anyOf/2/not/anyOf"] == [tagged("sound"), tagged("video")]
+    assert "x-unstable" not in json.dumps((items, greet))
+    added = {"#/$defs/GreetRequest/properties": {"hum": {"description": "", "type": "string"}}}
+    assert greet["x-adds"] == {**added, "#/$defs/GreetRequest/required": ["hum"]}
+    assert apply(project.file, folder, "next").is_none
+    bundle = understand(load(folder))[1].schema["$defs"]
+    assert [facts(bundle["GreetRequest"])["properties"][name] for name in ("hum", "extra")] == [{"type": "string"}] * 2
+    project.file.write_text(json.dumps(tried_out()))
+    apply(project.file, folder, "next")
+    assert list(files_of(folder)) == list(before), "and a file that says nothing more is gone"
+    assert set(json.loads((folder / "items.json").read_text())["$defs"]) == {"Sound"}
+
+
+def test_what_an_overlay_cannot_say_stays_and_is_told(project: Project) -> None:
+    folder, theirs = overlaid(project), tried_out()
+    del theirs["$defs"]["Image"]["properties"]["data"]
+    theirs["$defs"]["Text"]["properties"]["text"]["type"] = "integer"
+    project.file.write_text(json.dumps(theirs))
+    adoption = apply(project.file, folder, "next")
+    assert {conflict.at[1] for conflict in adoption.conflicts} == {"Image", "Text"}
+    (task,) = (task for task in report(adoption, "next").tasks if task.startswith("Adopt the stable schema"))
+    assert "items.json#/$defs/Text/properties/text/type" in task
+    assert facts(load(folder).documents[0].value) is not None
+    assert json.loads((folder / "items.json").read_text())["x-extends"]
+
+
+def test_an_overlay_that_the_next_stable_revision_breaks_is_told(project: Project) -> None:
+    folder = overlaid(project)
+    theirs = upstream()
+    theirs["$defs"]["Item"]["anyOf"].insert(2, variant("video", "Sound"))
+    theirs["$defs"]["Item"]["anyOf"][3]["not"]["anyOf"].append(tagged("video"))
+    theirs["$defs"]["Sound"] = {"type": "object"}
+    project.file.write_text(json.dumps(theirs))
+    adoption = adopt(project.file, project.folder, "p", {"next": folder})
+    told = "\n".join(report(adoption, "p").tasks)
+    assert "next/items.json#/x-adds/#/$defs/Item/anyOf/2/not/anyOf: this leads to another branch now." in told
+    assert "next/items.json#/$defs/Sound: the other file has this definition." in told
+
+
+def test_an_unstable_schema_goes_into_no_stable_protocol_by_itself(project: Project) -> None:
+    project.file.write_text(json.dumps(tried_out()))
+    root = project.folder.parent
+    with pytest.raises(Faults, match="no stable protocol"):
+        nearest(project.file, followers(root), overlays(root))
+    folder = overlaid(project)
+    assert overlays(root) == {"next": folder}
+    assert nearest(project.file, followers(root), overlays(root)) == "next"
+    (folder / BASE).unlink()
+    with pytest.raises(Faults) as caught:
+        nearest(project.file, followers(root), overlays(root))
+    assert caught.value.faults == (UnclearProtocol(at=str(project.file), known=("next",), is_unstable=True),)
+    project.file.write_text(json.dumps(tried_out()).replace("UNSTABLE", ""))
+    with pytest.raises(Faults) as caught:
+        nearest(project.file, followers(root), overlays(root))
+    assert caught.value.faults == (UnclearProtocol(at=str(project.file), known=("p", "next")),)
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_the_unstable_channel_follows_upstream_there_and_back(version: str, tmp_path: Path) -> None:
+    newest, older = (f"upstream/acp-{version}-{name}/schema.unstable.json" for name in ("newest", "sdk-2.0.0"))
+    shutil.copytree(SCHEMA / "acp", tmp_path / "acp")
+    folder = tmp_path / "acp" / "unstable" / version
+    stable = files_of(tmp_path / "acp" / version)
+    save(folder, start(published(newest), folder, version))
+    assert apply(published(newest), folder, version).is_none
+    apply(published(older), folder, version)
+    assert apply(published(older), folder, version).is_none
+    apply(published(newest), folder, version)
+    assert files_of(tmp_path / "acp" / version) == stable
+    raw = {path: json.loads(text) for path, text in files_of(folder).items() if path != BASE}
+    kept = {path for path in stable if path in raw}
+    assert kept
+    assert all("x-extends" in raw[path] for path in kept)
+    names = [canonical(load(tmp_path / "acp" / each)).definitions.keys() for each in (version, f"unstable/{version}")]
+    assert names[0] < names[1]
+
+
 # --- the command -----------------------------------------------------------------------------------------------------
 
 PYPROJECT: Final = (
@@ -973,7 +1106,11 @@ def test_what_is_adopted_can_be_kept_as_a_release(
     capsys.readouterr()
     project.definitions["Text"]["properties"]["lang"] = {"type": "integer"}
     project.file.write_text(json.dumps(project.next))
+    (releases / "3.0.json").write_text("{}")
     before = files_of(root)
+    assert command("upstream.json", "--keep-as", "3.0") == 2
+    assert command("upstream.json", "--into", "p", "--start") == 2
+    assert "leave out --start" in capsys.readouterr().err
     assert command("upstream.json", "--keep-as", "2.0") == 2
     assert "2.0 is kept already, with other facts" in capsys.readouterr().err
     assert files_of(root) == before

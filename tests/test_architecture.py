@@ -246,6 +246,7 @@ ARROWS: dict[str, frozenset[str]] = {
             "generate",
             "ir",
             "schema.load",
+            "schema.overlay",
             "material",
             "schema.names",
             "schema.unions",

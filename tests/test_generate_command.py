@@ -176,6 +176,14 @@ CHANGES: tuple[Callable[[Path], object], ...] = (
 )
 
 
+def test_a_folder_of_others_is_refused_before_the_work(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(project, "_meanings", None)
+    (here / "mine").mkdir()
+    (here / "mine" / "precious").write_text("1")
+    ran = run("--schema", "schema/acme/v1", "--package", "acme.v1", "--out", "mine")
+    assert (ran.code, "mine: this folder is not empty" in ran.err) == (2, True)
+
+
 @pytest.mark.parametrize("change", CHANGES)
 def test_work_is_done_again_when_schema_options_or_output_have_changed(
     here: Path, change: Callable[[Path], object]

@@ -214,6 +214,32 @@ def test_a_folder_with_something_in_it_is_left_alone(here: Path) -> None:
     assert made.exit_code == 2
     assert "Name another folder" in made.output
     assert [path.name for path in (here / "project").iterdir()] == ["mine.txt"]
+    os.chdir(here / "project")
+    assert acpgen("init", ".").output.startswith(f"{here}/project: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "package"),
+    [
+        ("My Tides", "My Tides", "my_tides.v1"),
+        ("9 lives", "9 lives", "v9_lives.v1"),
+        ("Gezeitenfühler", "Gezeitenfühler", "gezeitenfuhler.v1"),
+        ("class", "class", "class_.v1"),
+        ("--", "--", "protocol.v1"),
+        ("json", "json", "json_protocol.v1"),
+        ("潮", "潮", "protocol.v1"),
+        ("tide/.", "tide", "tide.v1"),
+        ("tide/deep/../", "tide", "tide.v1"),
+    ],
+)
+def test_a_project_has_the_name_of_its_folder(name: str, title: str, package: str, here: Path) -> None:
+    (here / "tide" / "deep").mkdir(parents=True)
+    begun = starting.start(Path(name), {})
+    assert begun.files["README.md"].decode().startswith(f"# {title}\n")
+    (here / "pyproject.toml").write_bytes(begun.files["pyproject.toml"])
+    assert {each.package for output in config.find(here).outputs for each in output.members if each.package} == {
+        package
+    }
 
 
 @pytest.mark.parametrize("name", ["project", "."])
@@ -249,6 +275,9 @@ def test_a_project_below_the_top_of_a_repository_is_told_that_its_workflow_is_no
     said = " ".join(made.output.split())
     assert "parts/project lies within the git repository" in said
     assert "Move .github/workflows and .pre-commit-config.yaml" in said
+    (here / "parts" / "other").mkdir()
+    os.chdir(here / "parts" / "other")
+    assert "other lies within the git repository" in " ".join(acpgen("init", ".").output.split())
 
 
 # --- levels of lint --------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ import evidence
 from acpgen import judge
 from acpgen.compat.sources import opened
 from acpgen.errors import Faults
+from acpgen.lint import lint_paths
 
 ROOT = Path(__file__).parents[1]
 CHANNELS = ("v1", "v2")
@@ -159,6 +160,54 @@ def test_a_folder_of_protocols_is_read_with_each_of_them_extended(tmp_path: Path
     found = {document.path: document.value for document in acpgen.load(tmp_path).documents}
     assert list(found) == ["next/kept.json", "next/tide.json", "v1/kept.json", "v1/tide.json"]
     assert list(found["next/tide.json"]["$defs"]) == ["Gauge", "Event", "Buoy"]  # type: ignore[arg-type, call-overload, index]
+
+
+def test_lint_tells_each_finding_once_where_it_is_written(tmp_path: Path) -> None:
+    base = json.loads(json.dumps(BASE).replace('"deprecated": true', '"x-old": 1'))
+    base["$defs"]["Event"]["anyOf"][1]["x-old"] = 1
+    flood = {**FLOOD, "x-new": 1}
+    adds = {
+        "#/$defs/Event/anyOf": [FLOOD, flood],
+        "#/$defs/Gauge/properties": {"metres": {"type": "number", "x-new": 1}},
+    }
+    over = {"title": "Next", "x-extends": "../v1/tide.json", "x-adds": adds, "$defs": {"Buoy": {"x-new": 1}}}
+    for name, value in (("v1", base), ("next", over)):
+        folder(tmp_path, name, "tide.json", value)
+        (tmp_path / name / "tide.json").write_text(json.dumps(value, indent=1))
+    folder(tmp_path, "v1", "kept.json", {"$schema": BASE["$schema"], "$defs": {"Kept": {"x-old": 1}}})
+
+    def told(*paths: Path, project: bool = True) -> list[tuple[str, str]]:
+        found = [each for each in lint_paths(paths, [tmp_path] if project else ()) if each.rule == "keyword-unknown"]
+        assert len({(each.file, each.line) for each in found}) == len(found)
+        for each in found:
+            assert each.pointer.rpartition("/")[2] in Path(each.file).read_text().splitlines()[each.line - 1]
+        return [(Path(each.file).parent.name, each.pointer.rpartition("/")[2]) for each in found]
+
+    news, olds = [("next", "x-new")] * 3, [("v1", "x-old")] * 3
+    assert told(tmp_path) == told(tmp_path / "next") == told(tmp_path, tmp_path / "v1", project=False) == news + olds
+    assert told(tmp_path / "v1") == olds
+    assert told(tmp_path / "next" / "tide.json") == news
+    assert told(tmp_path / "v1" / "tide.json") == olds[:2]
+
+
+def test_lint_of_a_file_tells_what_it_breaks_in_the_one_that_it_extends(tmp_path: Path) -> None:
+    folder(tmp_path, "v1", "tide.json", BASE)
+    adds = {"#/$defs/Event/anyOf": [{"type": "object", "properties": {"other": {"type": "string"}}}]}
+    folder(tmp_path, "next", "tide.json", {"x-extends": "../v1/tide.json", "x-adds": adds})
+    found = {
+        name: {each.rule for each in lint_paths([tmp_path / name / "tide.json"], [tmp_path])} for name in ("v1", "next")
+    }
+    assert found["next"] - found["v1"] == {"default-overlapping"}
+
+
+def test_faults_of_an_overlay_are_told_where_they_are_written(tmp_path: Path) -> None:
+    folder(tmp_path, "v1", "tide.json", BASE)
+    adds = {"#/$defs/Gauge/properties": {"metres": {"type": 7}}}
+    over = folder(tmp_path, "next", "tide.json", {"x-extends": "../v1/tide.json", "x-adds": adds})
+    with pytest.raises(Faults) as caught:
+        acpgen.load(over)
+    (fault,) = caught.value.faults
+    assert fault.at == f"{over}/tide.json#/x-adds/#~1$defs~1Gauge~1properties/metres/type"
 
 
 def test_the_schema_folder_of_this_project_passes_lint() -> None:

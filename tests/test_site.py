@@ -36,7 +36,7 @@ from acpgen.errors import Faults, SiteNotBuilt
 from acpgen.kept import Kept, user_cache
 from acpgen.publish import feed
 from acpgen.publish.history import histories
-from acpgen.site import generator, laying, live, serving
+from acpgen.site import generator, laying, live, searching, serving
 from browsing import ROOT, SCHEMES, SCREENSHOTS, Window, project
 
 PROTOCOLS = ("acp/v1", "acp/v2", "mcp/2025-06-18")
@@ -427,6 +427,51 @@ def test_another_version_of_the_site_generator_is_a_fault(monkeypatch: pytest.Mo
     monkeypatch.setattr(generator, "version", other)
     with pytest.raises(Faults, match=r"and 99\.0 is installed.*pip install 'acpgen\[docs\]'"):
         site.made(site.Docs({}, []))
+
+
+@pytest.mark.parametrize(
+    ("found", "is_taken", "is_told"),
+    [
+        ("0.0.72", False, False),
+        ("0.0.73", True, False),
+        ("0.0.74", True, True),
+        ("0.1.3", True, True),
+        ("0.2.0", False, False),
+        ("none", False, False),
+    ],
+)
+def test_a_newer_site_generator_is_taken_and_told(
+    found: str, is_taken: bool, is_told: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(generator, "version", lambda name: found)
+    if is_taken:
+        assert bool(generator.untested(generator.require())) == is_told
+    else:
+        with pytest.raises(Faults, match=r"from 0\.0\.73 on and below 0\.2"):
+            generator.require()
+
+
+def test_a_search_of_another_form_is_a_fault() -> None:
+    for index in ("{}", "[]", '{"config": {}, "items": [{}]}', '{"config": {}, "items": []}'):
+        with pytest.raises(Faults, match="its search has another form"):
+            searching.improved({"search.json": index})
+
+
+def test_what_refuses_a_site_is_told_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def work(*_: Any) -> Any:
+        raise AssertionError("the work has begun")
+
+    monkeypatch.setattr(site, "docs", work)
+    monkeypatch.setattr(generator, "require", lambda: generator.ZENSICAL)
+    monkeypatch.setattr(site.stamp, "generator", lambda: "")
+    shutil.copytree(ROOT / "schema" / "mcp", tmp_path / "schema" / "mcp")
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.acpgen.outputs.docs]\ntarget = "docs"\nprotocols = ["mcp/2025-06-18"]\n'
+    )
+    with pytest.raises(Faults, match="not empty"):
+        site.build(config.find(tmp_path), tmp_path / "schema")
+    with serving.served(tmp_path) as address, pytest.raises(Faults, match="--port N"):
+        site.serve(lambda: config.find(tmp_path), urlsplit(address).port or 0, print, print)
 
 
 def test_a_project_without_docs_is_a_fault() -> None:

@@ -92,11 +92,12 @@ def test_the_exit_code_is_the_agents(code: str, wanted: int) -> None:
     process.communicate()
 
 
-def test_a_command_that_does_not_start_exits_with_two() -> None:
-    process = tap(agent=["no-such-agent"])
+def test_a_command_that_does_not_start_exits_with_two_and_leaves_no_recording(tmp_path: Path) -> None:
+    process = tap("--record", tmp_path / "talk.jsonl", agent=["no-such-agent"])
     _, err = process.communicate(timeout=60)
     assert process.returncode == 2
     assert b"no-such-agent: this command cannot be started" in err
+    assert not [*tmp_path.iterdir()]
 
 
 def test_a_file_that_cannot_be_written_exits_with_two_before_the_agent_starts(tmp_path: Path) -> None:

@@ -15,7 +15,18 @@ from typing import Any
 import pytest
 
 from acpgen.errors import CurrentFolder, Fault, Faults, ForeignFolder, NotAFolder, StrayFile, Unwritable
-from acpgen.write import MANIFEST, Change, Tree, compare, difference, digest, replace_file, write
+from acpgen.write import (
+    MANIFEST,
+    Change,
+    Tree,
+    compare,
+    difference,
+    digest,
+    replace_file,
+    require_files,
+    require_folder,
+    write,
+)
 
 OLD = {"a.txt": "old\n", "kept.txt": "kept\n", "gone/b.txt": "b\n"}
 NEW = {"a.txt": "new\n", "kept.txt": "kept\n", "added/c.txt": "é\r\n"}
@@ -151,6 +162,31 @@ def test_a_folder_that_is_not_ours_is_never_touched(out: Path) -> None:
     (out / MANIFEST).write_text("{}")
     assert faults_of(Tree(out, NEW)) == (ForeignFolder(at=out.as_posix()),)
     assert contents(out) == {"precious": b"1"}
+
+
+def test_what_cannot_be_written_is_told_before_the_work_for_it(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "full" / "deep").mkdir(parents=True)
+    (tmp_path / "full" / "precious").write_text("1")
+    (tmp_path / "ours").mkdir()
+    write([Tree(tmp_path / "ours", OLD)])
+
+    def refused(check: Callable[[], None]) -> tuple[Fault, ...]:
+        with pytest.raises(Faults) as caught:
+            check()
+        return caught.value.faults
+
+    for folder in ("new", "ours", "new/deep", "full/deep"):
+        require_folder(Tree(tmp_path / folder, {}))
+    assert isinstance(*refused(lambda: require_folder(Tree(tmp_path / "full", {}))), ForeignFolder)
+    assert isinstance(*refused(lambda: require_folder(Tree(tmp_path / "file", {}))), NotAFolder)
+    assert isinstance(*refused(lambda: require_folder(Tree(tmp_path / "file" / "below", {}))), Unwritable)
+    (tmp_path / "ours" / "mine").write_text("")
+    assert isinstance(*refused(lambda: require_folder(Tree(tmp_path / "ours", {}))), StrayFile)
+    require_files([tmp_path / "new" / "report.html", tmp_path / "file", Path(os.devnull)])
+    reasons = [str(fault) for fault in refused(lambda: require_files([tmp_path / "full", tmp_path / "file" / "a"]))]
+    assert ["Is a directory" in reasons[0], "Not a directory" in reasons[1]] == [True, True]
+    assert not (tmp_path / "new").exists()
 
 
 def test_an_empty_folder_and_one_with_caches_alone_may_be_used(out: Path) -> None:

@@ -871,13 +871,29 @@ class NoBase(Fault):
 
 
 @dataclass
+class BaseExists(Fault):
+    """A schema folder that is to follow another revision than it says."""
+
+    protocol: str
+
+    def what(self) -> str:
+        return (
+            "this file says that the folder follows another revision. To merge the new one, leave out --start; "
+            f"if the files of {self.protocol} follow the new one already, remove this file first."
+        )
+
+
+@dataclass
 class UnclearProtocol(Fault):
     """An upstream schema that could belong to several protocols here, or to none."""
 
     known: tuple[str, ...]
+    is_unstable: bool = False
 
     def what(self) -> str:
         choices = " or ".join(f"--into {name}" for name in self.known) or "--into PROTOCOL --start"
+        if self.is_unstable:
+            return f"its descriptions call parts of it unstable, so it goes into no stable protocol by itself. Name one: {choices}."
         return f"it is not clear which protocol this schema belongs to. Name it: {choices}."
 
 

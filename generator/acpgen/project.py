@@ -30,7 +30,7 @@ from acpgen.generate import merge, require_targets, understand
 from acpgen.kept import NOTHING, Kept, user_cache
 from acpgen.meaning import found, unenforced
 from acpgen.schema.load import NO_REFERENCES, References, Source, parse, place, read
-from acpgen.write import Change, Files, Tree, difference, write
+from acpgen.write import Change, Files, Tree, difference, is_ours, require_folder, write
 
 if TYPE_CHECKING:
     from acpgen.provenance import Code
@@ -254,6 +254,9 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
     stamps = stamp.Stamps(work.kept)
     fresh = {output.folder for output in work.outputs if stamps.is_fresh(output.folder, hashes[output.folder])}
     stale = [output for output in work.outputs if output.folder not in fresh]
+    for output in [] if check else stale:  # a folder that an earlier run wrote may have lost its manifest alone
+        if not (output.shared or is_ours(output.folder) or stamps.is_known(output.folder)):
+            require_folder(Tree(output.folder, {}, output.root))
     meanings: Meanings = _meanings(work, stale, sources, progress) if stale else {}
     trees = _trees(work, stale, sources, meanings, materials, code, progress) if stale else ()
     changes = write(trees, dry=check)

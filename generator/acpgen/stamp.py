@@ -51,6 +51,10 @@ class Stamps:
         stamp, held = self._read(output), digest(output)
         return None not in (inputs, held) and (stamp.get("inputs"), stamp.get("output")) == (inputs, held)
 
+    def is_known(self, output: Path) -> bool:
+        """Whether an earlier run wrote `output`."""
+        return bool(self._read(output))
+
     def gaps(self, output: Path) -> Mapping[str, Mapping[str, Mapping[str, str]]]:
         """What was told of an output that is fresh: by protocol and definition, what its bindings do not enforce."""
         found: Mapping[str, Mapping[str, Mapping[str, str]]] = self._read(output)["gaps"]

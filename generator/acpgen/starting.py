@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import keyword
 import re
+import sys
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +14,7 @@ from typing import Final
 
 from acpgen import __version__
 from acpgen.config import find_profile
-from acpgen.errors import BadSetting, Fault, Faults
+from acpgen.errors import BadSetting, Fault, Faults, printable
 from acpgen.lint import lint
 from acpgen.resources import templates
 from acpgen.schema.drafts import address
@@ -92,8 +94,8 @@ def start(
         "levels": sorted(levels),
         "references": {url: next(iter(found), references[url]) for url, found in beside.items()},
         "methods": next(iter(profiles), methods),
-        "distribution": name.replace("_", "-"),
-        "title": folder.resolve().name,
+        "distribution": name.strip("_").replace("_", "-"),
+        "title": printable(folder.resolve().name) or name,
         "version": __version__,
     }
     files: dict[str, bytes] = {path: text.encode() for path, text in _PLAIN.items()}
@@ -146,13 +148,15 @@ def _profile(methods: str) -> str:
 
 def _package(protocol: str) -> str:
     """The Python package of a protocol: `acme.v1` for `acme/v1`, and for `acme`."""
-    first, *rest = protocol.split("/")
-    return ".".join(map(_identifier, (first, *(rest or ["v1"]))))
+    first, *rest = map(_identifier, protocol.split("/"))
+    top = f"{first}_protocol" if first in sys.stdlib_module_names else first  # Python would import its own
+    return ".".join((top, *(rest or ["v1"])))
 
 
 def _identifier(text: str) -> str:
     """A name as a part of a Python package has it: `v2025_06_18` for `2025-06-18`."""
-    found = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_").lower() or "protocol"
+    plain = re.sub(r"[\u0300-\u036f]", "", unicodedata.normalize("NFKD", text))  # letters without their accents
+    found = re.sub(r"\W+", "_", plain, flags=re.ASCII).strip("_").lower() or "protocol"
     found = f"v{found}" if found[0].isdigit() else found
     return f"{found}_" if keyword.iskeyword(found) else found
 

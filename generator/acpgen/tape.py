@@ -70,8 +70,10 @@ class Tape:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         self.close()
+        if kind is not None and not self._written and not self._number:  # the program was never started
+            self._remove(*self._made.pop())
 
     def _next(self) -> None:
         while True:
@@ -81,12 +83,16 @@ class Tape:
                 self._begin(path)
                 break
         while len(self._made) > self._keep:
-            path, identity = self._made.popleft()
-            with contextlib.suppress(OSError):
-                found = path.lstat()
-                if (found.st_dev, found.st_ino) == identity:  # nobody has put another file there
-                    path.unlink()
-                    self._removed += 1
+            self._removed += self._remove(*self._made.popleft())
+
+    def _remove(self, path: Path, identity: tuple[int, int]) -> bool:
+        """Remove a file that was made here, unless somebody has put another one there; whether it is gone."""
+        with contextlib.suppress(OSError):
+            found = path.lstat()
+            if (found.st_dev, found.st_ino) == identity and stat.S_ISREG(found.st_mode):
+                path.unlink()
+                return True
+        return False
 
     def _begin(self, path: Path) -> None:
         flags = os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)

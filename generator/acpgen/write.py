@@ -20,6 +20,7 @@ import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -144,6 +145,48 @@ def write(trees: Iterable[Tree], *, dry: bool = False) -> tuple[Change, ...]:
     return changes
 
 
+def require_folder(tree: Tree) -> None:
+    """Raise `Faults` where a folder of our own could not take a tree, whatever it holds: to make one may take minutes."""
+    if not _is_place_for_folder(tree):
+        raise Faults([NotAFolder(at=place(tree.folder) or ".")])
+    reason = _hindrance(tree.folder)
+    if reason is not None:
+        raise Faults([Unwritable(at=place(tree.folder), reason=reason)])
+    ours = _listed(tree.folder)
+    strays = (path for path in _paths(tree.folder) if path not in ours)
+    found = tuple(strays if ours else islice(strays, 1))
+    faults = list(_refusals(Change(tree.folder, (), (), removed=tuple(ours), strays=found)))
+    if faults:
+        raise Faults(faults)
+
+
+def is_ours(folder: Path) -> bool:
+    """Whether a folder holds the manifest of an earlier run."""
+    return bool(_listed(folder))
+
+
+def require_files(paths: Iterable[Path]) -> None:
+    """Raise `Faults` where `replace_files` could not write these files: what they are to hold may take minutes."""
+    faults: list[Fault] = []
+    for path in paths:
+        target = Path(os.path.realpath(path))
+        reason = os.strerror(errno.EISDIR) if target.is_dir() else _hindrance(target)
+        if reason is not None:
+            faults.append(Unwritable(at=place(path) or ".", reason=reason))
+    if faults:
+        raise Faults(faults)
+
+
+def _hindrance(path: Path) -> str | None:
+    """Why nothing can be made beside a path; `None` if something can. What is no file, such as a pipe, is written to."""
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        return None
+    above = next(each for each in Path(os.path.abspath(path)).parents if os.path.lexists(each))
+    if not above.is_dir():
+        return os.strerror(errno.ENOTDIR)
+    return None if os.access(above, os.W_OK | os.X_OK) else os.strerror(errno.EACCES)
+
+
 def compare(tree: Tree) -> Change:
     """What would change in a folder if it were made to hold its tree."""
     files = _with_manifest(tree.files)
@@ -218,7 +261,7 @@ def created(folder: Path, files: Mapping[str, bytes]) -> Generator[None]:
     that only is a git repository, which stays too. Raises `Faults`: there is something at its place, or it cannot be written.
     """
     if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(_contents(folder)))):
-        raise Faults([NotEmpty(at=place(folder) or ".")])
+        raise Faults([NotEmpty(at=place(folder) or folder.resolve().as_posix())])
     folder = Path(os.path.abspath(folder))
     is_new, is_begun, is_whole = not folder.exists(), False, False
     staged = _staged(folder if is_new else folder / "project")

@@ -219,6 +219,48 @@ def test_a_program_that_answers_nothing_but_words_is_found_out() -> None:
     assert report.code == 1
 
 
+@pytest.mark.parametrize(
+    ("program", "reason", "error"),
+    [
+        ("", "the program ended with exit code 0 before it answered `initialize`", ""),
+        (
+            "import sys; sys.exit('no key')",
+            "the program ended with exit code 1 before it answered `initialize`",
+            "no key\n",
+        ),
+        (
+            "import os; os.close(1); os.read(0, 9); input()",
+            "the program closed its standard output before it answered `initialize`",
+            "",
+        ),
+        ("while 1: input()", "the program sent nothing within 1.2 s of `initialize`", ""),
+        ("print('Hello'); input(); input()", "the program ended with exit code 1 before it answered `initialize`", ""),
+        ("while 1: print('y')", "the program sent output, but no answer, within 1.2 s of `initialize`", ""),
+        (
+            "import os; os.kill(os.getpid(), 9)",
+            "the program was ended by signal 9 before it answered `initialize`",
+            "",
+        ),
+    ],
+)
+def test_a_program_that_does_not_answer_is_told_as_it_is(program: str, reason: str, error: str) -> None:
+    command = (sys.executable, "-S", "-c", program)
+    began = time.monotonic()
+    report = driver.run(driver.Wanted(command, seed=1, seconds=0.3, total=30))
+    assert time.monotonic() - began < 40
+    assert {one.reason for one in report.not_reached} == {reason}
+    assert (report.code, report.versions) == (1, ())
+    assert report.errors.endswith(error)
+    assert (f"  {error.strip()}\n" in written(report, "text")) or not error
+
+
+def test_a_report_that_cannot_be_written_is_told_before_the_program_starts(tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    program = [sys.executable, "-c", f"open({str(started)!r}, 'w')"]
+    ran = run("--output", f"json={tmp_path}", "--", *program)
+    assert (ran.returncode, started.exists()) == (2, False), ran.stderr
+
+
 def test_the_time_for_all_is_kept_and_what_was_left_out_is_said() -> None:
     report = probed(total=1.0)
     assert report.seconds < 10

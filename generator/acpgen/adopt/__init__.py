@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from acpgen.adopt.adoption import BASE, Adoption, adopt, followers, nearest, start
+from acpgen.adopt.overlays import overlays
 from acpgen.adopt.releases import folder_of, is_family, keep
 from acpgen.adopt.report import Report, markdown, report, summary, text
 from acpgen.save import save
@@ -21,6 +22,7 @@ __all__ = [
     "keep",
     "markdown",
     "nearest",
+    "overlays",
     "report",
     "save",
     "start",

@@ -9,17 +9,33 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen.adopt import layout
 from acpgen.adopt.canonical import Canonical, canonical, housed
+from acpgen.adopt.differences import differences
 from acpgen.adopt.facts import Conventions, conventions, facts, fingerprint, same
 from acpgen.adopt.merge import Conflict, Merge
+from acpgen.adopt.overlays import Overlay, overlay
 from acpgen.adopt.words import new, without_needless_room
-from acpgen.errors import AdoptionRefused, Fault, Faults, NoBase, NotAdoptable, UnclearProtocol
+from acpgen.errors import AdoptionRefused, BaseExists, Fault, Faults, NoBase, NotAdoptable, UnclearProtocol
 from acpgen.generate import understand
 from acpgen.pointers import pointer, reference_to, target
-from acpgen.schema.load import Documents, Source, check, decode, load, parse, parse_json, place, read_bytes
+from acpgen.schema.load import (
+    Documents,
+    Source,
+    check,
+    decode,
+    load,
+    parse,
+    parse_json,
+    parsed,
+    place,
+    read_bytes,
+    read_folder,
+)
+from acpgen.schema.overlay import extended
 from acpgen.schema.walk import Schema, inside, is_array, is_object, references, refs
 from acpgen.validator import Validator
 
@@ -33,6 +49,7 @@ _COMMENT: Final = (
     "Facts of the upstream revision that these files were last adopted from; acpgen adopt writes this file."
 )
 _HEAD: Final = ("$schema", "$comment", "$id")
+_UNSTABLE: Final = re.compile(r"\bUNSTABLE\b")
 _LOCAL: Final = re.compile(r"#/\$defs/[^/]+")
 
 
@@ -61,6 +78,8 @@ class Adoption:
     examples: tuple[Example, ...]
     written: Mapping[str, str] = field(repr=False)
     removed: tuple[str, ...]
+    overlay_faults: tuple[str, ...] = ()
+    """What is wrong then with the folders that extend this one, one sentence each."""
 
     @property
     def is_none(self) -> bool:
@@ -68,8 +87,11 @@ class Adoption:
         return not (self.written or self.removed)
 
 
-def adopt(file: Path, folder: Path, name: str) -> Adoption:
-    """What it takes to carry the facts of upstream's `file` into the protocol `name` in `folder`. Raises `Faults`."""
+def adopt(file: Path, folder: Path, name: str, extending: Mapping[str, Path] = MappingProxyType({})) -> Adoption:
+    """What it takes to carry the facts of upstream's `file` into the protocol `name` in `folder`. Raises `Faults`.
+
+    `extending` are protocols that extend others, with the folder of each; what becomes of those that extend this one is told.
+    """
     base, documents, theirs = read_base(folder, name), load(folder, name=name), read_upstream(file)
     understand(documents)  # faults of our own come first
     ours = canonical(documents)
@@ -77,9 +99,14 @@ def adopt(file: Path, folder: Path, name: str) -> Adoption:
     merge = Merge(known, {**theirs["$defs"], **ours.definitions})
     definitions, kept, root = _merged(merge, base, ours, theirs)
     heads = ours.heads if ours.root is None else {**ours.heads, ours.root: root}
-    after = housed(Canonical(heads, ours.definitions, ours.homes), definitions)
-    written, removed = _changes(documents, after)
-    bundled = _usable(file, folder, documents, written, removed)
+    wanted = housed(Canonical(heads, ours.definitions, ours.homes), definitions)
+    extends = overlay(folder)
+    written, removed = _changes(documents, wanted, extends)
+    found, bundled = _usable(file, folder, name, written, removed)
+    after = wanted if extends is None else canonical(found)
+    stable = "" if extends is None else place(folder / extends.extends)
+    conflicts = (*merge.conflicts, *_out_of_reach(wanted, after, stable))
+    above = [each for each in extending.values() if _extends(each, folder)] if written or removed else []
     base_text = base_of(theirs)
     if base_text != _text(folder / BASE):
         written[BASE] = base_text
@@ -90,18 +117,22 @@ def adopt(file: Path, folder: Path, name: str) -> Adoption:
         base=base,
         theirs=theirs,
         conventions=known,
-        conflicts=tuple(merge.conflicts),
+        conflicts=conflicts,
         kept=kept,
         examples=tuple(_refused_examples(after, bundled)),
         written=written,
         removed=removed,
+        overlay_faults=tuple(fault for each in above for fault in _overlay_faults(each, found)),
     )
 
 
 def start(file: Path, folder: Path, name: str) -> Mapping[str, str]:
     """The file that says that `folder` follows upstream's `file`; the schema itself stays as it is. Raises `Faults`."""
     understand(load(folder, name=name))
-    return {BASE: base_of(read_upstream(file))}
+    text, path = base_of(read_upstream(file)), folder / BASE
+    if path.exists() and _text(path) != text:
+        raise Faults([BaseExists(at=place(path), protocol=name)])
+    return {BASE: text}
 
 
 def followers(schema: Path) -> Mapping[str, Path]:
@@ -109,18 +140,44 @@ def followers(schema: Path) -> Mapping[str, Path]:
     return {path.parent.relative_to(schema).as_posix(): path.parent for path in sorted(schema.rglob(BASE))}
 
 
-def nearest(file: Path, folders: Mapping[str, Path]) -> str:
-    """The protocol whose upstream `file` is most like: at least half of it, and half as much again as any other. Raises `Faults`."""
-    prints = {name: fingerprint(schema) for name, schema in read_upstream(file)["$defs"].items()}
-    bases = {name: read_base(folder, name)["$defs"] for name, folder in folders.items()}
+def nearest(file: Path, folders: Mapping[str, Path], extending: Mapping[str, Path] = MappingProxyType({})) -> str:
+    """The protocol whose upstream `file` is most like: at least half of it, and half as much again as any other. Raises `Faults`.
+
+    `extending` are the protocols that extend others. What upstream marks as unstable goes into none but these, and what has
+    definitions of one of these goes nowhere by itself.
+    """
+    definitions = read_upstream(file)["$defs"]
+    is_unstable = _is_unstable(file)
+    candidates = {name: folder for name, folder in folders.items() if (name in extending) == is_unstable}
+    prints = {name: fingerprint(schema) for name, schema in definitions.items()}
+    bases = {name: read_base(folder, name)["$defs"] for name, folder in candidates.items()}
     likeness = {
         name: sum(prints.get(definition) == fingerprint(schema) for definition, schema in base.items())
         for name, base in bases.items()
     }
     first, second = ([*sorted(likeness.values(), reverse=True), 0, 0])[:2]
     if 2 * first < len(prints) or 2 * first < 3 * second:
-        raise Faults([UnclearProtocol(at=place(file), known=tuple(sorted(bases)))])
-    return next(name for name, count in likeness.items() if count == first)
+        known = tuple(sorted(extending or folders)) if is_unstable else tuple(sorted(bases))
+        raise Faults([UnclearProtocol(at=place(file), known=known, is_unstable=is_unstable)])
+    found = next(name for name, count in likeness.items() if count == first)
+    if not is_unstable:
+        above = [name for name, folder in extending.items() if definitions.keys() & _added(folder)]
+        if above:
+            raise Faults([UnclearProtocol(at=place(file), known=(found, *above))])
+    return found
+
+
+def _is_unstable(file: Path) -> bool:
+    """Whether descriptions of upstream's `file` say that some of it is unstable."""
+    (document,) = load(file).documents
+    words = (one.get("description") for _, one in inside(document.value))
+    return any(isinstance(text, str) and _UNSTABLE.search(text) for text in words)
+
+
+def _added(folder: Path) -> set[str]:
+    """The definitions that a folder adds to the one that it extends."""
+    added = overlay(folder)
+    return set() if added is None else {name for value in added.own.values() for name in value.get("$defs", {})}
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -239,26 +296,75 @@ def _missing(definitions: Mapping[str, Schema], root: Schema) -> dict[str, tuple
     return {name: tuple(found) for name, found in users.items()}
 
 
-def _changes(documents: Documents, after: Canonical) -> tuple[dict[str, str], tuple[str, ...]]:
+def _changes(
+    documents: Documents, after: Canonical, extending: Overlay | None
+) -> tuple[dict[str, str], tuple[str, ...]]:
     """The files that say something else than they did, and those that say nothing any more."""
     texts = after.texts()
-    said = {document.path: layout.line(document.value) for document in documents.documents}
-    written = {path: text for path, text in texts.items() if said.get(path) != layout.line(parse_json(text, path))}
-    return written, tuple(path for path in said if path not in texts)
+    said = {document.path: document.value for document in documents.documents}
+    values = {path: parse_json(text, path) for path, text in texts.items()}
+    changed = {
+        path for path, value in values.items() if path not in said or layout.line(said[path]) != layout.line(value)
+    }
+    gone = tuple(path for path in said if path not in texts)
+    if extending is None:
+        return {path: texts[path] for path in texts if path in changed}, gone
+    removed = [path for path in gone if extending.is_plain(path)]
+    written: dict[str, str] = {}
+    for path in (*values, *(path for path in gone if path not in removed)):
+        if path in values and path not in changed:
+            continue
+        whole = values.get(path, {**after.heads.get(path, {}), "$defs": {}})
+        assert is_object(whole)
+        text = extending.text(path, whole)
+        if text is not None:
+            written[path] = text
+        elif path in extending.own:
+            removed.append(path)
+    return written, tuple(removed)
+
+
+def _out_of_reach(wanted: Canonical, after: Canonical, extends: str) -> Iterator[Conflict]:
+    """What an overlay cannot say, because the folder that it extends says something else there."""
+    for name in dict.fromkeys((*wanted.definitions, *after.definitions)):
+        for each in differences(after.definitions.get(name), wanted.definitions.get(name)):
+            if each.kind != "order":
+                yield Conflict(("$defs", name, *each.at), None, each.old, each.new, extends)
+
+
+def _extends(folder: Path, other: Path) -> bool:
+    found = overlay(folder)
+    return found is not None and (folder / found.extends).resolve() == other.resolve()
+
+
+def _overlay_faults(folder: Path, base: Documents) -> Iterator[str]:
+    """What is wrong with a folder once the one that it extends holds `base`."""
+    found = overlay(folder)
+    assert found is not None
+    values = {document.path: document.value for document in base.documents if is_object(document.value)}
+    yield from (f"{place(folder)}/{at}: this leads to another branch now." for at in found.moved(values))
+    contents = tuple((document.path, document.text.encode()) for document in base.documents)
+    try:
+        whole, taken = extended(read_folder(folder), place(folder), lambda _: contents, parsed)
+        understand(parse(Source(folder.name, place(folder), whole, (), taken)), is_apart=True)
+    except Faults as caught:
+        yield from map(str, caught.faults)
 
 
 # --- checking --------------------------------------------------------------------------------------------------------
 
 
 def _usable(
-    file: Path, folder: Path, documents: Documents, written: Mapping[str, str], removed: tuple[str, ...]
-) -> Bundle:
-    """The bundle of what the folder would hold. Raises `Faults`."""
-    texts = {document.path: document.text for document in documents.documents if document.path not in removed}
-    texts.update(written)
-    files = tuple((path, texts[path].encode()) for path in sorted(texts))
+    file: Path, folder: Path, name: str, written: Mapping[str, str], removed: tuple[str, ...]
+) -> tuple[Documents, Bundle]:
+    """What the folder would hold, and its bundle. Raises `Faults`."""
+    own = {path: content for path, content in read_folder(folder) if path not in removed}
+    own |= {path: text.encode() for path, text in written.items()}
+    at = place(folder)
     try:
-        return understand(parse(Source(documents.name, place(folder), files)), is_apart=True)[1]
+        whole, taken = extended(tuple(sorted(own.items())), at, lambda other: read_folder(folder / other), parsed)
+        documents = parse(Source(name, at, whole, (), taken))
+        return documents, understand(documents, is_apart=True)[1]
     except Faults as caught:
         raise Faults(AdoptionRefused(at=place(file), reason=str(fault)) for fault in caught.faults) from None
 

@@ -36,12 +36,16 @@ _TYPE: Final = ("type", "$ref", "const", "enum", "format", "contentEncoding")
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A place that upstream changed in one way and we, before, in another. `None` stands for what is not there."""
+    """A place that upstream changed in one way and we, before, in another. `None` stands for what is not there.
+
+    With `extends`, the place stands in the folder of this path, which ours extends and cannot change.
+    """
 
     at: Parts
     base: Any
     ours: Any
     theirs: Any
+    extends: str = ""
 
 
 @dataclass(slots=True)

@@ -37,10 +37,11 @@ def keep(file: Path, folder: Path, version: str) -> Mapping[str, str]:
     text = layout.compact({"$schema": _DIALECT, **read_upstream(file)})
     path = folder / INDEX
     known = index(read_bytes(path) if path.exists() else None, place(path))
-    if version in known.versions:
-        at = folder / f"{version}.json"
-        if at.exists() and decode(read_bytes(at), place(at)) == text:
-            return {}
+    at = folder / f"{version}.json"
+    is_same = at.exists() and decode(read_bytes(at), place(at)) == text
+    if version in known.versions and is_same:
+        return {}
+    if version in known.versions or (at.exists() and not is_same):
         reason = f"{version} is kept already, with other facts"
         raise Faults([BadMaterial(at=place(at), reason=reason, remedy="Give this release another name")])
     optional = {"dates": dict(known.dates), "titles": dict(known.titles)}

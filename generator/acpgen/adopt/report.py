@@ -120,7 +120,9 @@ def _conflicts(adoption: Adoption) -> Iterator[Entry]:
         is_definition = conflict.at[:1] == ("$defs",)
         name = str(conflict.at[1]) if is_definition else _ROOT
         place = _place(adoption.after, name, conflict.at[2:] if is_definition else conflict.at)
-        if conflict.base is None:
+        if conflict.extends:
+            what = f"upstream has {shown(conflict.theirs)} here; {conflict.extends} has {shown(conflict.ours)}, which stays"
+        elif conflict.base is None:
             what = f"upstream adds {shown(conflict.theirs)}; here is {shown(conflict.ours)} already, and stays"
         elif conflict.theirs is None:
             what = "upstream removed this; here it is not as upstream had it, and stays"
@@ -182,11 +184,19 @@ def _conventions(adoption: Adoption) -> Iterator[str]:
 def _tasks(adoption: Adoption, changes: Iterable[Entry]) -> Iterator[str]:
     after = adoption.after
     alike: dict[tuple[str, str], list[str]] = {}
-    for entry in _conflicts(adoption):
-        alike.setdefault((entry.at.rpartition("/")[2], entry.what), []).append(entry.at)
+    for entry, conflict in zip(_conflicts(adoption), adoption.conflicts, strict=True):
+        if not conflict.extends:
+            alike.setdefault((entry.at.rpartition("/")[2], entry.what), []).append(entry.at)
     for (_, what), places in alike.items():
         others = f" and {len(places) - 1} more like it" if len(places) > 1 else ""
         yield f"Decide {places[0]}{others}: {what}."
+    stable: dict[str, list[str]] = {}
+    for entry, conflict in zip(_conflicts(adoption), adoption.conflicts, strict=True):
+        if conflict.extends:
+            stable.setdefault(conflict.extends, []).append(entry.at)
+    for folder, places in stable.items():
+        yield f"Adopt the stable schema of this revision into {folder}, which says something else at {listed(places)}."
+    yield from (f"Correct {fault}" for fault in adoption.overlay_faults)
     empty = [name for name, schema in after.definitions.items() for _ in range(_rooms(schema))]
     heads = [path for path, head in after.heads.items() for _ in range(_rooms(head))]
     if empty or heads:

@@ -34,7 +34,7 @@ def build(
     with faults_end_with_2():
         found = config.find(current_folder())
         found = replace(found, site=config.published(found.site, url=url, source=source))
-        change = site.build(found, Path(os.path.abspath(out)), kept_results(no_cache))
+        change = site.build(found, Path(os.path.abspath(out)), kept_results(no_cache), terminal.say)
     terminal.say(f"{place(out)}: {len(change.written)} files written, {len(change.unchanged)} unchanged.")
 
 

@@ -254,7 +254,7 @@ def init(
         terminal.say("The docs leave out the examples that the schema refuses. Their first page lists them.")
     top = starting.repository_around(folder)
     if top is not None:
-        here, above = place(folder), place(top)
+        here, above = (place(each) or each.resolve().name for each in (folder, top))
         terminal.say(
             f"{here} lies within the git repository {above}, which runs neither its workflow nor its hooks. Move .github/workflows and "
             f".pre-commit-config.yaml to {above}, let their commands run in {here}, and begin the paths in 'files:' with that folder."

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from acpgen import terminal
-from acpgen.cli.output import deliver, faults_end_with_2, print_report
+from acpgen.cli.output import deliver, faults_end_with_2, print_report, require_places
 from acpgen.cli.shared_options import Ref, chosen_format, protocol_names, references_of
 from acpgen.errors import Faults, visible
 
@@ -290,6 +290,7 @@ def probe(
             raise typer.BadParameter("COMMAND is missing: acpgen probe -- COMMAND...")
         versions = work.versions(protocol or ())
         destinations = outputs.outputs(output or (), output_format, FORMATS)
+        require_places([write_baseline, *(each.file for each in destinations)])
         known = work.read_baseline(baseline) if baseline is not None else None
         report = run(
             Wanted(

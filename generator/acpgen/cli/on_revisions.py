@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand
 
 from acpgen import config, terminal
-from acpgen.cli.output import deliver, faults_end_with_2, print_report
+from acpgen.cli.output import deliver, faults_end_with_2, print_report, require_places
 from acpgen.cli.shared_options import (
     NoCache,
     Ref,
@@ -153,6 +153,7 @@ def diff(
         raise typer.BadParameter("--dry-run needs --fix.")
     with faults_end_with_2():
         chosen = command.options(mode, output_format, fail_on, fail_on_bindings, output or (), report_url)
+        require_places(each.file for each in chosen.outputs)
         compared = command.compared(
             old,
             new,
@@ -278,6 +279,7 @@ def history(
         raise typer.BadParameter("name a protocol, files, or a revision with -- and a path.")
     with faults_end_with_2():
         destinations = outputs.outputs(output or (), output_format, work.FORMATS)
+        require_places(each.file for each in destinations)
         asked = work.Asked(
             given=given,
             path=path,

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from acpgen import config, terminal
-from acpgen.cli.output import deliver, faults_end_with_2
+from acpgen.cli.output import deliver, faults_end_with_2, require_places
 from acpgen.cli.shared_options import Ref, current_folder, protocol_names
 from acpgen.errors import Faults, UnknownName, did_you_mean
 from acpgen.schema.load import place
@@ -92,6 +92,7 @@ def adopt(
     if keep_as is not None and dry_run:
         raise typer.BadParameter("--keep-as and --dry-run exclude each other.")
     with faults_end_with_2():
+        require_places([report])
         found = config.find(current_folder())
         schema = found.root / found.schema
         if keep_as is not None and into is not None and adopting.is_family(schema, into, found.protocols):
@@ -101,31 +102,31 @@ def adopt(
             terminal.say(f"{place(file)} is kept as release {keep_as} of {into}.")
             return
         if into is None:
-            into = adopting.nearest(file, adopting.followers(schema))
+            into = adopting.nearest(file, adopting.followers(schema), adopting.overlays(schema))
         elif into not in (*found.protocols, *adopting.followers(schema)):
             hint = did_you_mean(into, found.protocols)
             raise Faults([UnknownName(at=place(found.file), kind="protocol", name=into, hint=hint)])
         releases = adopting.folder_of(schema, into)
         kept: Mapping[str, str] = {}
         if keep_as is not None:
-            kept = adopting.keep(file, releases, keep_as)
+            kept = {
+                str(releases.absolute() / path): text for path, text in adopting.keep(file, releases, keep_as).items()
+            }
         if start:
-            adopting.save(schema / into, adopting.start(file, schema / into, into))
-            adopting.save(releases, kept)
+            adopting.save(schema / into, {**adopting.start(file, schema / into, into), **kept})
             terminal.say(f"{into} follows {place(file)} from now on.")
             return
-        adoption = adopting.adopt(file, schema / into, into)
+        adoption = adopting.adopt(file, schema / into, into, adopting.overlays(schema))
         outcome = adopting.report(adoption, into)
         if report is not None:
             deliver({report: adopting.markdown(outcome)})
         if not dry_run:
-            adopting.save(schema / into, adoption.written, adoption.removed)
-            adopting.save(releases, kept)
+            adopting.save(schema / into, {**adoption.written, **kept}, adoption.removed)
     for line in adopting.text(outcome):
         print(line)
     if not adoption.is_none:
         terminal.say("Nothing was written." if dry_run else "Written. Now run: acpgen lint, then acpgen generate")
-    if adoption.conflicts or (dry_run and not adoption.is_none):
+    if adoption.conflicts or adoption.overlay_faults or (dry_run and not adoption.is_none):
         raise typer.Exit(1)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
 
 import typer
@@ -33,6 +33,13 @@ def print_report(text: str) -> None:
             sys.stdout.close()
     except OSError as error:
         raise Faults([Unwritable(at="standard output", reason=str(error.strerror))]) from None
+
+
+def require_places(files: Iterable[Path | None]) -> None:
+    """Raise `Faults` where `deliver` could not write these files, before the work for them begins."""
+    from acpgen.write import require_files
+
+    require_files(file for file in files if file is not None)
 
 
 def deliver(texts: Mapping[Path | None, str]) -> None:

@@ -78,11 +78,11 @@ NO_LEVELS: Final[Mapping[str, Level]] = {}
 
 @dataclass(frozen=True, slots=True)
 class LintReport:
-    """Findings by what a project makes of their rules; `off` counts those of rules that are off."""
+    """Findings by what a project makes of their rules; `off` are those of rules that are off."""
 
     errors: tuple[Finding, ...] = ()
     warnings: tuple[Finding, ...] = ()
-    off: int = 0
+    off: tuple[Finding, ...] = ()
 
     @classmethod
     def of(cls, findings: Iterable[Finding], levels: Mapping[str, Level]) -> LintReport:
@@ -90,12 +90,14 @@ class LintReport:
         found: dict[Level, list[Finding]] = {"error": [], "warning": [], "off": []}
         for finding in findings:
             found[levels.get(finding.rule, "error")].append(finding)
-        return cls(tuple(found["error"]), tuple(found["warning"]), len(found["off"]))
+        return cls(tuple(found["error"]), tuple(found["warning"]), tuple(found["off"]))
 
     def joined(self, other: LintReport) -> LintReport:
         """Both together, each finding once."""
-        errors, warnings = {*self.errors, *other.errors}, {*self.warnings, *other.warnings}
-        return LintReport(tuple(sorted(errors)), tuple(sorted(warnings)), self.off + other.off)
+        errors, warnings, off = (
+            tuple(sorted({*getattr(self, level), *getattr(other, level)})) for level in ("errors", "warnings", "off")
+        )
+        return LintReport(errors, warnings, off)
 
     @property
     def lines(self) -> Iterator[str]:
@@ -107,7 +109,7 @@ class LintReport:
     def summary(self) -> str:
         """What was found in one sentence."""
         told = [f"{_counted(len(self.warnings), 'warning')}" if self.warnings else ""]
-        told += [f"{_counted(self.off, 'finding')} of rules that are off" if self.off else ""]
+        told += [f"{_counted(len(self.off), 'finding')} of rules that are off" if self.off else ""]
         if self.errors:
             told.insert(0, _counted(len(self.errors), "error"))
         rest = ", ".join(filter(None, told))
@@ -181,8 +183,13 @@ def _lint_path(path: Path, projects: Collection[Path], references: References) -
     if schema is not None and path.is_file():
         wanted = place(path)
         for protocol in protocols(schemas(read(schema, references=references))):
-            if any(protocol.at(file) == wanted for file, _ in protocol.files):
-                yield from (finding for finding in lint(protocol) if finding.file == wanted)
+            own = next((file for file, _ in protocol.files if protocol.at(file) == wanted), None)
+            if own is not None:
+                found = lint(protocol)
+                yield from (finding for finding in found if finding.file == wanted)
+                extended = protocol.taken[own].at if own in protocol.taken else wanted
+                there = {finding for finding in found if finding.file == extended != wanted}
+                yield from there.difference(lint_paths([Path(extended)], projects, references) if there else ())
         return
     for protocol in protocols(read(path, references=references)):
         yield from lint(protocol)
@@ -195,8 +202,9 @@ def protocols(source: Source) -> Iterator[Source]:
     tops = [folder for folder in folders if not any(_is_inside(folder, other) for other in folders - {folder})]
     for top in sorted(tops):
         below = tuple((path[len(top) :].lstrip("/"), content) for path, content in files if _is_inside(path, top))
-        root = f"{source.root}/{top}".lstrip("/") if top else source.root
-        yield replace(source, name=top or source.name, root=root, files=below)
+        root = posixpath.join(source.root, top) if top else source.root
+        taken = {path[len(top) :].lstrip("/"): each for path, each in source.taken.items() if _is_inside(path, top)}
+        yield replace(source, name=top or source.name, root=root, files=below, taken=taken)
 
 
 def _is_inside(path: str, folder: str) -> bool:
@@ -204,12 +212,22 @@ def _is_inside(path: str, folder: str) -> bool:
 
 
 def _finding(subject: Subject, rule: Rule, remark: Remark) -> Finding:
-    file, _, fragment = remark.at.partition("#")
-    document = subject.found.find(file)
-    assert document is not None, file
-    found = positions(document.text)
+    at = subject.source.at(remark.at)
+    file, _, fragment = at.partition("#")
+    found = positions(_text(subject, remark.at))
     offset, _ = found.nearest(
         pointer_parts(fragment)
     )  # what the bundle made of several places stands near the first of them
     line, column = found.line_and_column(offset)
-    return Finding(subject.source.at(file), line, column, f"#{fragment}", rule_id(rule), remark.sentence)
+    return Finding(file, line, column, f"#{fragment}", rule_id(rule), remark.sentence)
+
+
+def _text(subject: Subject, at: str) -> str:
+    """The text that people wrote at a place."""
+    file, _, fragment = at.partition("#")
+    document, written = subject.found.find(file), subject.source.taken.get(file)
+    assert document is not None, file
+    if written is None:
+        return document.text
+    is_own, _ = written.origin(pointer_parts(fragment))
+    return (written.own if is_own else written.other).decode()

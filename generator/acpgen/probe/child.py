@@ -27,6 +27,9 @@ KEPT: Final = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "TZ", "SYSTEMROOT",
 """Variables that the program gets as they are. What else it needs is named."""
 
 _CHUNK: Final = 65536
+_LINE: Final = 512
+"""Bytes that a line costs beside those it has, however short it is."""
+
 _ERRORS: Final = 16 << 10
 """Bytes of standard error that are kept, from its end."""
 
@@ -148,7 +151,7 @@ class Child:
         held, taken = bytearray(), 0
         try:
             while data := os.read(end, _CHUNK):
-                taken += len(data)
+                taken += len(data) + _LINE * data.count(b"\n")
                 held += data
                 if b"\n" in data:
                     *whole, rest = held.split(b"\n")

@@ -24,6 +24,9 @@ SHOWN: Final = 12
 LONGEST_SHOWN: Final = 4000
 """Bytes of a line that a finding shows."""
 
+_DRAIN: Final = 1.0
+"""Seconds for which what has come already is taken in."""
+
 
 class Over(Exception):
     """The time of the whole probe is up."""
@@ -140,6 +143,8 @@ class Connection:
         """Ids that may come back though the monitor saw no request with them: of lines that readers take in different ways."""
         self.held: list[tuple[Any, str, Any]] = []
         """Requests of the program that wait for an answer: id, method and params."""
+        self.silence = ""
+        """Why the first request has no answer; empty where it has one."""
         self.at_end: list[Callable[[], None]] = []
         self.batches: list[tuple[int, list[Any]]] = []
         self._later: list[_Later] = []
@@ -216,8 +221,9 @@ class Connection:
         return True
 
     def drain(self) -> None:
-        """Take in what has come already."""
-        while self._take(0):
+        """Take in what has come already; of a program that never stops, for a while."""
+        until = time.monotonic() + _DRAIN
+        while self._take(0) and time.monotonic() < until:
             pass
         self._tell_later()
 

@@ -109,6 +109,7 @@ class Probing:
                 continue
             self.wanted.tell(name)
             try:
+                self.clock.left(0)
                 self._case(name, case, version)
                 self.report.reached.append(name)
             except Unreachable as reason:
@@ -157,13 +158,9 @@ class Probing:
             return found
         first = self.greet(version)
         if first.version != version:
-            answered = first.answer is not None and "result" in first.answer.value
-            reason = f"the agent does not support version {version}"
-            if not answered:
-                from acpgen.probe.cases.handshakes import silence
+            from acpgen.probe.cases.handshakes import unspoken
 
-                reason = silence(first) if first.answer is None else f"`initialize` was refused: {first.answer.reason}"
-            raise Unreachable(reason)
+            raise Unreachable(unspoken(first, version))
         if id(first.connection) in self.closed:
             first = self._greeted(version)
             if first.version != version:
@@ -225,6 +222,8 @@ class Probing:
         except Over:
             self._end(connection)
             raise
+        if answer is None:
+            connection.silence = _silence(connection)
         return Greeting(connection, client, wanted, id_, answer, index)
 
     def _drop(self, version: int) -> None:
@@ -265,6 +264,22 @@ class Probing:
         self.report.findings = merged(self.found)
         unique = dict.fromkeys((one.case, one.reason) for one in self.report.not_reached)
         self.report.not_reached = [Unreached(*one) for one in unique]
+
+
+def _silence(connection: Connection) -> str:
+    """Why `initialize` has no answer."""
+    if not connection.is_over:
+        heard = any(row.sender == connection.other for row in connection.rows)
+        done = "sent output, but no answer," if heard else "sent nothing"
+        return f"the program {done} within {connection.clock.start:g} s of `initialize`"
+    code = connection.child.wait(1)
+    if code is None:
+        how = "closed its standard output"
+    elif code < 0:
+        how = f"was ended by signal {-code}"
+    else:
+        how = f"ended with exit code {code}"
+    return f"the program {how} before it answered `initialize`"
 
 
 def hello(wanted: Any) -> dict[str, Any]:

@@ -36,11 +36,11 @@ from acpgen.errors import (
     Unreadable,
     WrongEncoding,
 )
-from acpgen.pointers import follow, plain_pointer
+from acpgen.pointers import follow, plain_pointer, pointer_parts
 from acpgen.schema.drafts import BY_NAME, Draft, address, draft_of
 from acpgen.schema.equality import same
 from acpgen.schema.expressions import fault_of
-from acpgen.schema.overlay import extended
+from acpgen.schema.overlay import Written, extended
 from acpgen.schema.paths import Paths
 from acpgen.schema.positions import DEEPEST, LONGEST_INTEGER, JsonProblem, line_and_column, problems
 from acpgen.schema.siblings import address_of, siblings
@@ -117,21 +117,24 @@ class Source:
     """Files as they were found, not yet understood. `root` is how people know the folder that the paths are relative to.
 
     `references` are address, path and bytes of what only counts where it is referred to. What lies elsewhere has a path that is relative
-    to no root, what lies beside a single file has `siblings.address_of` its path. `taken` says of files that were taken over from another
-    folder where they lie.
+    to no root, what lies beside a single file has `siblings.address_of` its path. `taken` says of files that came, or are extended, from
+    another folder where they are written.
     """
 
     name: str
     root: str
     files: tuple[tuple[str, bytes], ...] = field(repr=False)
     references: tuple[tuple[str, str, bytes], ...] = field(default=(), repr=False)
-    taken: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    taken: Mapping[str, Written] = field(default_factory=dict[str, Written], repr=False)
 
     def at(self, path: str) -> str:
-        """The place of one file, for people."""
-        file = path.partition("#")[0]
+        """The place of one file, or of a part of it, for people."""
+        file, mark, fragment = path.partition("#")
         if file in self.taken:
-            return self.taken[file] + path.removeprefix(file)
+            is_own, keys = self.taken[file].origin(pointer_parts(fragment))
+            if not self.taken[file].own or (mark and not is_own):
+                return f"{self.taken[file].at}#{plain_pointer(*keys)}" if mark else self.taken[file].at
+            path = file + mark + plain_pointer(*keys)
         is_inside = any(file == each for each, _ in self.files) or not self.is_beside(file)
         if not self.root or not is_inside:
             return path
@@ -322,10 +325,9 @@ def _documents(source: Source, judge: Callable[[JSON, str, Mapping[str, JSON]], 
         tuple(document for document in found if document is not None),
         {known: document for known, document in beside.items() if document is not None},
     )
-    for document in documents.documents:
-        faults.extend(judge(document.value, source.at(document.path), documents.given))
-    for document in {each.path: each for each in documents.references.values()}.values():
-        faults.extend(judge(document.value, source.at(document.path), documents.given))
+    for document in (*documents.documents, *{each.path: each for each in documents.references.values()}.values()):
+        found_here = judge(document.value, document.path, documents.given)
+        faults.extend(replace(fault, at=source.at(fault.at)) for fault in found_here)
     if faults:
         raise Faults(faults)
     return documents

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 from acpgen.errors import BadOverlay, Fault, Faults
@@ -25,6 +27,9 @@ Contents: TypeAlias = "tuple[tuple[str, bytes], ...]"
 EXTENDS: Final = "x-extends"
 ADDS: Final = "x-adds"
 
+_WORDS: Final = ("title", "description")
+"""What a file says of itself instead of the one that it extends."""
+
 _SCHEMAS: Final = ("properties", "$defs", "anyOf", "oneOf")
 """Keywords whose members are marked when they are added."""
 
@@ -33,16 +38,53 @@ Parse: TypeAlias = Callable[[bytes, str], Any]
 """Reads strict JSON; the second argument is what people call the file. Raises `Faults`."""
 
 
+@dataclass(frozen=True)
+class Written:
+    """Where the parts of a file are written that came of two: `at` is the place of the other one, `own` is empty if it came alone."""
+
+    at: str
+    other: bytes = field(repr=False)
+    own: bytes = field(default=b"", repr=False)
+
+    def origin(self, keys: Sequence[str]) -> tuple[bool, tuple[str, ...]]:
+        """Whether a place in the whole is written in the folder's own file, and the keys that lead to it in its file."""
+        here: list[str] = []
+        for index, key in enumerate(keys if self.own else ()):
+            if not here and key in _WORDS and key in self._values[0]:
+                return True, tuple(keys)
+            if here == ["$defs"] and key in self._values[0].get("$defs", {}):
+                return True, tuple(keys)
+            place, more = self._adds.get(tuple(here), ("", None))
+            if is_object(more) and more.get(key) is not None:
+                return True, (ADDS, place, *keys[index:])
+            if is_array(more) and key.isdecimal():
+                first = _insertion(_reached(self._values[1], place), place)
+                if first <= int(key) < first + len(more):
+                    return True, (ADDS, place, str(int(key) - first), *keys[index + 1 :])
+                here.append(str(int(key) - len(more)) if int(key) >= first else key)
+            else:
+                here.append(key)
+        return False, tuple(here) if self.own else tuple(keys)
+
+    @cached_property
+    def _values(self) -> tuple[Any, Any]:
+        return json.loads(self.own), json.loads(self.other)
+
+    @cached_property
+    def _adds(self) -> Mapping[tuple[str, ...], tuple[str, Any]]:
+        return {pointer_parts(place): (place, more) for place, more in self._values[0].get(ADDS, {}).items()}
+
+
 def extended(
     files: Contents, root: str, read_folder: Callable[[str], Contents], parse: Parse
-) -> tuple[Contents, Mapping[str, str]]:
-    """The files of a folder with what they extend, and where those lie that were taken over unchanged; as they are, if none extends any.
+) -> tuple[Contents, Mapping[str, Written]]:
+    """The files of a folder with what they extend, and where those of another folder are written; as they are, if none extends any.
 
     Each folder below it extends another one for itself. `root` is what people call the folder, `read_folder` reads another one by its
     path relative to this one. Raises `Faults`.
     """
     marked = {posixpath.dirname(path) for path, content in files if f'"{EXTENDS}"'.encode() in content}
-    whole, taken = dict(files), dict[str, str]()
+    whole, taken = dict(files), dict[str, Written]()
     for inside in sorted(marked):
         group = {posixpath.basename(path): content for path, content in files if posixpath.dirname(path) == inside}
 
@@ -57,7 +99,7 @@ def extended(
 
 def _extended(
     files: Mapping[str, bytes], root: str, read_folder: Callable[[str], Contents], parse: Parse
-) -> tuple[Mapping[str, bytes], Mapping[str, str]]:
+) -> tuple[Mapping[str, bytes], Mapping[str, Written]]:
     """What `extended` says, of one folder alone."""
     own = {path: value for path, content in files.items() if is_object(value := parse(content, f"{root}/{path}"))}
     said = {path: value[EXTENDS] for path, value in own.items() if EXTENDS in value}
@@ -75,7 +117,9 @@ def _extended(
         work.add(path, value)
     if work.faults:
         raise Faults(work.faults)
-    taken = {path: f"{elsewhere}/{path}" for path in base if path not in own}
+    names = {path: path for path in base if path not in own}
+    names |= {path: posixpath.basename(file) for path, file in said.items()}
+    taken = {path: Written(f"{elsewhere}/{name}", base[name], files.get(path, b"")) for path, name in names.items()}
     merged = {path: _text(value) for path, value in work.merged.items()}
     return {**base, **files, **merged}, taken
 
@@ -107,11 +151,11 @@ class _Overlay:
                     path, f"$defs/{name}", f"the other file has this definition. Put what it gains into '{ADDS}'"
                 )
             known[name] = one
-        words = {key: one for key, one in value.items() if key in ("title", "description")}
+        words = {key: one for key, one in value.items() if key in _WORDS}
         self.merged[path] = {**whole, **words, "$defs": known}
 
     def _put(self, path: str, place: str, target: Any, more: Any) -> None:
-        is_marked = place.rpartition("/")[2] in _SCHEMAS and "/not/" not in place
+        has_mark = is_marked(place)
         if is_object(target) and is_object(more):
             for key, one in more.items():
                 if one is None:
@@ -119,12 +163,10 @@ class _Overlay:
                     continue
                 if key in target:
                     self._fault(path, f"{ADDS}/{place}", f"the other file has {key!r} there already. Leave it out")
-                target[key] = _marked(one) if is_marked else one
+                target[key] = _marked(one) if has_mark else one
         elif is_array(target) and is_array(more):
-            at = len(target)
-            if is_marked and target and is_object(target[-1]) and "not" in target[-1]:
-                at -= 1  # the fallback or default of a union stays the last
-            target[at:at] = [_marked(one) if is_marked else one for one in more]
+            at = _insertion(target, place)
+            target[at:at] = [_marked(one) if has_mark else one for one in more]
         else:
             self._fault(
                 path, f"{ADDS}/{place}", "the other file has no list or object of this kind there. Correct the place"
@@ -132,6 +174,18 @@ class _Overlay:
 
     def _fault(self, path: str, place: str, reason: str) -> None:
         self.faults.append(BadOverlay(at=f"{self.root}/{path}#/{place}", reason=reason))
+
+
+def is_marked(place: str) -> bool:
+    """Whether what is added at a place of `x-adds` is marked as unstable."""
+    return place.rpartition("/")[2] in _SCHEMAS and "/not/" not in place
+
+
+def _insertion(target: Any, place: str) -> int:
+    """Before which item of a list what is added comes: the fallback or default of a union stays the last."""
+    items: list[Any] = target if is_array(target) else []
+    has_fallback = is_marked(place) and items and is_object(items[-1]) and "not" in items[-1]
+    return len(items) - 1 if has_fallback else len(items)
 
 
 def _reached(whole: Any, place: str) -> Any:

@@ -25,7 +25,7 @@ from acpgen.schema.load import Source, parse, place, read
 from acpgen.site import generator, laying, modules, searching
 from acpgen.site.live import Live
 from acpgen.site.serving import served
-from acpgen.write import Change, Files, Tree, write
+from acpgen.write import Change, Files, Tree, require_folder, write
 
 if TYPE_CHECKING:
     from acpgen.provenance import Code
@@ -64,16 +64,21 @@ class Docs:
         return laying.laid_out(self.documents, self.navigation, address, self.edited, self.scripts, is_draft=is_draft)
 
 
-def build(config: Config, out: Path, kept: Kept = NOTHING) -> Change:
+def build(
+    config: Config, out: Path, kept: Kept = NOTHING, say: Callable[[str], None] = lambda sentence: None
+) -> Change:
     """Build the site of a project into a folder, with results that are `kept`; a folder that is as it was built of the same inputs
-    stays. Raises `Faults`; then nothing was changed.
+    stays. `say` is told where the site generator is not the one that was tested. Raises `Faults`; then nothing was changed.
     """
-    generator.require()
+    warned = generator.untested(generator.require())
+    if warned:
+        say(warned)
     found = inputs(config)
     code, stamps = stamp.code(), stamp.Stamps(kept)
     known = _digest(config, found, code)
     if kept is not NOTHING and stamps.is_fresh(out, known):
         return Change(out, written=(), unchanged=_paths(out), removed=(), strays=())
+    require_folder(Tree(out, {}))
     tree = Tree(out, made(docs(config, found, kept), config.site))
     (change,) = write([tree])
     stamps.record(tree, known, code, {})
@@ -156,7 +161,7 @@ def _digest(config: Config, given: Inputs, code: Code) -> str:
     ]
     files += [(f"material/{path}", content) for path, content in given.beside.files]
     files += [(f"python/{each.name} {each.at}", each.text.encode()) for each in given.python]
-    options = {"config": repr(replace(config, root=Path())), "zensical": generator.ZENSICAL}
+    options = {"config": repr(replace(config, root=Path())), "zensical": generator.require()}
     return stamp.inputs(code.digest, files, options)
 
 
@@ -201,7 +206,9 @@ def serve(
         python = [found.root / each for each in found.site.python]
         return [found.file, found.root / found.schema, resources.templates(), resources.session(), *python]
 
-    generator.require()
+    warned = generator.untested(generator.require())
+    if warned:
+        say(warned)
     memory, templates = Memory(), stamp.generator()
     with (
         TemporaryDirectory(prefix="acpgen-site-") as temporary,
@@ -219,8 +226,8 @@ def serve(
 
         changes = rounds(watched)
         next(changes, None)
-        show(in_hurry=False)
-        with served(live.pages, port, live.beside) as address:
+        with served(live.pages, port, live.beside) as address:  # a port that cannot be used is told before the work
+            show(in_hurry=False)
             say(f"{address} shows the site. Ctrl-C ends this.")
             for _ in changes:
                 if templates != (templates := stamp.generator()):

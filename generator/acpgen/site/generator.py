@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from acp_bindings.runtime.supervisor import Program
 
 ZENSICAL: Final = "0.0.73"
-"""The version that the site is built and tested with; the extra `docs` pins it."""
+"""The version that the site is tested with, and the oldest that it is built with."""
+
+BELOW: Final = "0.2"
+"""From here on, versions are refused; the extra `docs` has the same range."""
 
 LONGEST_BUILD: Final = 600
 CONFIGURATION: Final = "mkdocs.yml"
@@ -42,17 +45,29 @@ _OWN: Final = re.compile(r"Serving .*|Build started|Build finished.*|")
 """Its other lines that tell of no issue."""
 
 
-def require() -> None:
-    """Raise `Faults` where the site generator is missing or not the one that this was made for."""
+def require() -> str:
+    """The version of the site generator. Raises `Faults` where it is missing, or none that this was made for."""
     try:
         found = version("zensical")
     except PackageNotFoundError:
         found = "none"
-    if found != ZENSICAL:
-        reason = f"it is built with zensical {ZENSICAL}, and {found} is installed"
+    if not _numbers(ZENSICAL) <= _numbers(found) < _numbers(BELOW):
+        reason = f"it is built with zensical from {ZENSICAL} on and below {BELOW}, and {found} is installed"
         raise Faults(
             [SiteNotBuilt(at="zensical", reason=reason, remedy="Install the extra: pip install 'acpgen[docs]'")]
         )
+    return found
+
+
+def untested(found: str) -> str:
+    """What is to be said of a version that the site was not tested with; empty of the one that it was."""
+    if found == ZENSICAL:
+        return ""
+    return f"zensical {found} is installed, and the site was tested with {ZENSICAL}: look at its pages and its search."
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", text)[:3]))
 
 
 def run(folder: Path) -> None:

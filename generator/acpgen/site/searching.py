@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from acpgen import resources
+from acpgen.errors import Faults, SiteNotBuilt
+from acpgen.site.generator import ZENSICAL
 from acpgen.write import Files
 
 _INDEX: Final = "search.json"
@@ -23,6 +25,10 @@ _WORKERS: Final = "assets/javascripts/workers"
 _VERSION: Final = "types.html"
 """The page that the folder of each protocol version has."""
 _WORKER: Final = re.compile(_WORKERS + r"/search\.[0-9a-f]+\.min\.js")
+
+_OTHER: Final = SiteNotBuilt(
+    at="zensical", reason="its search has another form", remedy=f"Install zensical {ZENSICAL}, which was tested"
+)
 
 
 def is_part(path: str) -> bool:
@@ -39,15 +45,19 @@ def files(site: Path) -> Iterator[Path]:
 def improved(files: Files) -> Mapping[str, str]:
     """The files of a site's search, as they stand in place of those that the site generator made."""
     source = resources.templates() / "docs" / "site"
-    index = json.loads(files[_INDEX])
-    index["config"].update(json.loads((source / "search.json").read_text("utf-8")))
-    versions = {posixpath.dirname(each) for each in _locations(index) if posixpath.basename(each) == _VERSION}
-    for item in index["items"]:
-        item["tags"] = _tags(posixpath.dirname(item["location"].partition("#")[0]), versions)
+    try:
+        index = json.loads(files[_INDEX])
+        index["config"].update(json.loads((source / "search.json").read_text("utf-8")))
+        versions = {posixpath.dirname(each) for each in _locations(index) if posixpath.basename(each) == _VERSION}
+        for item in index["items"]:
+            item["tags"] = _tags(posixpath.dirname(item["location"].partition("#")[0]), versions)
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise Faults([_OTHER]) from None
     text = json.dumps(index, ensure_ascii=False, separators=(",", ":"))
     worker = (source / "search.js").read_text("utf-8")
     found = {path: worker for path in files if _WORKER.fullmatch(path)}
-    assert len(found) == 1, "the site generator keeps its worker elsewhere"
+    if len(found) != 1:
+        raise Faults([_OTHER])
     return {**found, _INDEX: text, _SCRIPT: f"var __index = {text}"}
 
 

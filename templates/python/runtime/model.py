@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJson
 from pydantic_core import MISSING, core_schema
 
 from .constructing import Taken
+from .core_schemas import model_parts
 from .described import ConstructorSignature, Fields
 from .json_types import Scalar, comparable, is_array, is_object
 from .published import record_schema
@@ -139,10 +140,7 @@ class Model(BaseModel):
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         schema = handler(source)
-        inner: Any = handler.resolve_ref_schema(schema)
-        outer = model = inner
-        while inner["type"] != "model-fields":
-            outer, model, inner = inner, inner if inner["type"] == "model" else model, inner["schema"]
+        outer, model, inner = model_parts(handler.resolve_ref_schema(schema))
         fields: dict[str, Any] = inner["fields"]
         if any(_is_changeable(field["schema"]) for field in fields.values()):
             model["serialization"] = core_schema.wrap_serializer_function_ser_schema(write_changed, info_arg=True)

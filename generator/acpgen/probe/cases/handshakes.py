@@ -20,7 +20,7 @@ def answer(trial: Trial) -> None:
     elif first.connection.rows and any(row.sender == first.connection.other for row in first.connection.rows):
         trial.fail("`initialize` was not answered, though the program sends output", first.index, first.index + 5)
     else:
-        raise trial.skip(silence(first))
+        raise trial.skip(first.connection.silence)
 
 
 @case("initialization/supported-version", VERSION, "program", (1,))
@@ -29,19 +29,25 @@ def supported_version(trial: Trial) -> None:
     greetings = {version: trial.greet(version) for version in KNOWN}
     spoken = {one.version for one in greetings.values()}
     if not spoken & {*KNOWN}:
-        raise trial.skip("no version was negotiated")
+        raise trial.skip(none_spoken(trial))
     for wanted, found in greetings.items():
         if wanted in spoken and isinstance(found.version, int) and found.version != wanted:
             tell(trial, found, f"version {wanted} was requested and is supported, but the answer is {found.version}")
 
 
-def silence(found: Greeting) -> str:
-    """Why a program that said nothing was not judged."""
-    if not found.connection.is_over:
-        return f"the program said nothing within {found.connection.clock.start:g} s of `initialize`"
-    code = found.connection.child.wait(1)
-    ended = "closed its output" if code is None else f"ended (exit code {code})"
-    return f"the program {ended} and did not answer `initialize`"
+def unspoken(found: Greeting, version: int) -> str:
+    """Why a version is not spoken."""
+    if found.answer is None:
+        return found.connection.silence
+    if "result" not in found.answer.value:
+        return f"`initialize` was refused: {found.answer.reason}"
+    return f"the agent does not support version {version}"
+
+
+def none_spoken(trial: Trial) -> str:
+    """Why no version is."""
+    found = [trial.greet(version) for version in KNOWN]
+    return found[0].connection.silence if all(each.answer is None for each in found) else "no version was negotiated"
 
 
 def tell(trial: Trial, found: Greeting, message: str, level: Strength | None = None) -> None:

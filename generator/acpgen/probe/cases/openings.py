@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from acpgen.probe.cases.handshakes import tell
+from acpgen.probe.cases.handshakes import none_spoken, tell, unspoken
 from acpgen.probe.clauses import ANSWERED, EARLY, FUTURE, META, VERSION
 from acpgen.probe.connection import id_text
 from acpgen.probe.registry import case
@@ -19,7 +19,7 @@ def newer_version(trial: Trial) -> None:
     """`initialize` with a version that does not exist yet. Expected: the latest version that the agent speaks, not an error."""
     spoken = {one.version for one in map(trial.greet, KNOWN) if one.version in KNOWN}
     if not spoken:
-        raise trial.skip("no version was negotiated")
+        raise trial.skip(none_spoken(trial))
     found = trial.greet(NEWEST)
     if found.answer is None:
         trial.greeting = found
@@ -37,7 +37,7 @@ def newer_version(trial: Trial) -> None:
 def older_version(trial: Trial) -> None:
     """`initialize` with version 0. Expected: an answer. An agent that speaks nothing so old may also refuse."""
     if not any(one.version in KNOWN for one in map(trial.greet, KNOWN)):
-        raise trial.skip("no version was negotiated")
+        raise trial.skip(none_spoken(trial))
     found = trial.greet(0)
     if found.answer is None:
         trial.greeting = found
@@ -50,7 +50,7 @@ def older_version(trial: Trial) -> None:
 def malformed_version(trial: Trial) -> None:
     """`initialize` with a version that is an object. Expected: an answer, be it an error; the agent does not just end."""
     if not any(one.version in KNOWN for one in map(trial.greet, KNOWN)):
-        raise trial.skip("no version was negotiated")
+        raise trial.skip(none_spoken(trial))
     if calm(trial):
         return
     found = trial.greet({"major": 1})
@@ -64,7 +64,7 @@ def unknown_capability(trial: Trial) -> None:
     """`initialize` with a capability that does not exist yet. Expected: the same answer as without it."""
     plain = trial.greet(1)
     if plain.version != 1:
-        raise trial.skip("the agent does not support version 1")
+        raise trial.skip(unspoken(trial.greet(1), 1))
     if calm(trial):
         return
     found = trial.greet("capability")
@@ -79,7 +79,7 @@ def unknown_capability(trial: Trial) -> None:
 def meta(trial: Trial) -> None:
     """`initialize` with `_meta` in its params and capabilities. Expected: the same answer as without it."""
     if trial.greet(1).version != 1:
-        raise trial.skip("the agent does not support version 1")
+        raise trial.skip(unspoken(trial.greet(1), 1))
     if calm(trial):
         return
     found = trial.greet("meta")
@@ -94,7 +94,7 @@ def meta(trial: Trial) -> None:
 def early_request(trial: Trial) -> None:
     """`session/new` before `initialize`. Expected: an answer, as a rule an error; `initialize` works after it."""
     if trial.greet(1).version != 1:
-        raise trial.skip("the agent does not support version 1")
+        raise trial.skip(unspoken(trial.greet(1), 1))
     if calm(trial):
         return
     found = trial.greet("early")

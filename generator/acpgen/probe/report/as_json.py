@@ -30,6 +30,7 @@ def as_value(report: Conformance) -> dict[str, Any]:
         "findings": [finding(one, report) for one in report.findings],
         "reached": report.reached,
         "not_reached": [{"case": one.case, "reason": one.reason} for one in report.not_reached],
+        **({} if report.versions else {"standard_error": report.errors}),
         "known": [{"fingerprint": one.fingerprint, "rule": one.rule, "message": one.message} for one in report.known],
         "gone": [dict(one) for one in report.gone],
         "seconds": round(report.seconds, 1),

@@ -51,7 +51,7 @@ def _lines(report: Conformance) -> Iterator[str]:
         for reason, cases in reasons.items():
             yield from wrapped(reason, "  ")
             yield from wrapped(", ".join(_sections(cases)), "    ", "2")
-    if report.verdict == "not judged" and report.errors:
+    if report.errors and not report.versions:
         yield ""
         yield paint("The end of its standard error", "heading")
         for line in report.errors.splitlines()[-8:]:

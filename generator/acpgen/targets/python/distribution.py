@@ -6,15 +6,15 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.targets import Settings
-from acpgen.targets.python.dials import Dials
+from acpgen.targets.python.dials import PYDANTIC_BELOW, Dials
 from acpgen.targets.python.laid_out import lay_out
 from acpgen.targets.python.literals import literal
 
 VERSION: Final = "0.1.0"
 """The version of generated distributions that are given none."""
 
-STRICT: Final = "jsonschema-rs==0.60.3"
-"""What the strict validators need."""
+STRICT: Final = "jsonschema-rs>=0.60.3,<0.62"
+"""What the strict validators need: the versions that were tested."""
 
 
 def distribution(protocol: ir.Protocol, settings: Settings, top: str, chosen: Dials) -> dict[str, str]:
@@ -29,7 +29,7 @@ def distribution(protocol: ir.Protocol, settings: Settings, top: str, chosen: Di
             description=literal(about),
             top=literal(top),
             python=literal(f">={chosen.python}"),
-            pydantic=literal(f"pydantic>={chosen.pydantic},<3"),
+            pydantic=literal(f"pydantic>={chosen.pydantic},<{PYDANTIC_BELOW}"),
             strict=literal(STRICT),
             has_peers=chosen.layout == "package",
         ),

@@ -1,0 +1,145 @@
+"""A folder that extends another one (`x-extends`), when upstream's changes reach it: only what it says more is written.
+
+What an overlay cannot say, because the other folder has another value there, is left out: the caller compares what comes of the files.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from acpgen.adopt import layout
+from acpgen.adopt.facts import UNIONS, Key, fingerprint, keyed
+from acpgen.pointers import follow, pointer, pointer_parts
+from acpgen.schema.equality import key_of
+from acpgen.schema.load import parsed, place, read_bytes, read_folder
+from acpgen.schema.overlay import ADDS, EXTENDS, is_marked
+from acpgen.schema.walk import MAPS, Schema, is_array, is_object
+
+_WORDS: Final = ("$schema", "title", "description")
+_MAPS: Final = {(keyword,) for keyword in MAPS}
+_MARK: Final = "x-unstable"
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """The files of a folder as they are written, and those of the folder that they extend, whose path is relative to the first."""
+
+    extends: str
+    own: Mapping[str, Schema] = field(repr=False)
+    base: Mapping[str, Schema] = field(repr=False)
+
+    def text(self, path: str, whole: Schema) -> str | None:
+        """The file that says `whole` together with what it extends; `None` where it would say nothing more."""
+        mine = self.own.get(path)
+        name = path if mine is None else posixpath.basename(mine.get(EXTENDS, ""))
+        if name not in self.base:
+            unmarked = {key: _without_mark(one) for key, one in whole.get("$defs", {}).items()}
+            return layout.text({**whole, "$defs": unmarked})
+        head = {"$schema": whole["$schema"]} if "$schema" in whole else {}
+        head = {**head, EXTENDS: f"{self.extends}/{name}"} if mine is None else mine
+        before: Mapping[str, Any] = head.get(ADDS, {})
+        head = {key: value for key, value in head.items() if key not in (ADDS, "$defs")}
+        adds = dict(_additions({**self.base[name], "$defs": self.base[name].get("$defs", {})}, whole))
+        definitions = adds.pop("#/$defs", {})
+        ordered = {key: adds[key] for key in (*before, *adds) if key in adds}
+        document = {**head, **({ADDS: ordered} if ordered else {}), **({"$defs": definitions} if definitions else {})}
+        return layout.text(document) if document.keys() - {"$schema", EXTENDS} else None
+
+    def moved(self, base: Mapping[str, Schema]) -> Iterator[str]:
+        """The places of `x-adds` that lead to another branch in these files of the other folder than in those that it has."""
+        for path, value in self.own.items():
+            name = posixpath.basename(value.get(EXTENDS, ""))
+            for at in value.get(ADDS, {}):
+                if _marks(self.base.get(name), at) != _marks(base.get(name), at):
+                    yield f"{path}#/{ADDS}/{at}"
+
+    def is_plain(self, path: str) -> bool:
+        """Whether a file of the folder extends none."""
+        return path in self.own and EXTENDS not in self.own[path]
+
+
+def overlay(folder: Path) -> Overlay | None:
+    """What a folder adds to another one; `None` if it stands alone. Raises `Faults`."""
+    own = _values(folder)
+    extends = {posixpath.dirname(value[EXTENDS]) for value in own.values() if EXTENDS in value}
+    if not extends:
+        return None
+    (other,) = extends  # `load` has seen to it
+    return Overlay(other, own, _values(folder / other))
+
+
+def overlays(schema: Path) -> Mapping[str, Path]:
+    """The protocols below a schema folder that extend another one, with the folder of each. Raises `Faults`."""
+    found = {path.parent for path in sorted(schema.rglob("[!.]*.json")) if _extends(path)}
+    return {folder.relative_to(schema).as_posix(): folder for folder in sorted(found)}
+
+
+def _extends(path: Path) -> bool:
+    content = read_bytes(path) if path.is_file() else b""
+    value = parsed(content, place(path)) if f'"{EXTENDS}"'.encode() in content else None
+    return is_object(value) and EXTENDS in value
+
+
+def _marks(value: Any, at: str) -> list[str | Key]:
+    """What leads to a place: keys, and marks of branches; it ends where nothing is there."""
+    found: list[str | Key] = []
+    keyword = ""
+    for key in pointer_parts(at):
+        is_branch = is_array(value) and key.isdecimal() and int(key) < len(value) and keyword in UNIONS
+        found.append(list(keyed(value))[int(key)] if is_branch else key)
+        try:
+            value = follow(value, [key])
+        except KeyError:
+            return found[:-1]
+        keyword = key
+    return found
+
+
+def _values(folder: Path) -> dict[str, Schema]:
+    read = {path: parsed(content, place(folder / path)) for path, content in read_folder(folder)}
+    return {path: value for path, value in read.items() if is_object(value)}
+
+
+def _additions(base: Any, whole: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    """The members of `x-adds` that make `whole` of `base`, by place."""
+    at = pointer(*keys)
+    if is_object(base) and is_object(whole):
+        words = () if keys else _WORDS
+        gone = {*base} - {*whole, *words} if keys[-1:] not in _MAPS else set[str]()  # what is stable stays
+        more: Schema = {key: None for key in base if key in gone}
+        more |= {key: whole[key] for key in whole if key not in base and key not in words}
+        if more:
+            yield at, {key: _without_mark(one) for key, one in more.items()} if is_marked(at) else more
+        for key in base.keys() & whole.keys():
+            yield from _additions(base[key], whole[key], (*keys, key))
+    elif is_array(base) and is_array(whole):
+        pairs = _pairs(base, whole, is_union=keys[-1] in UNIONS)
+        rest = [item for index, item in enumerate(whole) if index not in pairs.values()]
+        if rest:
+            yield at, [_without_mark(one) for one in rest] if is_marked(at) else rest
+        for index, other in pairs.items():
+            yield from _additions(base[index], whole[other], (*keys, str(index)))
+
+
+def _pairs(base: Sequence[Any], whole: Sequence[Any], *, is_union: bool) -> dict[int, int]:
+    """Which item of `whole` each item of `base` has become: the same one, else, of a union, the branch with its mark."""
+    signs: list[list[list[Hashable]]] = [[[key_of(item) for item in side] for side in (base, whole)]]
+    if is_union:
+        signs.append([[fingerprint(item) for item in side] for side in (base, whole)])
+        signs.append([list(keyed(side)) for side in (base, whole)])
+    result: dict[int, int] = {}
+    for before, after in signs:
+        for index, sign in enumerate(before):
+            free = (other for other, its in enumerate(after) if its == sign and other not in result.values())
+            found = None if index in result else next(free, None)
+            if found is not None:
+                result[index] = found
+    return result
+
+
+def _without_mark(schema: Any) -> Any:
+    return {key: value for key, value in schema.items() if key != _MARK} if is_object(schema) else schema
