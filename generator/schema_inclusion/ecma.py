@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from decimal import Context, Decimal
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ import jsonschema_rs
 
 from schema_inclusion.formats import FORMATS, is_of
 from schema_inclusion.regex import may_backtrack
+from schema_inclusion.values import exact
 
 LONGEST_AT_ONCE: Final = 20
 """Texts up to this length are left to `re`, whatever the pattern."""
@@ -50,8 +51,6 @@ _UNKNOWN: Final = re.compile(r"\(\?(?![:=!<])|[*+?}]\+|\{,\d*\}")
 """Groups and repeats of `re` that ECMA-262 does not have, or takes for characters."""
 _ESCAPE: Final = re.compile(r"\\.", re.DOTALL)
 _CLASS: Final = re.compile(r"\[\^?[^\]]*\]")
-
-_EXACT: Final = Context(prec=2_000, Emin=-99_999, Emax=99_999)
 
 
 @lru_cache(maxsize=1024)
@@ -136,8 +135,15 @@ def _additional_properties(validator: Any, demand: Any, instance: Any, schema: A
             yield from validator.descend(value, demand, path=name)
 
 
+def _denoted(value: int | float) -> Fraction:
+    number = exact(value)
+    if number is None:
+        raise ValueError(f"{value} is not a number of JSON")
+    return number
+
+
 def _multiple_of(validator: Any, step: Any, instance: Any, _schema: Any) -> Iterator[Any]:
-    if validator.is_type(instance, "number") and _EXACT.remainder(Decimal(repr(instance)), Decimal(repr(step))):
+    if validator.is_type(instance, "number") and (_denoted(instance) / _denoted(step)).denominator != 1:
         yield jsonschema.exceptions.ValidationError(f"{instance!r} is not a multiple of {step!r}")
 
 

@@ -19,7 +19,7 @@ LAYERS: Final = (
     {"budget", "formula", "imports", "regex", "values"},
     {"answers", "apart", "automaton", "constraints", "document", "formats", "outcome"},
     {"ecma", "once"},
-    {"engine", "patterns", "validation"},
+    {"patterns", "validation"},
     {"alternatives", "conjunction", "constants", "forms", "meaning"},
     {"arrays", "inclusion", "objects", "scalars"},
     {"normal", "unevaluated"},
