@@ -13,6 +13,7 @@ from acpgen.errors import Faults, SameVersion, UnknownName, Unsupported, did_you
 from acpgen.generate import understand
 from acpgen.material import is_material
 from acpgen.schema.load import NO_REFERENCES, Documents, References, load
+from acpgen.schema.numbers import with_decimals
 from acpgen.schema.ways import require_few_ways
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def strict(documents: Documents, methods: Profile | None = None) -> Strict:
         envelope=protocol.envelope,
     )
     judge: type[Strict] = borrowed.dap_strict.FrameStrict if protocol.envelope == "dap" else borrowed.strict.Strict
-    return judge(contract, lambda: bundle.schema, extra="acpgen")
+    return judge(contract, lambda: with_decimals(bundle.schema), extra="acpgen")
 
 
 def versions(

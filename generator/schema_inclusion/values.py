@@ -19,7 +19,7 @@ MOST_DIGITS: Final = 4_000
 
 
 class ExactNumber(float):
-    """A number with a fraction that no float stands for: the nearest float, which keeps the text and compares by it."""
+    """A number with a fraction that no float stands for: the nearest float, with the shortest text of the number, by which it compares."""
 
     __slots__ = ("text",)
 
@@ -81,7 +81,9 @@ def number(text: str) -> int | float:
             denoted = Fraction(text)
             if exact(close) == denoted:
                 return close
-            return denoted.numerator if denoted.denominator == 1 else ExactNumber(text)
+            exactly = spelled(denoted)
+            assert exactly is not None, text
+            return exactly
     raise ValueError(f"a number has more than {MOST_DIGITS} digits")
 
 
@@ -160,6 +162,8 @@ def _fault(value: Decimal | float) -> str:
     """Why a number is not one of JSON that is read here; empty if it is."""
     if isinstance(value, int):
         return "" if value.bit_length() <= _LONGEST else f"has more than {MOST_DIGITS} digits"
+    if isinstance(value, ExactNumber):
+        return ""
     if not math.isfinite(value) if isinstance(value, float) else not value.is_finite():
         return f"is {value}, which is not a number of JSON"
     return (
@@ -196,7 +200,7 @@ def exact(value: int | float) -> Fraction | None:
     """
     if isinstance(value, int):
         return Fraction(value)
-    return Fraction(repr(value)) if math.isfinite(value) else None
+    return Fraction(repr(value)) if isinstance(value, ExactNumber) or math.isfinite(value) else None
 
 
 def spelled(number: Fraction) -> int | float | None:
@@ -216,7 +220,7 @@ def spelled(number: Fraction) -> int | float | None:
     if rest or abs(digits).bit_length() > _LONGEST or places >= MOST_DIGITS:
         return None
     sign, tens, _ = Decimal(digits).as_tuple()
-    return ExactNumber(str(Decimal((sign, tens, -places))))
+    return ExactNumber(str(Decimal((sign, tens, -places))).lower())
 
 
 _LONGEST: Final = 14_000

@@ -20,6 +20,7 @@ from acpgen.errors import AdoptionRefused, Fault, Faults, NoBase, NotAdoptable, 
 from acpgen.generate import understand
 from acpgen.pointers import pointer, reference_to, target
 from acpgen.schema.load import Documents, Source, check, decode, load, parse, parse_json, place, read_bytes
+from acpgen.schema.numbers import with_decimals
 from acpgen.schema.walk import Schema, inside, is_array, is_object, references, refs
 
 if TYPE_CHECKING:
@@ -272,8 +273,8 @@ def _refused_examples(after: Canonical, bundled: Bundle) -> Iterator[Example]:
         if target is None or not is_array(examples):
             continue
         reference = {"$ref": reference_to(target), "$defs": bundled.schema["$defs"]}
-        judge = jsonschema_rs.Draft202012Validator(reference, mask="it")
+        judge = jsonschema_rs.Draft202012Validator(with_decimals(reference), mask="it")
         for index, example in enumerate(examples):
-            error = next(judge.iter_errors(example), None)
+            error = next(judge.iter_errors(with_decimals(example)), None)
             if error is not None:
                 yield Example(name, index, error.message)

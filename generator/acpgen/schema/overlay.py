@@ -10,13 +10,13 @@ whole files. What is added may change without a new version, and is marked `x-un
 
 from __future__ import annotations
 
-import json
 import posixpath
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from acpgen.errors import BadOverlay, Fault, Faults
 from acpgen.pointers import follow, pointer_parts
+from acpgen.schema.numbers import dumps
 from acpgen.schema.walk import copied, is_array, is_object
 
 Contents: TypeAlias = "tuple[tuple[str, bytes], ...]"
@@ -150,4 +150,4 @@ def _marked(schema: Any) -> Any:
 
 
 def _text(value: Any) -> bytes:
-    return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
+    return (dumps(value, indent=2, ensure_ascii=False) + "\n").encode()

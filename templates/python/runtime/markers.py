@@ -219,7 +219,7 @@ class Exact:
 
     def __init__(self, *values: Scalar) -> None:
         self.values = {_json_key(value): value for value in values}
-        self.expected = ", ".join(repr(value) for value in values)
+        self.expected = ", ".join(repr(value) for value in values) or "a number that no double is equal to"
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         return core_schema.no_info_plain_validator_function(self._constant)
@@ -350,9 +350,12 @@ class Bounds(NamedTuple):
 
 
 class MultipleOf(NamedTuple):
-    """A number that is a whole multiple of `step`, both read as the decimal numbers that they are written as."""
+    """A number that is a whole multiple of `step`, both read as the decimal numbers that they are written as.
 
-    step: int | float
+    The step is text where no double is equal to it.
+    """
+
+    step: int | float | str
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         return core_schema.no_info_after_validator_function(self._checked, handler(source))
@@ -360,7 +363,7 @@ class MultipleOf(NamedTuple):
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        return {**handler(schema), "multipleOf": self.step}
+        return {**handler(schema), "multipleOf": float(self.step) if isinstance(self.step, str) else self.step}
 
     def _checked(self, value: Numeric) -> Numeric:
         if _exactly(value) % _exactly(self.step):
@@ -368,8 +371,8 @@ class MultipleOf(NamedTuple):
         return value
 
 
-def _exactly(number: Numeric) -> Fraction:
-    return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
+def _exactly(number: Numeric | str) -> Fraction:
+    return Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
 
 
 class _NumberSchema:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,6 +16,7 @@ from acpgen.compat.protocol.shapes import Constants
 from acpgen.meaning import texts
 from acpgen.meaning.limits import OF_NUMBERS, OF_STRINGS, is_length_within, is_number_within
 from acpgen.schema.equality import exact
+from acpgen.schema.numbers import dumps
 from schema_inclusion.ecma import compiled
 from schema_inclusion.patterns import Example, NoText, TooHard, Wanted, example, matches
 
@@ -393,7 +393,7 @@ def _items(array: ir.Array) -> str:
 def _listed(values: Constants | None) -> str:
     if values is None:
         return "nothing"
-    shown = [repr(each) if isinstance(each, str) else json.dumps(each) for each in (v.value for v in values.values[:6])]
+    shown = [repr(each) if isinstance(each, str) else dumps(each) for each in (v.value for v in values.values[:6])]
     return f"one of {', '.join(shown)}{', …' if len(values.values) > 6 else ''}"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
@@ -16,6 +15,7 @@ from acpgen.errors import Faults, InvalidExample, NotASchema
 from acpgen.meaning.values import Unmakeable, Values
 from acpgen.pointers import plain_pointer, reference_to
 from acpgen.schema.bundle import Bundle
+from acpgen.schema.numbers import dumps, with_decimals
 from acpgen.schema.walk import inside, is_array
 from acpgen.schema.ways import require_few_ways
 
@@ -64,7 +64,7 @@ def collect(protocol: ir.Protocol, bundle: Bundle) -> Examples:
 
     def add(name: str, value: ir.JSON) -> None:
         found = gathered[name]
-        key = json.dumps(value, sort_keys=True)
+        key = dumps(value, sort_keys=True)
         if key in found or len(found) >= FEW:
             return
         if admits(name, value):
@@ -122,7 +122,7 @@ class ExampleJudge:
             "properties": {reference: {"$ref": reference} for reference in references},
         }
         try:
-            self._validator = jsonschema_rs.Draft202012Validator(schema)
+            self._validator = jsonschema_rs.Draft202012Validator(with_decimals(schema))
         except jsonschema_rs.ValidationError as error:
             raise Faults(
                 [NotASchema(at=next(iter(bundle.files), bundle.name), reason=error.message, dialect="2020-12")]
@@ -130,7 +130,7 @@ class ExampleJudge:
 
     def refusal(self, reference: str, value: ir.JSON) -> str | None:
         """Why the schema at a place refuses a value, shortened; `None` if it does not."""
-        error = next(self._validator.iter_errors({reference: value}), None)
+        error = next(self._validator.iter_errors({reference: with_decimals(value)}), None)
         if error is None:
             return None
         return error.message if len(error.message) <= LONGEST_REASON else f"{error.message[: LONGEST_REASON - 1]}…"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import assert_never
 
 from acpgen import ir
 from acpgen.markup import Markdown, code, prose, value
+from acpgen.schema.numbers import dumps
 from acpgen.targets.docs.places import Linker, joined
 
 
@@ -56,7 +56,7 @@ def plainly(type_: ir.Type) -> str:
     """A type as plain text, with all that it demands, so that two types differ if their texts do."""
     match type_:
         case ir.Constant():
-            return " or ".join(json.dumps(item, ensure_ascii=False) for item in type_.values)
+            return " or ".join(dumps(item, ensure_ascii=False) for item in type_.values)
         case ir.Ref():
             return type_.name
         case ir.Array():

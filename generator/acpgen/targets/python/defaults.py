@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from acpgen import ir
 from acpgen.pointers import reference_to
+from acpgen.schema.numbers import with_decimals
 
 if TYPE_CHECKING:
     from acpgen.schema.bundle import Bundle
@@ -40,6 +41,6 @@ class _Judge:
 
         schema = {"$defs": self.bundle.schema["$defs"], "$ref": reference_to(name)}
         try:
-            return jsonschema_rs.Draft202012Validator(schema).is_valid(value)
+            return jsonschema_rs.Draft202012Validator(with_decimals(schema)).is_valid(with_decimals(value))
         except ValueError:  # a pattern that this judge cannot read
             return False

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from acpgen import ir
 from acpgen.meaning.contract import Row, rows
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.keywords import PROSE
+from acpgen.schema.numbers import dumps
 from acpgen.schema.walk import LISTS, MAPS, SINGLE, is_array, is_object
 from acpgen.targets.python.literals import literal
 from acpgen.targets.python.naming import Names
@@ -86,4 +86,4 @@ def _tuple(values: tuple[str, ...]) -> str:
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=True)
+    return dumps(value, ensure_ascii=True)
