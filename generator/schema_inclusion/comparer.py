@@ -29,7 +29,7 @@ from schema_inclusion.normal import Normaliser
 from schema_inclusion.outcome import Empty, Outcome, Satisfied, Unknown
 from schema_inclusion.validation import is_schema, place_of_fault, reference_validator
 from schema_inclusion.values import Json, as_json, same
-from schema_inclusion.witness import FEWEST_CANDIDATES, MOST_CANDIDATES, Checker, searched, shown
+from schema_inclusion.witness import FEWEST_CANDIDATES, MOST_CANDIDATES, Checker, searched, shown, with_fractions
 
 STEPS: Final = 25_000
 """Steps that one question may take, and as many again for every 2,500 schemas in the documents: about a second."""
@@ -243,6 +243,9 @@ class Comparer:
         witness = shown(outcome, accepts, refuses)
         if witness is not None:
             return refuted(witness)
+        witness = self._spelled(ours, theirs, accepts, refuses)
+        if witness is not None:
+            return refuted(witness)
         self._renew(STEPS_OF_SEARCH, searches=0)
         witness = searched(self._prover, accepts, refuses, FEWEST_CANDIDATES if self._too_large else MOST_CANDIDATES)
         if witness is not None:
@@ -252,6 +255,28 @@ class Comparer:
                 "A value was found that should tell the schemas apart, and the validator did not confirm it."
             )
         return _undecided(f"No proof and no witness: {outcome.reason}.")
+
+    def _spelled(self, ours: _Side, theirs: _Side, accepts: Checker, refuses: Checker) -> Witness | None:
+        """A witness in which every integer is written with a fraction, or none is: to draft-04 that makes a difference."""
+        if not self._normal.asks_for_spelling:
+            return None
+        for has_fractions in (True, False):
+            forms = Forms(self._budget)
+            reader, prover = Normaliser(forms, formats=self._formats), Prover(forms)
+            reader.written_as_integer = forms.bottom if has_fractions else forms.top
+            self._renew(self._steps)
+            try:
+                formulas = [reader.whole(side.schema, side.document.scope) for side in (ours, theirs)]
+                outcome = prover.decide(forms.all_of(formulas[0], forms.negate(formulas[1])))
+            except (OverBudget, RecursionError):
+                continue
+            if isinstance(outcome, Satisfied):
+                self._renew(STEPS_OF_SEARCH, searches=0)
+                found = with_fractions(outcome.value) if has_fractions else outcome.value
+                witness = shown(Satisfied(found), accepts, refuses)
+                if witness is not None:
+                    return witness
+        return None
 
     def _checker(self, side: _Side) -> Checker:
         formula = self._form_or_doubt(side)

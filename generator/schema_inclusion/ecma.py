@@ -147,6 +147,11 @@ def _multiple_of(validator: Any, step: Any, instance: Any, _schema: Any) -> Iter
         yield jsonschema.exceptions.ValidationError(f"{instance!r} is not a multiple of {step!r}")
 
 
+def _written_integer(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Any]:
+    if value == "draft-04" and isinstance(instance, float) and validator.is_type(instance, "integer"):
+        yield jsonschema.exceptions.ValidationError(f"{instance!r} is written with a fraction")
+
+
 def _asserting(formats: frozenset[str]) -> Callable[[Any, Any, Any, Any], Iterator[Any]]:
     """The keyword `format`. Where our own bounds and an independent validator contradict each other, there is no answer."""
 
@@ -174,5 +179,6 @@ def reading_as_ecma(plain: Any, formats: frozenset[str] | None = None) -> Any:
         "patternProperties": _pattern_properties,
         "additionalProperties": _additional_properties,
         "multipleOf": _multiple_of,
+        "x-integer": _written_integer,
     }
     return extend(plain, keywords if formats is None else {**keywords, "format": _asserting(formats)})

@@ -94,3 +94,36 @@ def test_a_default_and_a_message_keep_the_digits_of_the_schema() -> None:
         *(protocol({"GoRequest": go({"x": {"type": "number", "default": each}})}) for each in (0.1, CLOSE))
     )
     assert "0.10000000000000000000001" in " ".join(each.message for each in report.findings)
+
+
+OLDEST = "http://json-schema.org/draft-04/schema#"
+MODERN = "https://json-schema.org/draft/2020-12/schema"
+RECORD: Any = {
+    "type": "object",
+    "properties": {"n": {"type": ["integer", "null"]}, "l": {"items": {"type": "integer"}}},
+}
+
+
+@pytest.mark.parametrize("mode", ["language", "protocol"])
+@pytest.mark.parametrize(
+    ("old", "new", "backward", "forward"),
+    [
+        ({"$schema": OLDEST, "type": "integer"}, {"$schema": MODERN, "type": "integer"}, "yes", "no"),
+        ({"$schema": OLDEST, **RECORD}, {"$schema": MODERN, **RECORD}, "yes", "no"),
+        ({"$schema": OLDEST, "type": "integer"}, {"$schema": OLDEST, "type": "integer"}, "yes", "yes"),
+        ({"$schema": OLDEST, "type": "integer"}, {"$schema": OLDEST, "type": "number"}, "yes", "no"),
+        ({"$schema": OLDEST, "enum": [1, 2]}, {"$schema": MODERN, "enum": [1.0, 2]}, "yes", "yes"),
+        ({"$schema": OLDEST, "type": "number"}, {"$schema": MODERN, "type": "number"}, "yes", "yes"),
+        ({"$schema": OLDEST, "type": ["integer", "number"]}, {"$schema": MODERN, "type": "number"}, "yes", "yes"),
+    ],
+    ids=str,
+)
+def test_an_integer_of_draft_04_is_compared_as_one_without_a_fraction(
+    mode: Any, old: Schema, new: Schema, backward: str, forward: str
+) -> None:
+    there, back = compared(old, new, mode=mode), compared(new, old, mode=mode)
+    for report, answers in ((there, (backward, forward)), (back, (forward, backward))):
+        assert (report.wire.backward, report.wire.forward) == answers
+        assert (report.language.backward, report.language.forward) == answers
+        assert all(each.witness for each in report.findings if each.severity in ("breaking", "risky"))
+        assert any(each.witness for each in report.findings) or "no" not in answers or mode == "language"

@@ -122,3 +122,28 @@ def test_a_number_that_no_double_equals_keeps_its_text(text: str) -> None:
 )
 def test_every_other_number_is_the_plain_one_of_python(text: str) -> None:
     assert type(loads(text)) in (int, float) and same(loads(text), loads(f"[{text}]")[0])
+
+
+OLDEST: Any = {"$schema": "http://json-schema.org/draft-04/schema#"}
+RECORD: Any = {"properties": {"n": {"type": ["integer", "null"]}, "l": {"items": {"type": "integer"}}}}
+WRITTEN: Any = {"type": "integer", "x-integer": "draft-04"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "backward", "forward"),
+    [
+        ({**OLDEST, "type": "integer"}, {"type": "integer"}, "yes", "no"),
+        ({**OLDEST, **RECORD}, RECORD, "yes", "no"),
+        ({**OLDEST, "type": "integer"}, WRITTEN, "yes", "yes"),
+        ({**OLDEST, **RECORD}, {**OLDEST, **RECORD, "type": "object"}, "no", "yes"),
+        ({"items": WRITTEN, "type": "array"}, {"items": {**WRITTEN, "minimum": 0}, "type": "array"}, "no", "yes"),
+        ({**OLDEST, "enum": [1]}, {"enum": [1.0]}, "yes", "yes"),
+        ({**OLDEST, "type": "integer", "enum": [1]}, {"enum": [1.0]}, "yes", "no"),
+        ({**OLDEST, "not": {"type": "integer"}}, {"not": {"type": "integer"}}, "no", "yes"),
+        ({**OLDEST, "anyOf": [{"type": "integer"}, {"type": "string"}]}, {"type": ["integer", "string"]}, "yes", "no"),
+        ({"type": "integer", "x-integer": "other"}, {"type": "integer"}, "yes", "yes"),
+    ],
+)
+def test_an_integer_of_draft_04_is_written_without_a_fraction(old: Any, new: Any, backward: str, forward: str) -> None:
+    found = compare(old, new)
+    assert (found.backward.verdict.value, found.forward.verdict.value) == (backward, forward)

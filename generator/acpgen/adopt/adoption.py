@@ -20,7 +20,7 @@ from acpgen.errors import AdoptionRefused, Fault, Faults, NoBase, NotAdoptable, 
 from acpgen.generate import understand
 from acpgen.pointers import pointer, reference_to, target
 from acpgen.schema.load import Documents, Source, check, decode, load, parse, parse_json, place, read_bytes
-from acpgen.schema.numbers import with_decimals
+from acpgen.schema.numbers import validator, with_decimals
 from acpgen.schema.walk import Schema, inside, is_array, is_object, references, refs
 
 if TYPE_CHECKING:
@@ -264,7 +264,6 @@ def _usable(
 
 
 def _refused_examples(after: Canonical, bundled: Bundle) -> Iterator[Example]:
-    import jsonschema_rs  # only where something is adopted
 
     names = {origin: name for name, origin in bundled.origins.items()}
     for name, schema in after.definitions.items():
@@ -273,7 +272,7 @@ def _refused_examples(after: Canonical, bundled: Bundle) -> Iterator[Example]:
         if target is None or not is_array(examples):
             continue
         reference = {"$ref": reference_to(target), "$defs": bundled.schema["$defs"]}
-        judge = jsonschema_rs.Draft202012Validator(with_decimals(reference), mask="it")
+        judge = validator(reference, mask="it")
         for index, example in enumerate(examples):
             error = next(judge.iter_errors(with_decimals(example)), None)
             if error is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from acpgen.lint.subject import Remark, SourceNode, Subject
 from acpgen.pointers import plain_pointer, reference_to
-from acpgen.schema.numbers import with_decimals
+from acpgen.schema.numbers import validator, with_decimals
 from acpgen.schema.paths import Paths
 from acpgen.schema.unions import branches_of, constant, is_null, lone_reference
 from acpgen.schema.walk import Schema, inside, is_array
@@ -69,7 +69,6 @@ def _judge(subject: Subject) -> tuple[tuple[bool, Remark], ...]:
     """
     if subject.bundle is None:
         return ()
-    import jsonschema_rs
 
     places: dict[str, Schema] = {}
     instances: dict[str, Any] = {}
@@ -89,7 +88,7 @@ def _judge(subject: Subject) -> tuple[tuple[bool, Remark], ...]:
             instances[f"contains {at}"] = definition["examples"]
             places[f"contains {at}"] = {"contains": branch}
     whole = {"$defs": dict(subject.bundle.definitions), "properties": places}
-    judge = jsonschema_rs.Draft202012Validator(with_decimals(whole), mask="it")
+    judge = validator(whole, mask="it")
     paths = Paths(instances)
     for error in judge.iter_errors(with_decimals(instances)):
         key, *rest = paths.of(error)

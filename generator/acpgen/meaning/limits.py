@@ -36,6 +36,7 @@ def is_number_within(type_: ir.Number, value: int | float) -> bool:
     number, limits = exact(value), {keyword: exact(limit) for keyword, limit in limits_of(type_).items()}
     return (
         (not type_.integer or number.denominator == 1)
+        and not (type_.without_fraction and isinstance(value, float))
         and number >= limits.get("minimum", number)
         and number <= limits.get("maximum", number)
         and ("exclusiveMinimum" not in limits or number > limits["exclusiveMinimum"])

@@ -438,6 +438,10 @@ def _bound(keyword: str, holds: Callable[[Any, Any], bool]) -> Callable[[Node], 
     return _limit(keyword, lambda value, limit: holds(comparable(value), limit))
 
 
+def _written_integer(_: Node) -> Assertion:
+    return lambda value, trial: not (isinstance(value, float) and value.is_integer())
+
+
 def _divides(value: Numeric | Decimal, step: Numeric | Decimal) -> bool:
     if isinstance(value, int) and isinstance(step, int):
         return value % step == 0
@@ -553,6 +557,7 @@ _KEYWORDS: Final[Mapping[str, tuple[str, Callable[[Node], Assertion | None]]]] =
     "exclusiveMinimum": ("number", _bound("exclusiveMinimum", lambda value, limit: value > limit)),
     "exclusiveMaximum": ("number", _bound("exclusiveMaximum", lambda value, limit: value < limit)),
     "multipleOf": ("number", _limit("multipleOf", _divides)),
+    "x-integer": ("number", _written_integer),
     "minLength": ("string", _limit("minLength", lambda value, limit: len(value) >= limit)),
     "maxLength": ("string", _limit("maxLength", lambda value, limit: len(value) <= limit)),
     "pattern": ("string", _pattern),

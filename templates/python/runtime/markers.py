@@ -211,7 +211,11 @@ def whole(value: Any) -> Any:
         return {key: whole(item) for key, item in value.items()}
     if is_array(value):
         return [whole(item) for item in value]
-    return integer_of(value) if isinstance(value, float) and value.is_integer() else value
+    return _FromFraction(integer_of(value)) if isinstance(value, float) and value.is_integer() else value
+
+
+class _FromFraction(int):
+    """An integer that was written with a fraction of zero."""
 
 
 class Exact:
@@ -368,6 +372,18 @@ class MultipleOf(NamedTuple):
     def _checked(self, value: Numeric) -> Numeric:
         if _exactly(value) % _exactly(self.step):
             raise PydanticKnownError("multiple_of", {"multiple_of": self.step})
+        return value
+
+
+class WithoutFraction:
+    """An integer that is written without a fraction: draft-04 takes `1.0` for none, and later drafts do."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return core_schema.no_info_before_validator_function(self._written, handler(source))
+
+    def _written(self, value: Any) -> Any:
+        if isinstance(value, float | _FromFraction):
+            raise PydanticCustomError("int_without_fraction", "Input should be an integer without a fraction")
         return value
 
 

@@ -275,7 +275,7 @@ def _limits(type_: ir.String) -> tuple[int, int | None, str | None]:
 
 def _subsumes(wide: ir.Number, narrow: ir.Number) -> bool:
     """Whether every number of one type is of the other, judged limit by limit."""
-    if wide.integer and not narrow.integer:
+    if (wide.integer and not narrow.integer) or (wide.without_fraction and not narrow.without_fraction):
         return False
     below, above = _edge(wide, upper=False), _edge(wide, upper=True)
     if below is not None and ((low := _edge(narrow, upper=False)) is None or low < below):
@@ -348,7 +348,9 @@ def _samples(free: Free, known: Constants) -> Iterator[ir.JSON]:
 
 def _keyword(type_: ir.Number | ir.String, accepted: Free) -> str:
     """The keyword that differs first."""
-    names = OF_STRINGS if isinstance(type_, ir.String) else {"integer": "type", **OF_NUMBERS}
+    names = (
+        OF_STRINGS if isinstance(type_, ir.String) else {"integer": "type", "without_fraction": "type", **OF_NUMBERS}
+    )
     other = accepted[0]
     return next((word for name, word in names.items() if getattr(type_, name) != getattr(other, name)), "type")
 
@@ -373,6 +375,8 @@ def _described(type_: ir.Number | ir.String) -> str:
         if limit is not None:
             parts.append(f"{word} {limit}")
     noun = "integer" if type_.integer else "number"
+    if type_.without_fraction:
+        parts.append("written without a fraction")
     if not parts:
         return f"any {noun}"
     of = " of" if parts[0].startswith("at ") else ""

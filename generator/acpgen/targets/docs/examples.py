@@ -15,7 +15,7 @@ from acpgen.errors import Faults, InvalidExample, NotASchema
 from acpgen.meaning.values import Unmakeable, Values
 from acpgen.pointers import plain_pointer, reference_to
 from acpgen.schema.bundle import Bundle
-from acpgen.schema.numbers import dumps, with_decimals
+from acpgen.schema.numbers import dumps, validator, with_decimals
 from acpgen.schema.walk import inside, is_array
 from acpgen.schema.ways import require_few_ways
 
@@ -122,7 +122,7 @@ class ExampleJudge:
             "properties": {reference: {"$ref": reference} for reference in references},
         }
         try:
-            self._validator = jsonschema_rs.Draft202012Validator(with_decimals(schema))
+            self._validator = validator(schema)
         except jsonschema_rs.ValidationError as error:
             raise Faults(
                 [NotASchema(at=next(iter(bundle.files), bundle.name), reason=error.message, dialect="2020-12")]

@@ -23,7 +23,7 @@ def in_words(type_: ir.Type, linker: Linker) -> Markdown:
         case ir.Boolean():
             return Markdown("boolean")
         case ir.Number():
-            return Markdown(f"{'integer' if type_.integer else 'number'}{_format(type_.format)}")
+            return Markdown(f"{_noun(type_)}{_format(type_.format)}")
         case ir.String():
             return Markdown(f"string{_format(type_.format)}")
         case ir.Constant():
@@ -69,13 +69,18 @@ def plainly(type_: ir.Type) -> str:
         case ir.AnyOf():
             return " or ".join(map(plainly, type_.types))
         case ir.Number():
-            return f"{'integer' if type_.integer else 'number'}{_demanded(type_)}"
+            return f"{_noun(type_)}{_demanded(type_)}"
         case ir.Anything() | ir.Nothing():
             return "any value" if isinstance(type_, ir.Anything) else "no value"
         case ir.String() | ir.Boolean() | ir.Null():
             return f"{type(type_).__name__.lower()}{_demanded(type_)}"
         case _:
             assert_never(type_)
+
+
+def _noun(type_: ir.Number) -> str:
+    noun = "integer" if type_.integer else "number"
+    return f"{noun} written without a fraction" if type_.without_fraction else noun
 
 
 def _demanded(type_: ir.Type) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from acpgen import ir
 from acpgen.pointers import reference_to
-from acpgen.schema.numbers import with_decimals
+from acpgen.schema.numbers import validator, with_decimals
 
 if TYPE_CHECKING:
     from acpgen.schema.bundle import Bundle
@@ -37,10 +37,9 @@ class _Judge:
         return field if is_sound else replace(field, default=None)
 
     def _is_of(self, name: str, value: ir.JSON) -> bool:
-        import jsonschema_rs  # only where a default is an object
 
         schema = {"$defs": self.bundle.schema["$defs"], "$ref": reference_to(name)}
         try:
-            return jsonschema_rs.Draft202012Validator(with_decimals(schema)).is_valid(with_decimals(value))
+            return validator(schema).is_valid(with_decimals(value))
         except ValueError:  # a pattern that this judge cannot read
             return False

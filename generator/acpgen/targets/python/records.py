@@ -538,7 +538,7 @@ _SOURCES: Final = {
     **{name: f"typing.{name}" for name in ("Annotated", "Any", "Literal", "Never")},
     **{
         name: f"{{}}.{name}"
-        for name in ("Alone", "Bounds", "Exact", "MultipleOf", "Number", "Positional", "UniqueItems")
+        for name in ("Alone", "Bounds", "Exact", "MultipleOf", "Number", "Positional", "UniqueItems", "WithoutFraction")
     },
     "Field": "pydantic.Field",
 }

@@ -98,8 +98,9 @@ def _number(number: ir.Number) -> Annotation:
     limits = _limits(number)
     step = limits.pop("multipleOf", None)
     bounds = _limited if number.integer or not any(abs(limit) > _EXACT for limit in limits.values()) else _bounded
+    whole_number = Marked(Named("int"), "WithoutFraction") if number.without_fraction else Named("int")
     base = bounds(
-        Named("int") if number.integer else Named("Number", is_imported=True),
+        whole_number if number.integer else Named("Number", is_imported=True),
         ge=limits.get("minimum"),
         le=limits.get("maximum"),
         gt=limits.get("exclusiveMinimum"),
@@ -219,7 +220,7 @@ def beyond_emitter(type_: ir.Type, names: Names, *, nested: bool = False) -> boo
         case ir.Number():
             written = _number(type_)
             return isinstance(written, Marked) and (
-                nested or not type_.integer or written.marker in ("Bounds", "MultipleOf")
+                nested or not type_.integer or type_.without_fraction or written.marker in ("Bounds", "MultipleOf")
             )
         case ir.String():
             return type_.pattern is not None or (nested and isinstance(_annotation(type_, names), Marked))

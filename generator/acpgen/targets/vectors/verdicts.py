@@ -16,7 +16,7 @@ from acpgen.meaning.values import Path
 from acpgen.pointers import pointer, reference_to
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.effort import spend
-from acpgen.schema.numbers import with_decimals
+from acpgen.schema.numbers import validator, with_decimals
 from acpgen.schema.tolerance import tolerant
 from acpgen.schema.walk import Schema, copied, is_array
 from acpgen.schema.ways import require_few_ways, ways
@@ -87,7 +87,7 @@ def _all_together(schema: Schema) -> jsonschema_rs.Draft202012Validator:
     """A validator of objects that hold one value under the name of its definition."""
     definitions: Mapping[str, Any] = schema["$defs"]
     properties = {name: {"$ref": reference_to(name)} for name in definitions}
-    return jsonschema_rs.Draft202012Validator(with_decimals({"properties": properties, "$defs": definitions}))
+    return validator({"properties": properties, "$defs": definitions})
 
 
 def _tolerated(schema: Schema, protocol: ir.Protocol) -> Schema:
