@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class WrittenInteger:
     """The keyword `x-integer`: draft-04 takes `1.0` for no integer."""
 
-    def __init__(self, *_: object) -> None: ...
+    def __init__(self, parent_schema: object, value: object, schema_path: object) -> None: ...
 
     def validate(self, instance: object) -> None:
         """Raise `ValueError` for an integer that is written with a fraction."""

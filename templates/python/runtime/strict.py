@@ -54,7 +54,7 @@ class Violation(Problem):
 class WrittenInteger:
     """The keyword `x-integer`: draft-04 takes `1.0` for no integer."""
 
-    def __init__(self, *_: object) -> None: ...
+    def __init__(self, parent_schema: object, value: object, schema_path: object) -> None: ...
 
     def validate(self, instance: object) -> None:
         """Raise `ValueError` for an integer that is written with a fraction."""
@@ -328,10 +328,9 @@ class Strict:
             raise MissingExtra(
                 f"strict validation needs jsonschema-rs. Install it: pip install '{self._extra}'"
             ) from None
-        definitions = self.schema["$defs"]
-        return jsonschema_rs.Draft202012Validator(
-            {**schema, "$defs": definitions}, keywords={"x-integer": WrittenInteger}
-        )
+        whole = {**schema, "$defs": self.schema["$defs"]}
+        keywords: dict[str, type[jsonschema_rs.KeywordValidator]] = {"x-integer": WrittenInteger}
+        return jsonschema_rs.Draft202012Validator(whole, keywords=keywords)
 
 
 def _first(found: Iterable[Violation], limit: int | None) -> tuple[Violation, ...]:
