@@ -18,6 +18,7 @@ from acpgen.schema.bundle import Bundle, bundle
 from acpgen.schema.drafts import ALL, BY_NAME, MODERN, Draft, as_written, draft_of, spelled_as_written
 from acpgen.schema.keywords import DRAFTS, TABLE
 from acpgen.schema.load import Document, Documents, check
+from acpgen.schema.numbers import validator
 from drafts_drawn import Maker
 
 ENGINES: Final[Mapping[str, Any]] = {
@@ -43,7 +44,7 @@ def bundled(value: Any, **references: Any) -> Bundle:
 
 
 def accepts(made: Bundle, value: Any) -> bool:
-    return jsonschema_rs.Draft202012Validator(made.schema).is_valid(value)
+    return validator(made.schema).is_valid(value)
 
 
 def faults_of(value: Any) -> tuple[Fault, ...]:
@@ -187,7 +188,9 @@ def test_the_table_names_drafts_that_are_read() -> None:
         assert DRAFTS.index(row.since) <= DRAFTS.index(row.until)
 
 
-ASSERTIONS: Final = [row for row in TABLE if row.role == "asserts" and row.name not in ("$ref", "then", "else")]
+ASSERTIONS: Final = [
+    row for row in TABLE if row.role == "asserts" and not row.is_ours and row.name not in ("$ref", "then", "else")
+]
 
 
 @pytest.mark.parametrize("row", ASSERTIONS, ids=lambda row: row.name)

@@ -61,7 +61,7 @@ class Boolean:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number, or an integer where `integer` is set (`1.0` is one)."""
+    """A number, or an integer where `integer` is set (`1.0` is one, but not where `without_fraction` is set, as draft-04 has it)."""
 
     integer: bool
     minimum: int | float | None = None
@@ -70,6 +70,7 @@ class Number:
     exclusive_maximum: int | float | None = None
     multiple_of: int | float | None = None
     format: str | None = None
+    without_fraction: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from acpgen.generate import understand
 from acpgen.material import is_material
 from acpgen.schema.expressions import translations
 from acpgen.schema.load import NO_REFERENCES, Documents, References, load
+from acpgen.schema.numbers import with_decimals
 from acpgen.schema.ways import require_few_ways
 
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ def strict(documents: Documents, methods: Profile | None = None) -> Strict:
     )
     judge: type[Strict] = borrowed.dap_strict.FrameStrict if protocol.envelope == "dap" else borrowed.strict.Strict
     written = translations(bundle.definitions.values())
-    return judge(contract, lambda: bundle.schema, extra="acpgen", patterns=written.table, loose=written.loose)
+    schema = with_decimals(bundle.schema)
+    return judge(contract, lambda: schema, extra="acpgen", patterns=written.table, loose=written.loose)
 
 
 def versions(

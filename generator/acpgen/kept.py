@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 import stat
 import sys
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from acpgen.schema.numbers import dumps, loads
 from acpgen.write import replace_file
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Kept:
             digest, _, text = path.read_bytes().partition(b"\n")
             if digest != _digest(key, text):
                 return None
-            found: JSON = json.loads(text)
+            found: JSON = loads(text)
             _note_use(path, state)
         except (OSError, ValueError, RecursionError):
             return None
@@ -61,7 +61,7 @@ class Kept:
         """Keep a value under a key; it is whole for whoever reads it meanwhile."""
         if self.folder is None:
             return
-        path, text = self._file(key), json.dumps(value, separators=(",", ":"))
+        path, text = self._file(key), dumps(value, separators=(",", ":"))
         with contextlib.suppress(OSError):
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             replace_file(path, f"{_digest(key, text.encode()).decode()}\n{text}")

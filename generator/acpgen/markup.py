@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import re
 from collections.abc import Iterator
 from typing import Final
 
 from acpgen import ir
 from acpgen.errors import visible
+from acpgen.schema.numbers import dumps
 
 _SPAN: Final = re.compile(r"`([^`\n]+)`")
 _SPECIAL: Final = re.compile(r"[\\`*_{}\[\]<>&|~$@#:.]")
@@ -109,12 +109,12 @@ def code(text: str) -> Markdown:
 
 def value(item: ir.JSON) -> Markdown:
     """A JSON value as a code span."""
-    return code(json.dumps(item, ensure_ascii=False))
+    return code(dumps(item, ensure_ascii=False))
 
 
 def block(item: ir.JSON) -> Markdown:
     """A JSON value as a fenced block. No line of it can end the fence: a line of JSON begins with a space, a quote or a bracket."""
-    text = json.dumps(item, indent=2, ensure_ascii=False)
+    text = dumps(item, indent=2, ensure_ascii=False)
     shown = "".join(c if c.isprintable() or c == "\n" else _json_escape(c) for c in text)
     return Markdown(f"```json\n{shown}\n```")
 
@@ -180,4 +180,4 @@ def _reference(character: str) -> str:
 
 
 def _json_escape(character: str) -> str:
-    return json.dumps(character)[1:-1]
+    return dumps(character)[1:-1]

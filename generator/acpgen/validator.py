@@ -1,4 +1,4 @@
-"""A validator of schemas in which patterns mean what ECMA-262 says: the engine of strict validators, for what acpgen judges itself."""
+"""A validator of schemas in which patterns mean what ECMA-262 says and numbers are exact, for what acpgen judges itself."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import borrowed
 from acpgen.schema.expressions import translations
+from acpgen.schema.numbers import with_decimals
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -20,15 +21,19 @@ class Validator:
 
         found = translations([schema])
         self._patterns: Final = borrowed.patterns.Patterns(found.table, found.loose)
-        self._engine: Final = jsonschema_rs.Draft202012Validator(self._patterns.translated(schema), **options)
+        self._engine: Final = jsonschema_rs.Draft202012Validator(
+            with_decimals(self._patterns.translated(schema)),
+            keywords={"x-integer": borrowed.strict.WrittenInteger},
+            **options,
+        )
 
     def is_valid(self, value: Any) -> bool:
         """Whether the schema accepts a value."""
-        return self._engine.is_valid(value)
+        return self._engine.is_valid(with_decimals(value))
 
     def errors(self, value: Any) -> Iterator[jsonschema_rs.ValidationError]:
         """What the schema refuses in a value, in the words of the engine."""
-        return iter(self._engine.iter_errors(value))
+        return iter(self._engine.iter_errors(with_decimals(value)))
 
     def place(self, error: jsonschema_rs.ValidationError) -> tuple[str | int, ...]:
         """The place in the schema of what refuses."""

@@ -20,7 +20,7 @@ from schema_inclusion.answers import Relation, Satisfiability, Verdict, Witness
 from schema_inclusion.comparer import STEPS, compare, is_satisfiable
 from schema_inclusion.document import Dialect, keywords
 from schema_inclusion.formats import FORMATS, UnknownFormat, chosen
-from schema_inclusion.values import Json
+from schema_inclusion.values import Json, dumps, loads
 
 EXIT_CODES: Final = {Verdict.YES: 0, Verdict.NO: 1, Verdict.UNDECIDED: 3}
 UNREADABLE: Final = 2
@@ -109,14 +109,16 @@ def read(path: Path) -> Json:
     except RecursionError as fault:
         raise Unreadable(f"{path}: is nested too deeply to be read.") from fault
     except ValueError as fault:
-        raise Unreadable(f"{path}: is not JSON: {str(fault).splitlines()[0]}. Name a JSON Schema.") from fault
+        raise Unreadable(
+            f"{path}: is not JSON that can be read: {str(fault).splitlines()[0]}. Name a JSON Schema."
+        ) from fault
     if isinstance(value, dict) and value and not any(key in keywords() or key.startswith("x-") for key in value):
         raise Unreadable(f"{path}: is not a JSON Schema: none of its members is a keyword. Name a JSON Schema.")
     return value
 
 
 def _value(text: str) -> Json:
-    value: Json = json.loads(text, parse_constant=_refused, object_pairs_hook=_members)
+    value: Json = loads(text, parse_constant=_refused, object_pairs_hook=_members)
     return value
 
 
@@ -153,7 +155,7 @@ def _shown(answer: Relation | Satisfiability) -> tuple[str, Witness | None]:
 
 
 def _as_json(answers: dict[str, Relation] | dict[str, Satisfiability]) -> str:
-    return json.dumps({name: _data(answer) for name, answer in answers.items()}, indent=2)
+    return dumps({name: _data(answer) for name, answer in answers.items()}, indent=2)
 
 
 def _data(answer: Relation | Satisfiability) -> dict[str, Json]:
@@ -170,7 +172,7 @@ def _as_text(answers: dict[str, Relation] | dict[str, Satisfiability]) -> Iterat
         yield f"  {answer.reason}"
         name, witness = _shown(answer)
         if witness is not None:
-            yield f"  {name}: {json.dumps(witness.value)}"
+            yield f"  {name}: {dumps(witness.value)}"
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
-"""Work that cannot be interrupted runs in a subprocess with a time budget: the engine, unsafe patterns, values that exhaust the stack."""
+"""Work that cannot be interrupted runs in a subprocess with a time budget: unsafe patterns, values that exhaust the stack."""
 
 from __future__ import annotations
 
 import importlib
-import json
 import math
 import subprocess
 import sys
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from schema_inclusion.imports import without_formats
-from schema_inclusion.values import Json
+from schema_inclusion.values import Json, dumps, loads
 
 SECONDS: Final = 1
 """Of processor time, after what starting takes: a busy machine changes no verdict."""
@@ -47,7 +46,7 @@ def _asked(module: str, order: Json) -> Json:
     try:
         done = subprocess.run(  # noqa: S603 - our own interpreter and a module of ours
             [sys.executable, "-P", "-c", _CHILD, str(Path(__file__).parents[1]), module],
-            input=json.dumps(order),
+            input=dumps(order),
             capture_output=True,
             text=True,
             encoding="utf-8",
@@ -58,17 +57,17 @@ def _asked(module: str, order: Json) -> Json:
         raise OutOfTime from fault
     if done.returncode != 0:
         raise OutOfTime
-    return cast("Json", json.loads(done.stdout))
+    return cast("Json", loads(done.stdout))
 
 
 def child(module: str) -> int:
     """The subprocess: an order on standard input, the module's answer on standard output."""
     without_formats()
     serve = importlib.import_module(module).serve
-    order = json.load(sys.stdin)
+    order = loads(sys.stdin.read())
     _limit(SECONDS)
     answer: Json = serve(order)
-    json.dump(answer, sys.stdout)
+    sys.stdout.write(dumps(answer))
     return 0
 
 

@@ -10,7 +10,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
-from schema_inclusion import engine
 from schema_inclusion.answers import Comparison, Relation, Satisfiability, Verdict, Witness
 from schema_inclusion.budget import MOST_SEARCHES, Allowance, Budget, OverBudget
 from schema_inclusion.document import (
@@ -29,8 +28,8 @@ from schema_inclusion.inclusion import Prover
 from schema_inclusion.normal import Normaliser
 from schema_inclusion.outcome import Empty, Outcome, Satisfied, Unknown
 from schema_inclusion.validation import is_schema, place_of_fault, reference_validator
-from schema_inclusion.values import Json, same
-from schema_inclusion.witness import FEWEST_CANDIDATES, MOST_CANDIDATES, Checker, searched, shown
+from schema_inclusion.values import Json, as_json, same
+from schema_inclusion.witness import FEWEST_CANDIDATES, MOST_CANDIDATES, Checker, searched, shown, with_fractions
 
 STEPS: Final = 25_000
 """Steps that one question may take, and as many again for every 2,500 schemas in the documents: about a second."""
@@ -39,9 +38,6 @@ MOST_STEPS: Final = 250_000
 """What a question gets at most for large schemas: so one that cannot be decided leaves enough to the others, and ends in seconds."""
 STEPS_OF_SEARCH: Final = 10_000
 """Steps that the search for a witness may take when the proof has failed."""
-STEPS_OF_ENGINE: Final = 5_000
-"""What asking the engine of `jsonschema-rs` is counted for."""
-
 
 NOTHING: Final[Json] = {"not": {}}
 """What no value is valid under, in every draft: draft-04 has no `false`."""
@@ -93,6 +89,8 @@ class Comparer:
         self._formats = chosen(formats)
         self._allowance = allowance
         self._granted = 0
+        self._fault = ""
+        old, new = self._as_json(old, "old"), self._as_json(new, "new")
         schemas = tuple(every_schema(old)), tuple(every_schema(new))
         self._steps = max(steps, min(steps + STEPS_A_SCHEMA * sum(map(len, schemas)), MOST_STEPS))
         self._budget = Budget(0)
@@ -100,10 +98,16 @@ class Comparer:
         self._prover = Prover(self._normal.forms)
         self._kept: list[Json] = []
         self._too_large: set[int] = set()
-        self._fault = ""
         self._old = self._opened(old, "old", dialect, schemas[0])
         self._new = self._opened(new, "new", dialect, schemas[1])
         self._equal_roots = same(old, new)
+
+    def _as_json(self, schema: Json, side: str) -> Json:
+        try:
+            return as_json(schema)
+        except ValueError as fault:
+            self._fault = self._fault or f"The {side} schema is not JSON: {fault}."
+            return None
 
     def _opened(
         self, root: Json, side: str, unnamed: Dialect | None, schemas: tuple[dict[str, Json], ...]
@@ -153,10 +157,13 @@ class Comparer:
     def _sides(self, old: Json | None, new: Json | None) -> tuple[_Side, _Side] | str:
         if self._old is None or self._new is None:
             return self._fault
-        pair = (
-            _Side(self._old, self._old.root if old is None else old),
-            _Side(self._new, self._new.root if new is None else new),
-        )
+        try:
+            pair = (
+                _Side(self._old, self._old.root if old is None else as_json(old)),
+                _Side(self._new, self._new.root if new is None else as_json(new)),
+            )
+        except ValueError as fault:
+            return f"A schema is not JSON: {fault}."
         for side, name in zip(pair, ("old", "new"), strict=True):
             if side.schema is not side.document.root:
                 self._kept.append(side.schema)
@@ -236,15 +243,9 @@ class Comparer:
         witness = shown(outcome, accepts, refuses)
         if witness is not None:
             return refuted(witness)
-        if isinstance(outcome, Unknown):
-            if self._allowance is not None:
-                self._allowance.spend(STEPS_OF_ENGINE)
-            answer = self._engine(ours, theirs)
-            if answer.covered:
-                return Relation(Verdict.YES, f"`jsonschema-rs` proves it. Our own proof failed: {outcome.reason}.")
-            witness = shown(self._left_over(ours, answer), accepts, refuses)
-            if witness is not None:
-                return refuted(witness)
+        witness = self._spelled(ours, theirs, accepts, refuses)
+        if witness is not None:
+            return refuted(witness)
         self._renew(STEPS_OF_SEARCH, searches=0)
         witness = searched(self._prover, accepts, refuses, FEWEST_CANDIDATES if self._too_large else MOST_CANDIDATES)
         if witness is not None:
@@ -255,24 +256,27 @@ class Comparer:
             )
         return _undecided(f"No proof and no witness: {outcome.reason}.")
 
-    def _engine(self, ours: _Side, theirs: _Side) -> engine.Covering:
-        """What the engine says; it knows no formats."""
-        if self._formats:
-            return engine.NO_ANSWER
-        return engine.compared(ours.document, ours.schema, theirs.document, theirs.schema)
-
-    def _left_over(self, ours: _Side, answer: engine.Covering) -> Outcome:
-        """A value of what the engine says is left over: a suggestion, since the validator has the last word."""
-        if answer.remainder is None:
-            return Unknown("the engine has no suggestion")
-        self._kept.append(answer.remainder)
-        self._renew(STEPS_OF_SEARCH, searches=0)
-        document = opened(answer.remainder, ours.document.dialect)
-        try:
-            return self._prover.decide(self._form(_Side(document, document.root)))
-        except (OverBudget, RecursionError):
-            self._reset()
-            return Unknown("the engine's suggestion is too large")
+    def _spelled(self, ours: _Side, theirs: _Side, accepts: Checker, refuses: Checker) -> Witness | None:
+        """A witness in which every integer is written with a fraction, or none is: to draft-04 that makes a difference."""
+        if not self._normal.asks_for_spelling:
+            return None
+        for has_fractions in (True, False):
+            forms = Forms(self._budget)
+            reader, prover = Normaliser(forms, formats=self._formats), Prover(forms)
+            reader.written_as_integer = forms.bottom if has_fractions else forms.top
+            self._renew(self._steps)
+            try:
+                formulas = [reader.whole(side.schema, side.document.scope) for side in (ours, theirs)]
+                outcome = prover.decide(forms.all_of(formulas[0], forms.negate(formulas[1])))
+            except (OverBudget, RecursionError):
+                continue
+            if isinstance(outcome, Satisfied):
+                self._renew(STEPS_OF_SEARCH, searches=0)
+                found = with_fractions(outcome.value) if has_fractions else outcome.value
+                witness = shown(Satisfied(found), accepts, refuses)
+                if witness is not None:
+                    return witness
+        return None
 
     def _checker(self, side: _Side) -> Checker:
         formula = self._form_or_doubt(side)

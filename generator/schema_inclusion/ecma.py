@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from decimal import Context, Decimal
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
 
@@ -23,11 +23,10 @@ from schema_inclusion.formats import FORMATS, is_of
 from schema_inclusion.regex import may_backtrack
 from schema_inclusion.spelling import in_python, in_rust
 from schema_inclusion.syntax import UnsupportedPattern
+from schema_inclusion.values import exact
 
 LONGEST_AT_ONCE: Final = 20
 """Texts up to this length are left to `re`, whatever the pattern."""
-
-_EXACT: Final = Context(prec=2_000, Emin=-99_999, Emax=99_999)
 
 
 @lru_cache(maxsize=1024)
@@ -92,9 +91,21 @@ def _additional_properties(validator: Any, demand: Any, instance: Any, schema: A
             yield from validator.descend(value, demand, path=name)
 
 
+def _denoted(value: int | float) -> Fraction:
+    number = exact(value)
+    if number is None:
+        raise ValueError(f"{value} is not a number of JSON")
+    return number
+
+
 def _multiple_of(validator: Any, step: Any, instance: Any, _schema: Any) -> Iterator[Any]:
-    if validator.is_type(instance, "number") and _EXACT.remainder(Decimal(repr(instance)), Decimal(repr(step))):
+    if validator.is_type(instance, "number") and (_denoted(instance) / _denoted(step)).denominator != 1:
         yield jsonschema.exceptions.ValidationError(f"{instance!r} is not a multiple of {step!r}")
+
+
+def _written_integer(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Any]:
+    if value == "draft-04" and isinstance(instance, float) and validator.is_type(instance, "integer"):
+        yield jsonschema.exceptions.ValidationError(f"{instance!r} is written with a fraction")
 
 
 def _asserting(formats: frozenset[str]) -> Callable[[Any, Any, Any, Any], Iterator[Any]]:
@@ -124,5 +135,6 @@ def reading_as_ecma(plain: Any, formats: frozenset[str] | None = None) -> Any:
         "patternProperties": _pattern_properties,
         "additionalProperties": _additional_properties,
         "multipleOf": _multiple_of,
+        "x-integer": _written_integer,
     }
     return extend(plain, keywords if formats is None else {**keywords, "format": _asserting(formats)})

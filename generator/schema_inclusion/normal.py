@@ -56,7 +56,7 @@ class Normaliser:
     """Turns schemas into formulas and remembers what it has done. Schemas must outlive it unchanged.
 
     `formats` are those that it reads as assertions. `tangled` says that some schema was nested very deeply, or a reference led back to
-    itself without a step into the value.
+    itself without a step into the value, `asks_for_spelling` that some schema takes `1` and not `1.0`: `written_as_integer`.
     """
 
     forms: Forms
@@ -71,6 +71,7 @@ class Normaliser:
     _steps: int = 0
     tangled: bool = False
     formats: frozenset[str] = frozenset()
+    asks_for_spelling: bool = False
     _doubts: dict[str, Formula] = field(default_factory=dict[str, Formula])
     written_as_integer: Formula = field(init=False)
 
@@ -282,8 +283,20 @@ def _oldest_type(reader: Normaliser, value: Json, schema: dict[str, Json], scope
     kinds = _type(reader, value, schema, scope)
     if not isinstance(kinds, Types) or kinds.kinds & Kind.NUMBER != Kind.INTEGER:
         return kinds
+    return reader.forms.all_of(kinds, _written_integer(reader, DRAFT_04, schema, scope))
+
+
+DRAFT_04: Final = "draft-04"
+"""The value of `x-integer`."""
+
+
+def _written_integer(reader: Normaliser, value: Json, _schema: dict[str, Json], _scope: Scope) -> Formula:
+    """`x-integer`, by which a schema that was brought to a later draft still says what draft-04's `integer` says of `1.0`."""
     forms = reader.forms
-    return forms.all_of(kinds, forms.any_of(forms.types(Kind.ANY & ~Kind.INTEGER), reader.written_as_integer))
+    if value != DRAFT_04:
+        return forms.top
+    reader.asks_for_spelling = True
+    return forms.any_of(forms.types(Kind.ANY & ~Kind.INTEGER), reader.written_as_integer)
 
 
 def _enum(reader: Normaliser, value: Json, _schema: dict[str, Json], _scope: Scope) -> Formula:
@@ -523,5 +536,6 @@ _KEYWORDS: Final[dict[Dialect, dict[str, _Read]]] = {
         "$dynamicRef": _reference("$dynamicRef"),
         "prefixItems": _prefix_items,
         "items": _items,
+        "x-integer": _written_integer,
     },
 }

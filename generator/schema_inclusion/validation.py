@@ -28,7 +28,7 @@ from schema_inclusion.document import (
 )
 from schema_inclusion.ecma import LONGEST_AT_ONCE, needs_time, reading_as_ecma
 from schema_inclusion.once import TooManySteps, following_once, remembering
-from schema_inclusion.values import Json
+from schema_inclusion.values import Json, with_decimals
 
 
 class _Validator(Protocol):
@@ -185,7 +185,7 @@ def _needs_time(document: SchemaDocument, schema: Json) -> bool:
 def is_schema(dialect: Dialect, schema: Json) -> bool:
     """Whether the schema is what the meta-schema of its dialect allows."""
     try:
-        return _meta_validator(dialect).is_valid(schema)
+        return _meta_validator(dialect).is_valid(with_decimals(schema))
     except ValueError:
         return False
 
@@ -193,7 +193,7 @@ def is_schema(dialect: Dialect, schema: Json) -> bool:
 def place_of_fault(dialect: Dialect, schema: Json) -> str:
     """Where a schema is first other than what the meta-schema of its dialect allows, as the end of a sentence."""
     try:
-        error = next(_meta_validator(dialect).iter_errors(schema), None)
+        error = next(_meta_validator(dialect).iter_errors(with_decimals(schema)), None)
     except ValueError:
         return ""
     steps = [] if error is None else [str(step).replace("~", "~0").replace("/", "~1") for step in error.instance_path]

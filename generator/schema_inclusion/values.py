@@ -1,12 +1,196 @@
-"""JSON values as mathematics sees them: numbers are exact, and 1.0 is 1."""
+"""JSON values as mathematics sees them: numbers are exact, and 1.0 is 1.
+
+A float stands for its shortest decimal text. What no float stands for is read as an `int` if it is one, and as an `ExactNumber` otherwise.
+"""
 
 from __future__ import annotations
 
+import json
 import math
+import re
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from typing import Final, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+
+MOST_DIGITS: Final = 4_000
+"""Digits of a number, written out without an exponent, beyond which it is refused: Python writes integers of 4,300 as text."""
+
+
+class ExactNumber(float):
+    """A number with a fraction that no float stands for: the nearest float, with the shortest text of the number, by which it compares."""
+
+    __slots__ = ("text",)
+
+    text: str
+
+    def __new__(cls, text: str) -> Self:
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+    def __getnewargs__(self) -> tuple[str]:  # type: ignore[override]
+        return (self.text,)
+
+    def __repr__(self) -> str:
+        return self.text
+
+    __str__ = __repr__
+
+    def __hash__(self) -> int:
+        return hash(Fraction(self.text))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, (int, float)) and Fraction(self.text) == exact(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __lt__(self, other: float) -> bool:
+        return Fraction(self.text) < _comparable(other)
+
+    def __le__(self, other: float) -> bool:
+        return Fraction(self.text) <= _comparable(other)
+
+    def __gt__(self, other: float) -> bool:
+        return Fraction(self.text) > _comparable(other)
+
+    def __ge__(self, other: float) -> bool:
+        return Fraction(self.text) >= _comparable(other)
+
+    def is_integer(self) -> bool:
+        """Never: integers are read as `int`."""
+        return False
+
+
+def _comparable(value: float) -> Fraction | float:
+    number = exact(value)
+    return value if number is None else number
+
+
+def number(text: str) -> int | float:
+    """The number that JSON text denotes, exactly. Raises `ValueError` for one with more than `MOST_DIGITS` digits."""
+    if len(text) <= MOST_DIGITS:
+        if text.removeprefix("-").isdigit():
+            return int(text)
+        close = float(text)
+        if repr(close) == text or not _DIGIT.search(text.lower().partition("e")[0]):
+            return close
+        if _is_short(text):
+            denoted = Fraction(text)
+            if exact(close) == denoted:
+                return close
+            exactly = spelled(denoted)
+            assert exactly is not None, text
+            return exactly
+    raise ValueError(f"a number has more than {MOST_DIGITS} digits")
+
+
+def _is_short(text: str) -> bool:
+    """Whether a number has few digits before and behind its point, once it is written without an exponent."""
+    try:
+        decimal = Decimal(text)
+    except InvalidOperation:  # an exponent beyond all limits
+        return False
+    exponent = decimal.as_tuple().exponent
+    assert isinstance(exponent, int)
+    return decimal.adjusted() < MOST_DIGITS and exponent > -MOST_DIGITS
+
+
+_DIGIT: Final = re.compile("[1-9]")
+"""What zero is written without, whatever its exponent."""
+
+
+def loads(text: str, **options: Any) -> Any:
+    """The value of JSON text, with exact numbers. Raises `ValueError`. The options are those of `json.loads`."""
+    return json.loads(text, parse_int=number, parse_float=number, **options)
+
+
+def dumps(value: Any, **options: Any) -> str:
+    """JSON text in which every number is exact. The options are those of `json.dumps`."""
+    if not _has_exact_number(value):
+        return json.dumps(value, **options)
+    mark = "number "
+    while mark in json.dumps(value):
+        mark += "-"
+    return re.sub(f'"{mark}([^"]*)"', r"\1", json.dumps(_replaced(value, lambda each: f"{mark}{each.text}"), **options))
+
+
+def with_decimals(value: Any) -> Any:
+    """The value with a `Decimal` for each `ExactNumber`, as `jsonschema-rs` takes it."""
+    return _replaced(value, lambda each: Decimal(each.text)) if _has_exact_number(value) else value
+
+
+def _has_exact_number(value: Any) -> bool:
+    pending = [value]
+    for each in pending:  # which grows
+        kind = each.__class__
+        if kind is ExactNumber:
+            return True
+        if isinstance(each, dict):
+            pending += each.values()
+        elif isinstance(each, (list, tuple)):
+            pending += each
+    return False
+
+
+def _replaced(value: Any, replacement: Any) -> Any:
+    if isinstance(value, ExactNumber):
+        return replacement(value)
+    if isinstance(value, dict):
+        return {name: _replaced(each, replacement) for name, each in value.items()}
+    return [_replaced(each, replacement) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+def as_json(value: Any) -> Json:
+    """A Python value as JSON: a `Decimal` becomes the number that it is. Raises `ValueError`, with a JSON Pointer, for what is not JSON."""
+    has_decimals, pending = False, [value]
+    for each in pending:  # which grows
+        if isinstance(each, dict):
+            pending += each.values()
+        elif isinstance(each, list):
+            pending += each
+        elif isinstance(each, (Decimal, int, float)):
+            has_decimals = has_decimals or isinstance(each, Decimal)
+            if _fault(each):
+                raise ValueError(_told_fault(value))
+    return _from_decimals(value) if has_decimals else value
+
+
+def _fault(value: Decimal | float) -> str:
+    """Why a number is not one of JSON that is read here; empty if it is."""
+    if isinstance(value, int):
+        return "" if value.bit_length() <= _LONGEST else f"has more than {MOST_DIGITS} digits"
+    if isinstance(value, ExactNumber):
+        return ""
+    if not math.isfinite(value) if isinstance(value, float) else not value.is_finite():
+        return f"is {value}, which is not a number of JSON"
+    return (
+        ""
+        if isinstance(value, float) or value.is_zero() or _is_short(str(value))
+        else f"has more than {MOST_DIGITS} digits"
+    )
+
+
+def _told_fault(value: Any) -> str:
+    pending: list[tuple[Any, str]] = [(value, "")]
+    for each, at in pending:  # which grows
+        if isinstance(each, dict):
+            pending += [(item, f"{at}/{str(key).replace('~', '~0').replace('/', '~1')}") for key, item in each.items()]
+        elif isinstance(each, list):
+            pending += [(item, f"{at}/{index}") for index, item in enumerate(each)]
+        elif isinstance(each, (Decimal, int, float)) and (fault := _fault(each)):
+            return f"the number at {at!r} {fault}"
+    raise AssertionError("there was a fault")
+
+
+def _from_decimals(value: Any) -> Json:
+    if isinstance(value, Decimal):
+        return number(str(value))
+    if isinstance(value, dict):
+        return {name: _from_decimals(each) for name, each in value.items()}
+    return [_from_decimals(each) for each in value] if isinstance(value, list) else value
 
 
 def exact(value: int | float) -> Fraction | None:
@@ -16,18 +200,31 @@ def exact(value: int | float) -> Fraction | None:
     """
     if isinstance(value, int):
         return Fraction(value)
-    return Fraction(repr(value)) if math.isfinite(value) else None
+    return Fraction(repr(value)) if isinstance(value, ExactNumber) or math.isfinite(value) else None
 
 
 def spelled(number: Fraction) -> int | float | None:
-    """The Python number whose JSON text denotes `number`; `None` if no float does, and for integers that Python writes in no text."""
+    """The Python number whose JSON text denotes `number`; `None` if no decimal does, and for numbers of too many digits."""
     if number.denominator == 1:
         return number.numerator if number.numerator.bit_length() <= _LONGEST else None
-    return as_float(number)
+    close = as_float(number)
+    if close is not None or number.denominator.bit_length() > _LONGEST:
+        return close
+    places = 0
+    for factor in (2, 5):
+        rest, times = number.denominator, 0
+        while rest % factor == 0:
+            rest, times = rest // factor, times + 1
+        places = max(places, times)
+    digits, rest = divmod(number.numerator * 10**places, number.denominator)
+    if rest or abs(digits).bit_length() > _LONGEST or places >= MOST_DIGITS:
+        return None
+    sign, tens, _ = Decimal(digits).as_tuple()
+    return ExactNumber(str(Decimal((sign, tens, -places))).lower())
 
 
 _LONGEST: Final = 14_000
-"""Bits of an integer that Python writes as text: 4,300 digits have some more."""
+"""Bits of an integer of `MOST_DIGITS` digits, and some more."""
 
 
 def as_float(number: Fraction) -> float | None:

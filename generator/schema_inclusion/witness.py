@@ -91,6 +91,17 @@ def _in_floats(value: Json) -> Json:
             return value
 
 
+def with_fractions(value: Json) -> Json:
+    """The value with a fraction of zero in every integer for which there is a float: 1.0 for 1."""
+    if isinstance(value, dict):
+        return {name: with_fractions(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [with_fractions(each) for each in value]
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value if (written := as_float(Fraction(value))) is None else written
+    return value
+
+
 def searched(prover: Prover, accepts: Checker, refuses: Checker, amount: int) -> Witness | None:
     """A witness among some values of what the first schema says, their small changes, and small values."""
     if accepts.validator.apart or refuses.validator.apart:

@@ -20,6 +20,7 @@ from acpgen import ir
 from acpgen.meaning.lower import lower
 from acpgen.schema.bundle import Bundle, bundle
 from acpgen.schema.load import load
+from acpgen.schema.numbers import dumps
 from acpgen.schema.tolerance import tolerant
 from acpgen.schema.walk import is_array, is_object
 from acpgen.targets import TARGETS, Settings
@@ -149,7 +150,7 @@ class Subjects:
         """The bindings of a schema that a test makes up."""
         file = self.folder / f"{name}.json"
         schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": definitions}
-        file.write_text(json.dumps(schema), "utf-8")
+        file.write_text(dumps(schema), "utf-8")
         return self.make(name, Source(file, f"test/{name}", **options), shared=shared)
 
 

@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import Finding, Mode, Report
 from acpgen.schema.load import Document, Documents
+from acpgen.schema.numbers import dumps
 
 ROOT = Path(__file__).parents[2]
 RELEASES = ROOT / "schema" / "releases" / "acp"
@@ -30,7 +31,7 @@ def releases(version: str) -> list[Path]:
 
 def documents(value: Schema, name: str = "p") -> Documents:
     """One document as `load` gives it. It is copied, so that it may be changed afterwards."""
-    text = json.dumps(value, indent=2)
+    text = dumps(value, indent=2)
     return Documents(name, (Document("schema.json", copy.deepcopy(value), text),))
 
 

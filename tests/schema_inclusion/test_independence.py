@@ -19,7 +19,7 @@ LAYERS: Final = (
     {"budget", "code_units", "formula", "imports", "regex", "spelling", "syntax", "unicode_properties", "values"},
     {"answers", "apart", "automaton", "constraints", "document", "formats", "outcome"},
     {"ecma", "once"},
-    {"engine", "patterns", "validation"},
+    {"patterns", "validation"},
     {"alternatives", "conjunction", "constants", "forms", "meaning"},
     {"arrays", "inclusion", "objects", "scalars"},
     {"normal", "unevaluated"},

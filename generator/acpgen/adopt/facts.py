@@ -5,11 +5,11 @@ Left out are sentences, examples, the keywords that only we use, and what is mer
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from acpgen.schema.numbers import dumps
 from acpgen.schema.unions import constant
 from acpgen.schema.walk import MAPS, Schema, children, is_array, is_object
 
@@ -68,7 +68,7 @@ def same(one: Any, other: Any) -> bool:
 
 def fingerprint(schema: Any) -> str:
     """A text that two schemas share if they state the same facts."""
-    return json.dumps(_sorted(facts(schema)), ensure_ascii=False)
+    return dumps(_sorted(facts(schema)), ensure_ascii=False)
 
 
 def _sorted(value: Any) -> Any:
@@ -125,17 +125,17 @@ _NULL: Final = ("type", '"null"')
 
 def _key(branch: Any) -> Key:
     if not is_object(branch):
-        return ("", json.dumps(branch))
+        return ("", dumps(branch))
     if "const" in branch:
-        return ("const", json.dumps(branch["const"]))
+        return ("const", dumps(branch["const"]))
     required = branch.get("required", ())
     for name, field in branch.get("properties", {}).items():
         value = constant(field)
         if value is not None and name in required:
-            return ("tag", name, json.dumps(value))
+            return ("tag", name, dumps(value))
     for keyword in ("title", "$ref", "type"):
         if keyword in branch:
-            return (keyword, json.dumps(branch[keyword]))
+            return (keyword, dumps(branch[keyword]))
     parts = branch.get("allOf")
     if is_array(parts) and len(parts) == 1:
         return _key(parts[0])

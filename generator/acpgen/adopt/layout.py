@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from acpgen.schema.numbers import dumps
 from acpgen.schema.walk import is_object
 
 WIDTH: Final = 120
@@ -50,4 +50,4 @@ def _spread(value: Any, indent: int) -> str:
 
 def line(value: Any, *, tight: bool = False) -> str:
     """A value on one line."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":") if tight else None)
+    return dumps(value, ensure_ascii=False, separators=(",", ":") if tight else None)

@@ -6,7 +6,6 @@ of a union by their mark. Where all three differ, ours stays and the place is no
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
@@ -25,6 +24,7 @@ from acpgen.adopt.facts import (
 )
 from acpgen.adopt.words import dressed, new, without_room
 from acpgen.schema.equality import by_key
+from acpgen.schema.numbers import dumps, loads
 from acpgen.schema.unions import Tags, constant, excluded_tags, flatten
 from acpgen.schema.walk import MAPS, SINGLE, Schema, is_object
 
@@ -238,9 +238,9 @@ def _shows(example: Any, key: Key) -> bool:
     """Whether an example is one of the branch with this mark."""
     match key:
         case ("const", value):
-            return fingerprint(example) == fingerprint(json.loads(value))
+            return fingerprint(example) == fingerprint(loads(value))
         case ("tag", name, value):
-            return is_object(example) and json.dumps(example.get(name)) == value
+            return is_object(example) and dumps(example.get(name)) == value
         case _:
             return False
 

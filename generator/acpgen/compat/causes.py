@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from acpgen.compat.findings import SEVERITIES, Finding, Reach, opposite, order
 from acpgen.compat.fingerprints import fingerprint, texts
 from acpgen.compat.spots import Spots
+from acpgen.schema.numbers import dumps
 
 if TYPE_CHECKING:
     from acpgen.compat.findings import Revision
@@ -85,5 +85,5 @@ def _senders(judged: Judged) -> tuple[Revision, ...]:
 
 def _weight(each: Judged) -> tuple[int, int, bool, str, str, str]:
     """Worst first, then the smallest witness."""
-    size = 0 if each.witness is None else len(json.dumps(each.witness.value))
+    size = 0 if each.witness is None else len(dumps(each.witness.value))
     return SEVERITIES.index(each.severity), size, each.method is None, each.method or "", each.flow, each.location

@@ -8,13 +8,13 @@ there refers to.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urljoin
 
 from acpgen.pointers import pointer_parts, resolve
 from acpgen.schema.keywords import PROSE
+from acpgen.schema.numbers import dumps
 from acpgen.schema.walk import DEFINITIONS, LISTS, MAPS, SINGLE, is_array, is_object, refs_anywhere
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _ADDRESSED: Final = frozenset({"$id", "id", "$anchor", "$dynamicRef", "$dynamicA
 
 def fingerprint(*about: object) -> str:
     """What a finding is about, in a short text."""
-    return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:16]
+    return hashlib.sha256(dumps(about, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def texts(value_at: Callable[[str], JSON], at: str) -> list[JSON]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ from acpgen.compat.sources import Input
 from acpgen.compat.spots import Spots
 from acpgen.errors import ForeignKeyword, LeftOut, UnknownKeyword
 from acpgen.pointers import plain_pointer
+from acpgen.schema.numbers import dumps
 from acpgen.schema.walk import is_object
 
 _NAMED: Final = 20
@@ -29,7 +29,7 @@ class _Ignored:
     @classmethod
     def of(cls, spots: Spots, note: ForeignKeyword | UnknownKeyword) -> _Ignored:
         around = spots.value(note.at)
-        return cls(note, json.dumps(around.get(note.keyword) if is_object(around) else None, sort_keys=True))
+        return cls(note, dumps(around.get(note.keyword) if is_object(around) else None, sort_keys=True))
 
     @property
     def said(self) -> tuple[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,6 +13,7 @@ from acpgen.compat.findings import Answer, Inclusion
 from acpgen.compat.protocol.formats import unjudged, unknown
 from acpgen.pointers import pointer, resolve
 from acpgen.schema.drafts import MODERN, draft_of
+from acpgen.schema.numbers import dumps
 from acpgen.schema.walk import (
     ASSERTIONS,
     DEFINITIONS,
@@ -234,4 +234,4 @@ def _address(schema: JSON) -> str:
 
 
 def _text(schema: JSON) -> str:
-    return json.dumps(schema, sort_keys=True)
+    return dumps(schema, sort_keys=True)

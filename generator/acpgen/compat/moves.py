@@ -6,7 +6,6 @@ versions, which are checked here.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -18,6 +17,7 @@ from acpgen.compat.protocol.revision import Revised
 from acpgen.errors import Fault, Faults, InvalidExample
 from acpgen.markup import code, plain, prose
 from acpgen.pointers import plain_pointer
+from acpgen.schema.numbers import dumps
 from acpgen.validator import Validator
 
 _BECAME: Final = {
@@ -44,7 +44,7 @@ def lines(old: Revised, new: Revised) -> Iterator[str]:
         for side, shown in ((old, move.before), (new, move.after)):
             if shown:
                 yield f"In {code(side.protocol.name)}:\n"
-                yield from (f"```json\n{json.dumps(each, indent=2, ensure_ascii=False)}\n```\n" for each in shown)
+                yield from (f"```json\n{dumps(each, indent=2, ensure_ascii=False)}\n```\n" for each in shown)
     for reader in dict.fromkeys(reader for move in moves.values() for reader in move.does):
         yield f"\n## Checklist for {plain(reader)}\n"
         told = [(move.title, move.does[reader]) for move in moves.values() if reader in move.does]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from acpgen.compat.findings import Finding, Report, Spot
 from acpgen.compat.numbering import is_date, is_out, is_release
 from acpgen.compat.waivers import Waiver, is_waived, parsed, waive
 from acpgen.errors import BadSetting, Fault, Faults, NotAppendable, UnknownName, did_you_mean
+from acpgen.schema.numbers import dumps
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ def _place(spot: Spot) -> str:
 
 def _string(value: str) -> str:
     """A text as a TOML basic string."""
-    written = json.dumps(value, ensure_ascii=False)
+    written = dumps(value, ensure_ascii=False)
     return re.sub("[\x7f-\x9f\ud800-\udfff]", lambda found: _escaped(found[0]), written)
 
 

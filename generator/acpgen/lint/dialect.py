@@ -13,6 +13,7 @@ from acpgen.pointers import pointer
 from acpgen.schema.dialect import declared_sides, keywords, meta_schema, wrong_values
 from acpgen.schema.drafts import MODERN, draft_of
 from acpgen.schema.load import FORMATS, check, refusal
+from acpgen.schema.numbers import with_decimals
 from acpgen.schema.paths import Paths
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def _judge(subject: Subject) -> tuple[_Judged, ...]:
                     "malformed", Remark(fault.at, f"{(what := fault.what())[:1].upper()}{what[1:]}")
                 )
         paths = Paths(document.value)
-        for error in validator.iter_errors(document.value):
+        for error in validator.iter_errors(with_decimals(document.value)):
             kind, sentence = _sort(error)
             if kind == "malformed" and draft is not MODERN:
                 continue

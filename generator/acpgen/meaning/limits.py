@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from acpgen import ir
 from acpgen.schema.equality import exact
+from acpgen.schema.numbers import ExactNumber
 
 OF_NUMBERS: Final[Mapping[str, str]] = {
     "minimum": "minimum",
@@ -30,11 +31,12 @@ def limits_of(type_: ir.Number | ir.String | ir.Array | ir.Tuple) -> dict[str, A
 
 def is_number_within(type_: ir.Number, value: int | float) -> bool:
     """Whether a number is of a type."""
-    if isinstance(value, float) and not math.isfinite(value):
+    if isinstance(value, float) and not (isinstance(value, ExactNumber) or math.isfinite(value)):
         return False
     number, limits = exact(value), {keyword: exact(limit) for keyword, limit in limits_of(type_).items()}
     return (
         (not type_.integer or number.denominator == 1)
+        and not (type_.without_fraction and isinstance(value, float))
         and number >= limits.get("minimum", number)
         and number <= limits.get("maximum", number)
         and ("exclusiveMinimum" not in limits or number > limits["exclusiveMinimum"])

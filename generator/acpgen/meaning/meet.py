@@ -10,7 +10,7 @@ from acpgen.meaning.narrow import TIGHTENED, implies
 from acpgen.meaning.nodes import Node
 from acpgen.pointers import target
 from acpgen.schema.equality import kind_of, same
-from acpgen.schema.positions import LONGEST_INTEGER
+from acpgen.schema.numbers import MOST_DIGITS
 from acpgen.schema.unions import is_of_type, kinds
 from acpgen.schema.walk import BY_KIND, Schema, asserts, is_array
 
@@ -100,7 +100,7 @@ class _Meeting:
         return node.made({keyword: left} if left else False)
 
 
-_UNWRITTEN: Final[int] = 10**LONGEST_INTEGER
+_UNWRITTEN: Final[int] = 10**MOST_DIGITS
 """A schema cannot hold this number and what lies above it."""
 
 

@@ -21,7 +21,7 @@ TIGHTENED: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
 }
 """Limits, each with which of two is tighter."""
 
-_OF_LEAVES: Final = frozenset({*TIGHTENED, "type", "multipleOf", "pattern", "items", "uniqueItems"})
+_OF_LEAVES: Final = frozenset({*TIGHTENED, "type", "multipleOf", "pattern", "items", "uniqueItems", "x-integer"})
 """Keywords that make a type without the help of other schemas for the same value."""
 
 _TELLING: Final = frozenset(
@@ -95,7 +95,7 @@ def implies(narrow: Node, wide: Node, known: dict[tuple[int, str], bool] | None 
             for key in limits
         )
     listed = values(narrow.says)
-    return listed is not None and all(admits(wide, value) for value in listed)
+    return listed is not None and "x-integer" not in wide.demands and all(admits(wide, value) for value in listed)
 
 
 def _lineage(node: Node) -> set[str]:

@@ -114,9 +114,11 @@ def _own(notes: Notes, node: Node) -> ir.Type:
 
 
 def _number(notes: Notes, node: Node, *, is_integer: bool) -> ir.Number:
-    notes.leave(node, {"type", *OF_NUMBERS.values()}, frozenset({"number"}))
+    handled = {"type", *OF_NUMBERS.values(), *(["x-integer"] if is_integer else [])}
+    notes.leave(node, handled, frozenset({"number"}))
     bounds = {name: node.says.get(keyword) for name, keyword in OF_NUMBERS.items()}
-    return ir.Number(integer=is_integer, format=node.says.get("format"), **bounds)
+    is_written = is_integer and "x-integer" in node.says
+    return ir.Number(integer=is_integer, format=node.says.get("format"), without_fraction=is_written, **bounds)
 
 
 def _string(notes: Notes, node: Node) -> ir.String:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import assert_never
 
 from acpgen import ir
 from acpgen.publish.versions import Version
 from acpgen.schema.bundle import Bundle
+from acpgen.schema.numbers import dumps
 from acpgen.targets import docs
 from acpgen.targets.docs import Counterpart, VersionDifference
 
@@ -128,7 +128,7 @@ def _field(field: ir.Field) -> str:
     if field.null is not None:
         parts.append(f"null {field.null}" if field.null == "clears" else "null means omitted")
     if field.default is not None:
-        parts.append(f"default {json.dumps(field.default.value, ensure_ascii=False)}")
+        parts.append(f"default {dumps(field.default.value, ensure_ascii=False)}")
     if field.capability is not None:
         parts.append(f"needs {field.capability.partition(':')[2]}")
     if field.required_with is not None:

@@ -5,7 +5,6 @@ The data has the finding of every pair, each told once: most pairs share most of
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final
@@ -17,6 +16,7 @@ from acpgen.markup import Markdown, html
 from acpgen.publish import changelog
 from acpgen.publish.history import History
 from acpgen.publish.versions import Version
+from acpgen.schema.numbers import dumps, loads
 from acpgen.targets import docs
 
 PAGE: Final = "compare.md"
@@ -47,17 +47,17 @@ def pages(
         "severities": SEVERITIES,
         "rules": _html(docs.relative(path, others["rules"])),
         "methods": _methods(version, path),
-        **json.loads(history.once("pairs", MODULES, (), lambda: json.dumps(_compared(history)))),
+        **loads(history.once("pairs", MODULES, (), lambda: dumps(_compared(history)))),
     }
     page = docs.lay_out(
         "compare",
         path=path,
         name=name,
         releases=[each.title for each in history.releases],
-        data=Markdown(html(json.dumps({"name": name, "script": DATA}))),
+        data=Markdown(html(dumps({"name": name, "script": DATA}))),
         **{key: others.get(key) for key in ("rules", "history", "changelog")},
     )
-    return {path: page, script: f"(globalThis.acpReleases ??= {{}})[{json.dumps(name)}] = {json.dumps(shown)};\n"}
+    return {path: page, script: f"(globalThis.acpReleases ??= {{}})[{dumps(name)}] = {dumps(shown)};\n"}
 
 
 def _compared(history: History) -> Mapping[str, JSON]:
@@ -71,8 +71,8 @@ def _compared(history: History) -> Mapping[str, JSON]:
             continue
         found = comparisons.between(old, new)
         told = None if found is None else [_told(change) for change in changelog.changes(found.judged)]
-        pairs[f"{old}-{new}"] = None if told is None else [known.setdefault(json.dumps(c), len(known)) for c in told]
-    return {"changes": [json.loads(each) for each in known], "pairs": pairs}
+        pairs[f"{old}-{new}"] = None if told is None else [known.setdefault(dumps(c), len(known)) for c in told]
+    return {"changes": [loads(each) for each in known], "pairs": pairs}
 
 
 def _told(change: changelog.ToldChange) -> Sequence[JSON]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from acpgen import resources
 from acpgen.errors import Fault, MalformedKeyword, UnknownSide
 from acpgen.schema.load import decode, parse_json, place, read_bytes
+from acpgen.schema.numbers import dumps, with_decimals
 from acpgen.schema.walk import is_array, is_object
 
 if TYPE_CHECKING:
@@ -66,9 +66,9 @@ def wrong_values(schema: Mapping[str, Any], at: str, sides: Collection[str] = SI
     """
     for key in schema:
         if key.startswith("x-") and key in keywords():
-            if not _judge(key).is_valid(schema[key]):
+            if not _judge(key).is_valid(with_decimals(schema[key])):
                 yield MalformedKeyword(at=at, keyword=key, expected=expected(key))
-            elif key in _BESIDE and not _judge_of_neighbours(key).is_valid(schema):
+            elif key in _BESIDE and not _judge_of_neighbours(key).is_valid(with_decimals(schema)):
                 yield MalformedKeyword(at=at, keyword=key, expected=_BESIDE[key])
             elif key in _NAMING and schema[key].partition(":")[0] not in (*sides, *(EITHER if key == "x-side" else ())):
                 known = (*sides, *EITHER) if key == "x-side" else tuple(sides)
@@ -94,7 +94,7 @@ def expected(keyword: str) -> str:
 
 
 def _shown(value: object) -> str:
-    return f"'{value}'" if isinstance(value, str) else json.dumps(value)
+    return f"'{value}'" if isinstance(value, str) else dumps(value)
 
 
 @cache

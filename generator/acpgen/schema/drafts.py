@@ -211,6 +211,9 @@ def modern(schema: Schema, draft: Draft) -> Schema:
             exclusive = f"exclusive{bound.capitalize()}"
             if changed.pop(exclusive, False) is True and bound in changed:
                 changed[exclusive] = changed.pop(bound)
+        types = changed.get("type")
+        if "integer" in (named := types if is_array(types) else [types]) and "number" not in named:
+            changed["x-integer"] = draft.name
     if is_array(changed.get("items")):
         prefix = changed.pop("items")
         if prefix:

@@ -6,7 +6,6 @@ one. What is written takes the style of the text: its indentation, its separator
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from acpgen.pointers import plain_pointer
+from acpgen.schema.numbers import dumps, loads
 from acpgen.schema.positions import Place, Positions
 from acpgen.schema.walk import is_array, is_object
 
@@ -39,7 +39,7 @@ class Edit:
     @property
     def identity(self) -> str:
         """Equal for equal edits alone; `1` and `true` are different values."""
-        return json.dumps([self.op, self.at, self.value], sort_keys=True)
+        return dumps([self.op, self.at, self.value], sort_keys=True)
 
     def inside(self, other: Edit) -> bool:
         """Whether this place lies below the other's."""
@@ -118,7 +118,7 @@ def _added(positions: Positions, begins: int, members: Mapping[str, Place], edit
     result = text[:at] + piece + text[at:]
     if is_spread or style.unit is None or len(_line(result, at)) <= max(style.width, len(_line(text, at))):
         return result
-    whole = json.loads(result[begins : ends + len(piece)])
+    whole = loads(result[begins : ends + len(piece)])
     return result[:begins] + style.spread(whole, margin) + result[ends + len(piece) :]
 
 
@@ -201,11 +201,11 @@ class _Style:
         return found if found is not None else " " if self.colon.endswith(" ") else ""
 
     def text(self, value: JSON) -> str:
-        return json.dumps(value, ensure_ascii=self.is_ascii)
+        return dumps(value, ensure_ascii=self.is_ascii)
 
     def line(self, value: JSON) -> str:
         """A value on one line."""
-        return json.dumps(value, ensure_ascii=self.is_ascii, separators=(f",{self.gap}", self.colon))
+        return dumps(value, ensure_ascii=self.is_ascii, separators=(f",{self.gap}", self.colon))
 
     def written(self, value: JSON, margin: str, column: int) -> str:
         """A value whose line begins with `margin`, and which itself begins at a column."""

@@ -67,6 +67,7 @@ TABLE: Final = (
     Keyword("exclusiveMinimum", "asserts", "number"),
     Keyword("exclusiveMaximum", "asserts", "number"),
     Keyword("multipleOf", "asserts", "number"),
+    Keyword("x-integer", "asserts", "number"),
     # strings
     Keyword("minLength", "asserts", "string"),
     Keyword("maxLength", "asserts", "string"),

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import math
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -40,9 +39,10 @@ from acpgen.pointers import follow, plain_pointer, pointer_parts
 from acpgen.schema.drafts import BY_NAME, Draft, address, draft_of
 from acpgen.schema.equality import same
 from acpgen.schema.expressions import fault_of
+from acpgen.schema.numbers import dumps, number, with_decimals
 from acpgen.schema.overlay import Written, extended
 from acpgen.schema.paths import Paths
-from acpgen.schema.positions import DEEPEST, LONGEST_INTEGER, JsonProblem, line_and_column, problems
+from acpgen.schema.positions import DEEPEST, JsonProblem, line_and_column, problems
 from acpgen.schema.siblings import address_of, siblings
 from acpgen.schema.walk import is_definition, is_object
 
@@ -243,7 +243,7 @@ def published(path: str) -> Document | None:
     for known in (f"http://{rest}", f"https://{rest}"):
         resource = specifications.get(known)
         if resource is not None:
-            return Document(known, resource.contents, json.dumps(resource.contents, indent=2))
+            return Document(known, resource.contents, dumps(resource.contents, indent=2))
     return None
 
 
@@ -334,14 +334,14 @@ def _documents(source: Source, judge: Callable[[JSON, str, Mapping[str, JSON]], 
 
 
 def parse_json(text: str, at: str) -> JSON:
-    """The value of strict JSON: no key twice, nothing that is not finite, no lone surrogate, no deep nesting. Raises `Faults`."""
+    """The value of strict JSON: no key twice, no number of too many digits, no lone surrogate, no deep nesting. Raises `Faults`."""
     try:
         value: JSON = json.loads(
             text,
             object_pairs_hook=_object,
             parse_constant=_refuse,
-            parse_float=_finite,
-            parse_int=_integer,
+            parse_float=number,
+            parse_int=number,
         )
         if _is_shallow(value) and "\\u" not in text:
             return value
@@ -383,7 +383,7 @@ def check_schema(value: JSON, at: str, draft: Draft, *, patterns: bool = False) 
     paths = Paths(value)
     is_silent = at.endswith("#") and is_object(value) and "$schema" not in value
     name = f"{draft.name} (no '$schema' names another draft)" if is_silent else draft.name
-    for error in _judge(draft.name, patterns).iter_errors(value):
+    for error in _judge(draft.name, patterns).iter_errors(with_decimals(value)):
         parts = paths.of(error)
         where = plain_pointer(*parts)
         if where in told or _is_stray(value, parts):
@@ -436,7 +436,7 @@ def refusal(error: jsonschema_rs.ValidationError) -> str:
     rule = str(error.schema_path[-1])
     if rule in ("anyOf", "enum"):
         keyword = next((part for part in reversed(error.instance_path) if isinstance(part, str)), "")
-        value = json.dumps(error.instance)
+        value = dumps(error.instance)
         allowed = f"; the types are {', '.join(_TYPES)}" if keyword == "type" else ""
         return f"{value if len(value) <= 80 else f'{value[:79]}…'} is not a valid value of '{keyword}'{allowed}"
     return fault_of(str(error.instance)) if rule == "format" else error.message
@@ -482,19 +482,6 @@ def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
 
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(constant)
-
-
-def _finite(literal: str) -> float:
-    value = float(literal)
-    if not math.isfinite(value):
-        raise ValueError(literal)
-    return value
-
-
-def _integer(literal: str) -> int:
-    if len(literal) > LONGEST_INTEGER:
-        raise ValueError("too long")
-    return int(literal)
 
 
 def _is_shallow(value: JSON) -> bool:

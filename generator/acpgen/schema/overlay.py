@@ -10,7 +10,6 @@ whole files. What is added may change without a new version, and is marked `x-un
 
 from __future__ import annotations
 
-import json
 import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from typing import Any, Final, TypeAlias
 
 from acpgen.errors import BadOverlay, Fault, Faults
 from acpgen.pointers import follow, pointer_parts
+from acpgen.schema.numbers import dumps, loads
 from acpgen.schema.walk import copied, is_array, is_object
 
 Contents: TypeAlias = "tuple[tuple[str, bytes], ...]"
@@ -68,7 +68,7 @@ class Written:
 
     @cached_property
     def _values(self) -> tuple[Any, Any]:
-        return json.loads(self.own), json.loads(self.other)
+        return loads(self.own), loads(self.other)
 
     @cached_property
     def _adds(self) -> Mapping[tuple[str, ...], tuple[str, Any]]:
@@ -204,4 +204,4 @@ def _marked(schema: Any) -> Any:
 
 
 def _text(value: Any) -> bytes:
-    return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
+    return (dumps(value, indent=2, ensure_ascii=False) + "\n").encode()

@@ -6,7 +6,6 @@ without recursion: it says more than a JSON reader that refused, or should have 
 
 from __future__ import annotations
 
-import math
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,11 +15,10 @@ from json import JSONDecoder, loads
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from acpgen.schema.numbers import number as denoted
+
 DEEPEST: Final = 100
 """Levels of nesting beyond which a text is not read further. Published schemas need fewer than thirty."""
-
-LONGEST_INTEGER: Final = 400
-"""Digits beyond which an integer is refused; a double holds 309."""
 
 ProblemKind: TypeAlias = Literal["syntax", "duplicate", "depth", "value"]
 
@@ -221,10 +219,10 @@ class _Walker:
             raise self._stop("expected a value")
 
     def _number(self, number: re.Match[str]) -> None:
-        literal = number.group()
-        whole = literal.lstrip("-").isdigit()
-        if len(literal) > LONGEST_INTEGER if whole else not math.isfinite(float(literal)):
-            self.problems.append(JsonProblem("value", self.at, "this number is out of range"))
+        try:
+            denoted(number.group())
+        except ValueError as error:
+            self.problems.append(JsonProblem("value", self.at, str(error)))
         self.at = number.end()
 
     def _string(self, wanted: str) -> str:

@@ -19,6 +19,7 @@ from acpgen.errors import BadProfile, Fault, Faults, UnknownName, did_you_mean, 
 from acpgen.ir import Envelope, Stream
 from acpgen.pointers import plain_pointer
 from acpgen.schema.load import decode, read_bytes
+from acpgen.schema.numbers import with_decimals
 from acpgen.schema.paths import Paths
 from acpgen.schema.walk import DEFINITIONS, is_array, is_object
 
@@ -159,7 +160,7 @@ def profile(value: object, at: str, name: str) -> Profile:
     """A profile from what its file holds. Raises `Faults` with the place of each thing that is wrong."""
     faults: list[Fault] = []
     paths = Paths(cast("JSON", value))
-    for error in _judge().iter_errors(value):
+    for error in _judge().iter_errors(with_decimals(value)):
         place = f"{at}#{plain_pointer(*paths.of(error))}"
         faults.append(BadProfile(at=place, reason=_reason(error), remedy=_remedy(error)))
     if not faults:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Final
 
 from acpgen import ir
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.names import method_keys
+from acpgen.schema.numbers import dumps
 from acpgen.targets import Settings
 
 _GROUPS: Final = {
@@ -43,4 +43,4 @@ def method_table(protocol: ir.Protocol) -> ir.JSON:
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    return dumps(value, indent=2, ensure_ascii=False) + "\n"

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
 from acpgen import ir
 from acpgen.interchange import dump
 from acpgen.schema.bundle import Bundle
+from acpgen.schema.numbers import dumps
 from acpgen.targets import Settings
 
 
 def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:  # noqa: ARG001 - every target takes it
     """One file, `ir.json`, below the prefix."""
     folder = f"{settings.prefix}/" if settings.prefix else ""
-    return {f"{folder}ir.json": json.dumps(dump(protocol), indent=2, ensure_ascii=False) + "\n"}
+    return {f"{folder}ir.json": dumps(dump(protocol), indent=2, ensure_ascii=False) + "\n"}

@@ -13,7 +13,6 @@ standard output. What it writes to standard error is shown.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import signal
@@ -30,6 +29,7 @@ from acpgen.errors import Faults, TargetRefused, printable, shown
 from acpgen.interchange import dump
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.load import parse_json
+from acpgen.schema.numbers import dumps
 from acpgen.targets.interface import Render, Settings, Target
 from acpgen.targets.options import Option, Value, misdeclared
 from acpgen.targets.outside import failed, files_of, out_of_time, seconds
@@ -146,7 +146,7 @@ def _ask(name: str, path: str, question: Mapping[str, Any]) -> dict[str, Any]:
         program = borrowed.supervisor.start([path], stdin=pipe, stdout=pipe, stderr=pipe)
     except OSError as error:
         raise failed(path, name, f"it could not be started: {error.strerror}") from None
-    talk = _Talk(program, json.dumps(question).encode())
+    talk = _Talk(program, dumps(question).encode())
     try:
         is_over = talk.is_over(seconds())
     finally:

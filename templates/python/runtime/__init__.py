@@ -6,7 +6,19 @@ from .contract import Method
 from .errors import DecodeError, Dropped, EncodeError, Problem
 from .failures import ConnectionEnded, Failed, NotAdvertised, NotStrict, Refused
 from .jsonrpc import JSON, ErrorObject, ErrorResponse, Notification, Request, Response
-from .markers import Bounds, Exact, MultipleOf, Number, Open, Pattern, Positional, Shapes, Tagged, UniqueItems
+from .markers import (
+    Bounds,
+    Exact,
+    MultipleOf,
+    Number,
+    Open,
+    Pattern,
+    Positional,
+    Shapes,
+    Tagged,
+    UniqueItems,
+    WithoutFraction,
+)
 from .model import MISSING, Excluding, Model, Unknown, UnknownTag
 from .published import Defined
 from .sending import encode_strictly
@@ -50,5 +62,6 @@ __all__ = [
     "Unknown",
     "UnknownTag",
     "Violation",
+    "WithoutFraction",
     "encode_strictly",
 ]

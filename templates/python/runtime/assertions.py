@@ -7,6 +7,7 @@ that is referred to judges each value once, so the steps are at most as many as 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain, islice
@@ -300,6 +301,8 @@ def key_of(value: Any) -> object:
         return "object", frozenset((key, key_of(item)) for key, item in value.items())
     if is_array(value):
         return "array", tuple(map(key_of, value))
+    if isinstance(value, Decimal):  # of a schema: nothing that is read of a message is equal to it
+        return "number", value
     return isinstance(value, bool), comparable(value) if isinstance(value, float) else value
 
 
@@ -314,9 +317,9 @@ def _same(value: Any, constant: Any) -> bool:
     return key_of(value) == key_of(constant)
 
 
-def _exactly(number: Numeric) -> Fraction:
+def _exactly(number: Numeric | Decimal) -> Fraction:
     """A number as its text denotes it: `0.1` is one tenth."""
-    return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
+    return Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
 
 
 _CONTAINERS: Final = frozenset({dict, list})
@@ -418,7 +421,10 @@ def _if(node: Node) -> Assertion | None:
 
 def _limit(keyword: str, holds: Callable[[Any, Any], bool]) -> Callable[[Node], Assertion]:
     def make(node: Node) -> Assertion:
-        limit = comparable(node.says[keyword])
+        limit = node.says[keyword]
+        if isinstance(limit, Decimal):
+            return lambda value, trial: holds(Decimal(repr(value)), limit)
+        limit = comparable(limit)
         return lambda value, trial: holds(value, limit)
 
     return make
@@ -428,7 +434,11 @@ def _bound(keyword: str, holds: Callable[[Any, Any], bool]) -> Callable[[Node], 
     return _limit(keyword, lambda value, limit: holds(comparable(value), limit))
 
 
-def _divides(value: Numeric, step: Numeric) -> bool:
+def _written_integer(_: Node) -> Assertion:
+    return lambda value, trial: not (isinstance(value, float) and value.is_integer())
+
+
+def _divides(value: Numeric | Decimal, step: Numeric | Decimal) -> bool:
     if isinstance(value, int) and isinstance(step, int):
         return value % step == 0
     return (_exactly(value) / _exactly(step)).denominator == 1
@@ -543,6 +553,7 @@ _KEYWORDS: Final[Mapping[str, tuple[str, Callable[[Node], Assertion | None]]]] =
     "exclusiveMinimum": ("number", _bound("exclusiveMinimum", lambda value, limit: value > limit)),
     "exclusiveMaximum": ("number", _bound("exclusiveMaximum", lambda value, limit: value < limit)),
     "multipleOf": ("number", _limit("multipleOf", _divides)),
+    "x-integer": ("number", _written_integer),
     "minLength": ("string", _limit("minLength", lambda value, limit: len(value) >= limit)),
     "maxLength": ("string", _limit("maxLength", lambda value, limit: len(value) <= limit)),
     "pattern": ("string", _pattern),

@@ -166,13 +166,14 @@ class Explainer:
             yield from self.all(failed[best])
 
     def _failed(self, error: ValidationError) -> dict[int, list[ValidationError]]:
-        """The errors of each branch, by its place in the union."""
+        """The errors of each branch, by its place in the union. Those of our own keyword do not say how they were reached."""
         depth = len(error.evaluation_path)
         found: dict[int, list[ValidationError]] = {}
         kind: Any = error.kind
-        for branch in kind.context:
+        for index, branch in enumerate(kind.context):
             for one in branch:
-                found.setdefault(int(one.evaluation_path[depth]), []).append(one)
+                place = index if one.kind.name == "x-integer" else int(one.evaluation_path[depth])
+                found.setdefault(place, []).append(one)
         return found
 
     def _tag(self, branches: Sequence[Any], real: Sequence[int]) -> _Tag | None:
@@ -242,6 +243,8 @@ class Explainer:
                 return f"the field {given!r} is required{self._hint(given, place, value)}"
             case "type":
                 return f"{_alternatives(given)} is expected, not {told(value)}"
+            case "x-integer":
+                return f"an integer without a fraction is expected, not {told(value)}"
             case "const":
                 return f"{told(value)} is not {told(given)}, the only value allowed here"
             case "enum":

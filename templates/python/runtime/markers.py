@@ -277,7 +277,11 @@ def whole(value: Any) -> Any:
         return {key: whole(item) for key, item in value.items()}
     if is_array(value):
         return [whole(item) for item in value]
-    return integer_of(value) if isinstance(value, float) and value.is_integer() else value
+    return _FromFraction(integer_of(value)) if isinstance(value, float) and value.is_integer() else value
+
+
+class _FromFraction(int):
+    """An integer that was written with a fraction of zero."""
 
 
 class Exact:
@@ -285,7 +289,7 @@ class Exact:
 
     def __init__(self, *values: Scalar) -> None:
         self.values = {_json_key(value): value for value in values}
-        self.expected = ", ".join(repr(value) for value in values)
+        self.expected = ", ".join(repr(value) for value in values) or "a number that no double is equal to"
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         return core_schema.no_info_plain_validator_function(self._constant)
@@ -436,9 +440,12 @@ class Pattern(NamedTuple):
 
 
 class MultipleOf(NamedTuple):
-    """A number that is a whole multiple of `step`, both read as the decimal numbers that they are written as."""
+    """A number that is a whole multiple of `step`, both read as the decimal numbers that they are written as.
 
-    step: int | float
+    The step is text where no double is equal to it.
+    """
+
+    step: int | float | str
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         return core_schema.no_info_after_validator_function(self._checked, handler(source))
@@ -446,7 +453,7 @@ class MultipleOf(NamedTuple):
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        return {**handler(schema), "multipleOf": self.step}
+        return {**handler(schema), "multipleOf": float(self.step) if isinstance(self.step, str) else self.step}
 
     def _checked(self, value: Numeric) -> Numeric:
         if _exactly(value) % _exactly(self.step):
@@ -454,8 +461,20 @@ class MultipleOf(NamedTuple):
         return value
 
 
-def _exactly(number: Numeric) -> Fraction:
-    return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
+class WithoutFraction:
+    """An integer that is written without a fraction: draft-04 takes `1.0` for none, and later drafts do."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return core_schema.no_info_before_validator_function(self._written, handler(source))
+
+    def _written(self, value: Any) -> Any:
+        if isinstance(value, float | _FromFraction):
+            raise PydanticCustomError("int_without_fraction", "Input should be an integer without a fraction")
+        return value
+
+
+def _exactly(number: Numeric | str) -> Fraction:
+    return Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
 
 
 class _NumberSchema:

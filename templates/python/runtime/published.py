@@ -133,7 +133,7 @@ def published(module: str) -> Published | None:
 @cache
 def _of_home(home: str) -> Published | None:
     try:
-        return Published(home, schema_of(home), definitions_of(home))
+        return Published(home, schema_of(home, exactly=False), definitions_of(home))
     except (OSError, ImportError, AttributeError):
         return None
 

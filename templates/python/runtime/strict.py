@@ -53,6 +53,17 @@ class Violation(Problem):
     missing: str = ""
 
 
+class WrittenInteger:
+    """The keyword `x-integer`: draft-04 takes `1.0` for no integer."""
+
+    def __init__(self, parent_schema: object, value: object, schema_path: object) -> None: ...
+
+    def validate(self, instance: object) -> None:
+        """Raise `ValueError` for an integer that is written with a fraction."""
+        if isinstance(instance, float) and instance.is_integer():
+            raise ValueError("an integer is written with a fraction")
+
+
 class MissingExtra(ImportError):
     """Strict validation was asked for, and jsonschema-rs is not installed."""
 
@@ -336,7 +347,9 @@ class Strict:
             raise MissingExtra(
                 f"strict validation needs jsonschema-rs. Install it: pip install '{self._extra}'"
             ) from None
-        return jsonschema_rs.Draft202012Validator({**schema, "$defs": self._translation["$defs"]})
+        whole = {**schema, "$defs": self._translation["$defs"]}
+        keywords: dict[str, type[jsonschema_rs.KeywordValidator]] = {"x-integer": WrittenInteger}
+        return jsonschema_rs.Draft202012Validator(whole, keywords=keywords)
 
 
 def _first(found: Iterable[Violation], limit: int | None) -> tuple[Violation, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Final
@@ -16,6 +15,7 @@ from acpgen.compat.protocol.check.judged import Judged
 from acpgen.compat.protocol.messages import Part, Route, message
 from acpgen.compat.protocol.revision import Revised
 from acpgen.markup import code, plain, prose
+from acpgen.schema.numbers import dumps
 from acpgen.schema.walk import is_object
 
 _VERSION: Final = "protocolVersion"
@@ -113,7 +113,7 @@ def _messages(before: ir.Method | None, after: ir.Method | None, old: Revised, n
             for method, side in ((before, old), (after, new))
             if method is not None
         ]
-        texts = [(json.dumps(value, indent=2, ensure_ascii=False), side) for value, side in shown if value is not None]
+        texts = [(dumps(value, indent=2, ensure_ascii=False), side) for value, side in shown if value is not None]
         if len({text for text, _ in texts}) < len(texts):
             continue
         for text, side in texts:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -14,6 +13,7 @@ from acpgen import ir
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.revision import REFERENCE, Revised, wordless
 from acpgen.pointers import reference_to, target
+from acpgen.schema.numbers import dumps, loads
 from acpgen.schema.unions import branches_of, constant, lone_reference
 from acpgen.schema.walk import ASSERTIONS, Schema, asserts, is_object, may_hold_schemas, refs
 
@@ -75,7 +75,7 @@ def _body(revised: Revised, name: str, *, tagged: bool) -> str:
     if not kept or "$ref" in schema or "allOf" in schema or tagged != (len(kept) < len(properties)):
         return ""
     required = sorted(key for key in schema.get("required", ()) if key in kept or key not in properties)
-    return json.dumps({**schema, "properties": kept, "required": required}, sort_keys=True)
+    return dumps({**schema, "properties": kept, "required": required}, sort_keys=True)
 
 
 def messages(revised: Revised) -> set[str]:
@@ -234,15 +234,15 @@ def _renamed(
 
 def _referred(revised: Revised, name: str) -> set[str]:
     """The definitions that the text of one refers to."""
-    return {target(json.loads(f'"{found[1]}"')) for found in REFERENCE.finditer(revised.texts[name])}
+    return {target(loads(f'"{found[1]}"')) for found in REFERENCE.finditer(revised.texts[name])}
 
 
 def _renaming(revised: Revised, name: str, names: Mapping[str, str]) -> str:
     """The text of a definition with other names in its references."""
 
     def renamed(found: re.Match[str]) -> str:
-        was = target(json.loads(f'"{found[1]}"'))
-        return f'"$ref": {json.dumps(reference_to(names.get(was, was)))}'
+        was = target(loads(f'"{found[1]}"'))
+        return f'"$ref": {dumps(reference_to(names.get(was, was)))}'
 
     return REFERENCE.sub(renamed, revised.texts[name])
 
@@ -267,7 +267,7 @@ def unread(old: Revised, new: Revised) -> dict[str, str]:
     found: dict[str, str] = {}
     for name in dict.fromkeys((*old.bundle.definitions, *new.bundle.definitions)):
         sides = [each.bundle.definitions.get(name, {}) for each in (old, new)]
-        groups = [json.dumps(wordless(_grouped(side)), sort_keys=True) for side in sides]
+        groups = [dumps(wordless(_grouped(side)), sort_keys=True) for side in sides]
         if groups[0] != groups[1]:
             found[name] = GROUPED
         elif old.texts.get(name) != new.texts.get(name) and any(map(_leads_astray, sides)):

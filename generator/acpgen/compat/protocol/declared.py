@@ -39,7 +39,8 @@ def schema_of(type_: ir.Type, suffix: str = "") -> Written:
         case ir.Boolean():
             return {"type": "boolean"}
         case ir.Number(integer=integer):
-            return {"type": "integer" if integer else "number"} | limits_of(type_) | _format(type_)
+            written = {"x-integer": "draft-04"} if type_.without_fraction else {}
+            return {"type": "integer" if integer else "number"} | written | limits_of(type_) | _format(type_)
         case ir.String():
             return {"type": "string"} | limits_of(type_) | _format(type_)
         case ir.Array(items=items, unique=unique):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
@@ -12,6 +11,7 @@ from urllib.parse import unquote
 
 from acpgen import ir
 from acpgen.pointers import place_parts, pointer_parts
+from acpgen.schema.numbers import dumps, loads
 
 Member: TypeAlias = "ir.Field | ir.Variant | ir.EnumValue"
 
@@ -100,10 +100,10 @@ def _without(text: str, tags: Collection[str]) -> object:
     """The text of a definition without the members that tell variants."""
     if not text.startswith("{"):
         return text
-    schema = json.loads(text)
+    schema = loads(text)
     for tag in tags:
         schema.get("properties", {}).pop(tag, None)
-    return json.dumps(schema, sort_keys=True)
+    return dumps(schema, sort_keys=True)
 
 
 def likeness(old: str, new: str) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,6 +16,7 @@ from acpgen.compat.protocol.shapes import Constants
 from acpgen.meaning import texts
 from acpgen.meaning.limits import OF_NUMBERS, OF_STRINGS, is_length_within, is_number_within
 from acpgen.schema.equality import exact
+from acpgen.schema.numbers import dumps
 from schema_inclusion.ecma import compiled
 from schema_inclusion.patterns import Example, NoText, TooHard, Wanted, example, matches
 
@@ -275,7 +275,7 @@ def _limits(type_: ir.String) -> tuple[int, int | None, str | None]:
 
 def _subsumes(wide: ir.Number, narrow: ir.Number) -> bool:
     """Whether every number of one type is of the other, judged limit by limit."""
-    if wide.integer and not narrow.integer:
+    if (wide.integer and not narrow.integer) or (wide.without_fraction and not narrow.without_fraction):
         return False
     below, above = _edge(wide, upper=False), _edge(wide, upper=True)
     if below is not None and ((low := _edge(narrow, upper=False)) is None or low < below):
@@ -348,7 +348,9 @@ def _samples(free: Free, known: Constants) -> Iterator[ir.JSON]:
 
 def _keyword(type_: ir.Number | ir.String, accepted: Free) -> str:
     """The keyword that differs first."""
-    names = OF_STRINGS if isinstance(type_, ir.String) else {"integer": "type", **OF_NUMBERS}
+    names = (
+        OF_STRINGS if isinstance(type_, ir.String) else {"integer": "type", "without_fraction": "type", **OF_NUMBERS}
+    )
     other = accepted[0]
     return next((word for name, word in names.items() if getattr(type_, name) != getattr(other, name)), "type")
 
@@ -373,6 +375,8 @@ def _described(type_: ir.Number | ir.String) -> str:
         if limit is not None:
             parts.append(f"{word} {limit}")
     noun = "integer" if type_.integer else "number"
+    if type_.without_fraction:
+        parts.append("written without a fraction")
     if not parts:
         return f"any {noun}"
     of = " of" if parts[0].startswith("at ") else ""
@@ -393,7 +397,7 @@ def _items(array: ir.Array) -> str:
 def _listed(values: Constants | None) -> str:
     if values is None:
         return "nothing"
-    shown = [repr(each) if isinstance(each, str) else json.dumps(each) for each in (v.value for v in values.values[:6])]
+    shown = [repr(each) if isinstance(each, str) else dumps(each) for each in (v.value for v in values.values[:6])]
     return f"one of {', '.join(shown)}{', …' if len(values.values) > 6 else ''}"
 
 

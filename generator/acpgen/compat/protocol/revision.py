@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -16,6 +15,7 @@ from acpgen.pointers import plain_pointer, pointer_parts, target
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.equality import key_of
 from acpgen.schema.keywords import PROSE
+from acpgen.schema.numbers import dumps, loads
 from acpgen.schema.unions import branches_of
 from acpgen.schema.walk import ASSERTIONS, Schema, inside, is_array, is_object, references, unjudged
 
@@ -153,12 +153,12 @@ class Revised:
         said: Schema = {keyword: node, **{key: holder[key] for key in together if key in holder}}
         names = self._referred(node) | self._referred(said)  # a place may be a schema, or a keyword that holds several
         referred = {name: self.bundle.definitions[name] for name in sorted(names)}
-        return f"{keyword} {json.dumps(wordless([said, referred]), sort_keys=True)}"
+        return f"{keyword} {dumps(wordless([said, referred]), sort_keys=True)}"
 
     @cached_property
     def texts(self) -> Mapping[str, str]:
         """The definitions as they are written, without words and without what does not take part."""
-        return {name: json.dumps(wordless(node), sort_keys=True) for name, node in self.written.items()}
+        return {name: dumps(wordless(node), sort_keys=True) for name, node in self.written.items()}
 
     @cached_property
     def written(self) -> Mapping[str, Schema]:
@@ -209,7 +209,7 @@ class Revised:
                     for name, place in self.bundle.origins.items()
                     if place.startswith(f"{at}/")
                 }
-                found[at] = json.dumps(wordless([node, inside]), sort_keys=True)
+                found[at] = dumps(wordless([node, inside]), sort_keys=True)
             elif is_object(node):
                 pending += ((f"{at}{plain_pointer(key)}", inner) for key, inner in node.items())
             elif is_array(node):
@@ -254,25 +254,25 @@ class Revised:
             place = self.bundle.origins.get(was, "")
             return place.removeprefix(at) if place.startswith(f"{at}/") or place == at else names.get(was, was)
 
-        parts: dict[str, Any] = {each: json.loads(self.texts[each]) for each in self._parts[at]}
+        parts: dict[str, Any] = {each: loads(self.texts[each]) for each in self._parts[at]}
         parts[name] = {key: value for key, value in parts[name].items() if key not in _OF_METHODS}
-        kept = ((each, json.dumps(_without(schema, alone), sort_keys=True)) for each, schema in parts.items())
+        kept = ((each, dumps(_without(schema, alone), sort_keys=True)) for each, schema in parts.items())
         inside = ((self.bundle.origins[each].removeprefix(at), text) for each, text in kept)
         return "\n".join(f"{place} {_referring(text, told)}" for place, text in sorted(inside))
 
     def frame_text(self, name: str, names: Mapping[str, str], alone: AbstractSet[str]) -> str:
         """The text of a definition that frames messages; `names` and `alone` as in `whole_text`."""
-        kept = _without(json.loads(self.texts[name]), alone)
-        return _referring(json.dumps(kept, sort_keys=True), lambda was: names.get(was, was))
+        kept = _without(loads(self.texts[name]), alone)
+        return _referring(dumps(kept, sort_keys=True), lambda was: names.get(was, was))
 
     def contents(self, name: str) -> list[str]:
         """What a definition and all inside of it say of the content of texts, which no validator asserts: as texts, in order."""
         found: list[str] = []
-        pending: list[Any] = [json.loads(self.texts[each]) for each in self._parts[self.bundle.origins[name]]]
+        pending: list[Any] = [loads(self.texts[each]) for each in self._parts[self.bundle.origins[name]]]
         while pending:
             node = pending.pop()
             if is_object(node):
-                found += [json.dumps([key, node[key]], sort_keys=True) for key in _OF_CONTENT if key in node]
+                found += [dumps([key, node[key]], sort_keys=True) for key in _OF_CONTENT if key in node]
                 pending.extend(inner for key, inner in node.items() if key not in _OF_CONTENT)
             elif is_array(node):
                 pending.extend(node)
@@ -435,8 +435,8 @@ def _referring(text: str, told: Callable[[str], str]) -> str:
     """The text of a schema with other names in its references."""
 
     def renamed(found: re.Match[str]) -> str:
-        written = json.loads(f'"{found[1]}"')
-        return f'"$ref": {json.dumps(told(target(written)))}'
+        written = loads(f'"{found[1]}"')
+        return f'"$ref": {dumps(told(target(written)))}'
 
     return REFERENCE.sub(renamed, text)
 
@@ -478,7 +478,7 @@ def rewritten(old: Revised, new: Revised, apart: Collection[str] = ()) -> frozen
     for side in (old, new):
         for name, text in side.texts.items():
             for reference in REFERENCE.findall(text):
-                referrers.setdefault(target(json.loads(f'"{reference}"')), set()).add(name)
+                referrers.setdefault(target(loads(f'"{reference}"')), set()).add(name)
     pending = list(found)
     while pending:
         fresh = referrers.get(pending.pop(), set()) - found - set(apart)

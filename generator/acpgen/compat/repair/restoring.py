@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -10,6 +9,7 @@ from acpgen.compat.repair.attempts import Candidate, FileEdit
 from acpgen.compat.repair.case import Case, between, complete
 from acpgen.compat.repair.ground import At
 from acpgen.pointers import plain_pointer
+from acpgen.schema.numbers import dumps
 from acpgen.schema.walk import is_array, is_object
 
 _FEW: Final = 3
@@ -122,7 +122,7 @@ def _told(part: FileEdit) -> str:
     where = f" at {plain_pointer(*edit.at[:-1])}" if len(edit.at) > 1 else ""
     if edit.op == "remove":
         return f"remove {name}{where}"
-    text = json.dumps(edit.value, ensure_ascii=False)
+    text = dumps(edit.value, ensure_ascii=False)
     if is_object(edit.value) or len(text) > 60:
         return f"restore {name}{where}"
     return f"{'put back' if edit.op == 'add' else 'set'} {name}{where}: {text}"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any, Final
 
 from acpgen.schema.edits import Edit, Keys
 from acpgen.schema.keywords import PROSE, TABLE
+from acpgen.schema.numbers import dumps
 from acpgen.schema.walk import DEFINITIONS, LISTS, MAPS, SINGLE, is_array, is_object
 
 _SETS: Final = ("required", "enum", "type")
@@ -36,7 +36,7 @@ def reversals(old: Any, new: Any, at: Keys = (), *, schema: bool = True) -> Iter
 
 def same(one: Any, other: Any) -> bool:
     """Whether two JSON values are equal; `1` and `true` are not."""
-    return one == other and json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+    return one == other and dumps(one, sort_keys=True) == dumps(other, sort_keys=True)
 
 
 def _members(old: dict[str, Any], new: dict[str, Any], at: Keys, schema: bool) -> Iterator[Edit]:
@@ -91,12 +91,12 @@ def _partners(old: list[Any], new: list[Any]) -> dict[int, int]:
 
 
 def _text(item: Any) -> str | None:
-    return json.dumps(item, sort_keys=True)
+    return dumps(item, sort_keys=True)
 
 
 def _keywords(item: Any) -> str | None:
     """The keywords of a branch that nothing else tells apart."""
-    return json.dumps(sorted(item)) if is_object(item) and _mark(item) is None else None
+    return dumps(sorted(item)) if is_object(item) and _mark(item) is None else None
 
 
 def _mark(item: Any) -> str | None:
@@ -108,5 +108,5 @@ def _mark(item: Any) -> str | None:
     named = item.get("name") if isinstance(item.get("name"), str) else None  # a method, or a param
     for mark in (item.get("const"), constants, item.get("$ref"), named, item.get("title"), item.get("type")):
         if mark not in (None, {}):
-            return json.dumps(mark, sort_keys=True)
+            return dumps(mark, sort_keys=True)
     return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 
 from acpgen.compat.findings import (
@@ -20,11 +19,12 @@ from acpgen.compat.findings import (
 )
 from acpgen.compat.report import repairs
 from acpgen.ir import JSON
+from acpgen.schema.numbers import dumps
 
 
 def json_text(report: Report, fail_on: str = "risky") -> str:
     """The report as JSON text."""
-    return json.dumps(as_data(report, fail_on), indent=2, ensure_ascii=False) + "\n"
+    return dumps(as_data(report, fail_on), indent=2, ensure_ascii=False) + "\n"
 
 
 def as_data(report: Report, fail_on: str = "risky") -> dict[str, JSON]:

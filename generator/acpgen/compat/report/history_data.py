@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
-
 from acpgen.compat.findings import counts, failing
 from acpgen.compat.history.timeline import Matrix, Milestone, Origin, Stride, Timeline
 from acpgen.ir import JSON
+from acpgen.schema.numbers import dumps
 
 
 def history_json(timeline: Timeline, fail_on: str = "risky") -> str:
     """The history as JSON text."""
-    return json.dumps(history_data(timeline, fail_on), indent=2, ensure_ascii=False) + "\n"
+    return dumps(history_data(timeline, fail_on), indent=2, ensure_ascii=False) + "\n"
 
 
 def history_data(timeline: Timeline, fail_on: str = "risky") -> dict[str, JSON]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 from acpgen.compat.findings import Finding, Note, Report, failing
 from acpgen.compat.report import repairs, wording
 from acpgen.compat.report.xml_text import attribute, content
+from acpgen.schema.numbers import dumps
 
 
 def junit(report: Report, fail_on: str = "risky") -> str:
@@ -54,7 +53,7 @@ def _case(finding: Finding, heading: str, *, failed: bool) -> list[str]:
     ]
     parts += [f"old {wording.place(finding.old)}", f"new {wording.place(finding.new)}"]
     if finding.witness is not None:
-        parts += [wording.proof(finding.witness), json.dumps(finding.witness.value, indent=2, ensure_ascii=False)]
+        parts += [wording.proof(finding.witness), dumps(finding.witness.value, indent=2, ensure_ascii=False)]
     body = content("\n".join(part for part in parts if part))
     kind = f"message={attribute(finding.message)} type={attribute(finding.severity)}"
     return [f"{opened}>", f"      <failure {kind}>{body}</failure>", "    </testcase>"]

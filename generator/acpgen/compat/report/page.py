@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from html import escape
 from typing import Final
@@ -12,6 +11,7 @@ from acpgen.compat.report import repairs, wording
 from acpgen.compat.rule_pages import address
 from acpgen.errors import visible
 from acpgen.markup import content_policy
+from acpgen.schema.numbers import dumps
 
 LONGEST: Final = 30_000
 """Characters. A page that fits shows the message and both schemas with each finding, a longer one a message of those that say the same."""
@@ -129,7 +129,7 @@ def _filter(report: Report) -> Iterator[str]:
 
 
 def _proof_size(finding: Finding) -> float:
-    return float("inf") if finding.witness is None else len(json.dumps(finding.witness.value))
+    return float("inf") if finding.witness is None else len(dumps(finding.witness.value))
 
 
 def _finding(finding: Finding, *, said: bool, proven: bool, full: bool) -> Iterator[str]:
@@ -142,7 +142,7 @@ def _finding(finding: Finding, *, said: bool, proven: bool, full: bool) -> Itera
         yield f'<p class="waived">Waived until {finding.waived.until}: {_text(finding.waived.reason)}'
     yield from _repair(finding)
     if finding.witness is not None and proven:
-        body = _text(json.dumps(finding.witness.value, ensure_ascii=False), lines=True)
+        body = _text(dumps(finding.witness.value, ensure_ascii=False), lines=True)
         yield f"<details><summary>{_text(_shown(finding.witness))}</summary><pre>{body}</pre></details>"
     if full and (finding.old is not None or finding.new is not None):
         yield '<details><summary>Old and new schema</summary><div class="sides">'
@@ -184,7 +184,7 @@ def _side(name: str, spot: Spot | None) -> Iterator[str]:
 
 def _excerpt(spot: Spot) -> str:
     """The beginning of what stands in a place."""
-    lines = json.dumps(spot.value, indent=2, ensure_ascii=False).splitlines()
+    lines = dumps(spot.value, indent=2, ensure_ascii=False).splitlines()
     return "\n".join([*lines[:LONGEST_EXCERPT], "…"] if len(lines) > LONGEST_EXCERPT else lines)
 
 

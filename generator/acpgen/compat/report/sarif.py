@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Final
 from urllib.parse import quote
 
 from acpgen.compat.findings import Finding, Note, Report, Spot
 from acpgen.compat.report import repairs
 from acpgen.ir import JSON
+from acpgen.schema.numbers import dumps
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -52,7 +52,7 @@ def sarif(report: Report, _: str = "risky") -> str:
         "properties": {"verdict": report.verdict, "bindings": report.bindings},
     }
     whole = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+    return dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
 
 def _result(finding: Finding, index: dict[str, int]) -> JSON:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +24,7 @@ from acpgen.compat.findings import (
     raised,
 )
 from acpgen.ir import JSON
+from acpgen.schema.numbers import dumps
 
 NOTES = "Notes"
 THE_ROOT: Final = "the root"
@@ -163,8 +163,8 @@ def proof(witness: Witness) -> str:
 
 def message(value: JSON, width: int) -> str:
     """A JSON value on one line if it fits, else indented."""
-    line = json.dumps(value, ensure_ascii=False)
-    return line if len(line) <= width else json.dumps(value, indent=2, ensure_ascii=False)
+    line = dumps(value, ensure_ascii=False)
+    return line if len(line) <= width else dumps(value, indent=2, ensure_ascii=False)
 
 
 def tally(report: Report) -> str:

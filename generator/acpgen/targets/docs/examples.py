@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
@@ -16,6 +15,7 @@ from acpgen.errors import Faults, InvalidExample, NotASchema
 from acpgen.meaning.values import Unmakeable, Values
 from acpgen.pointers import plain_pointer, reference_to
 from acpgen.schema.bundle import Bundle
+from acpgen.schema.numbers import dumps
 from acpgen.schema.walk import inside, is_array
 from acpgen.schema.ways import require_few_ways
 from acpgen.validator import Validator
@@ -65,7 +65,7 @@ def collect(protocol: ir.Protocol, bundle: Bundle) -> Examples:
 
     def add(name: str, value: ir.JSON) -> None:
         found = gathered[name]
-        key = json.dumps(value, sort_keys=True)
+        key = dumps(value, sort_keys=True)
         if key in found or len(found) >= FEW:
             return
         if admits(name, value):

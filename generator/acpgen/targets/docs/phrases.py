@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import assert_never
 
 from acpgen import ir
 from acpgen.markup import Markdown, code, prose, value
+from acpgen.schema.numbers import dumps
 from acpgen.targets.docs.places import Linker, joined
 
 
@@ -23,7 +23,7 @@ def in_words(type_: ir.Type, linker: Linker) -> Markdown:
         case ir.Boolean():
             return Markdown("boolean")
         case ir.Number():
-            return Markdown(f"{'integer' if type_.integer else 'number'}{_format(type_.format)}")
+            return Markdown(f"{_noun(type_)}{_format(type_.format)}")
         case ir.String():
             return Markdown(f"string{_format(type_.format)}")
         case ir.Constant():
@@ -56,7 +56,7 @@ def plainly(type_: ir.Type) -> str:
     """A type as plain text, with all that it demands, so that two types differ if their texts do."""
     match type_:
         case ir.Constant():
-            return " or ".join(json.dumps(item, ensure_ascii=False) for item in type_.values)
+            return " or ".join(dumps(item, ensure_ascii=False) for item in type_.values)
         case ir.Ref():
             return type_.name
         case ir.Array():
@@ -69,13 +69,18 @@ def plainly(type_: ir.Type) -> str:
         case ir.AnyOf():
             return " or ".join(map(plainly, type_.types))
         case ir.Number():
-            return f"{'integer' if type_.integer else 'number'}{_demanded(type_)}"
+            return f"{_noun(type_)}{_demanded(type_)}"
         case ir.Anything() | ir.Nothing():
             return "any value" if isinstance(type_, ir.Anything) else "no value"
         case ir.String() | ir.Boolean() | ir.Null():
             return f"{type(type_).__name__.lower()}{_demanded(type_)}"
         case _:
             assert_never(type_)
+
+
+def _noun(type_: ir.Number) -> str:
+    noun = "integer" if type_.integer else "number"
+    return f"{noun} written without a fraction" if type_.without_fraction else noun
 
 
 def _demanded(type_: ir.Type) -> str:

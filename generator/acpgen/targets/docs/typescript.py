@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.markup import Markdown
+from acpgen.schema.numbers import dumps
 from acpgen.targets.docs.examples import Examples
 from acpgen.targets.docs.origin_notes import Origins
 
@@ -46,7 +46,7 @@ def typescript(protocol: ir.Protocol, method: ir.Method, examples: Examples, ori
     return Typescript(
         package=Markdown(origins.typescript),
         module=Markdown(module),
-        method=Markdown(json.dumps(method.name)),
+        method=Markdown(dumps(method.name)),
         sender=Markdown(others[0].capitalize()),
         peer=Markdown(method.side),
         params_type=Markdown(method.params),
@@ -65,11 +65,11 @@ def source(value: ir.JSON, indent: int = 0) -> Markdown:
     if isinstance(value, list) and value:
         lines = [f"{inner}{source(each, indent + 2)}," for each in value]
         return Markdown("\n".join(("[", *lines, f"{outer}]")))
-    return Markdown(json.dumps(value))
+    return Markdown(dumps(value))
 
 
 def _key(name: str) -> str:
-    return name if _NAME.fullmatch(name) else json.dumps(name)
+    return name if _NAME.fullmatch(name) else dumps(name)
 
 
 def _known(definition: str, examples: Examples, origins: Origins) -> list[ir.JSON]:

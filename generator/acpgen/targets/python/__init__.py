@@ -147,6 +147,7 @@ def _unions(protocol: ir.Protocol, names: Names, modules: Modules, found: Beyond
                 "Shapes",
                 "Tagged",
                 "UniqueItems",
+                "WithoutFraction",
             )
             if name in used
         ],

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
-
 from acpgen import ir
+from acpgen.schema.numbers import dumps
 
 
 def field_notes(field: ir.Field) -> str:
     """The docstring of a field: its description, then what the type cannot say."""
     notes: list[str] = []
     if field.default is not None and not field.required:
-        notes.append(f"Omitted means {json.dumps(field.default.value, ensure_ascii=False)}.")
+        notes.append(f"Omitted means {dumps(field.default.value, ensure_ascii=False)}.")
     if field.null == "clears":
         notes.append("Null clears the value; omitted leaves it unchanged.")
     if field.capability is not None:

@@ -538,7 +538,10 @@ _SOURCES: Final = {
     **{name: f"typing.{name}" for name in ("Annotated", "Any", "Literal", "Never")},
     **{
         name: f"{{}}.{name}"
-        for name in ("Alone", "Bounds", "Exact", "MultipleOf", "Number", "Pattern", "Positional", "UniqueItems")
+        for name in (
+            *("Alone", "Bounds", "Exact", "MultipleOf", "Number", "Pattern", "Positional", "UniqueItems"),
+            "WithoutFraction",
+        )
     },
     "Field": "pydantic.Field",
 }

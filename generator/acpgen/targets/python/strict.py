@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from acpgen import ir
 from acpgen.meaning.contract import Row, rows
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.keywords import PROSE
-from acpgen.schema.walk import LISTS, MAPS, SINGLE, is_array, is_object
+from acpgen.schema.numbers import dumps
+from acpgen.schema.walk import ASSERTIONS, LISTS, MAPS, SINGLE, is_array, is_object
 from acpgen.targets.python.literals import literal
 from acpgen.targets.python.naming import Names
 
@@ -53,7 +53,7 @@ def _judging(schema: Any) -> Any:
             kept[key] = [_judging(item) for item in value]
         elif key in MAPS and is_object(value):
             kept[key] = {name: _judging(item) for name, item in value.items()}
-        elif key not in PROSE and not key.startswith("x-"):
+        elif key in ASSERTIONS or (key not in PROSE and not key.startswith("x-")):
             kept[key] = value
     return kept
 
@@ -86,4 +86,4 @@ def _tuple(values: tuple[str, ...]) -> str:
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=True)
+    return dumps(value, ensure_ascii=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import ceil, floor
+from math import ceil, floor, inf, nextafter
 from typing import Any, Final, assert_never
 
 from acpgen import ir
 from acpgen.meaning.limits import limits_of
 from acpgen.schema.equality import exact, whole
 from acpgen.schema.expressions import expression
+from acpgen.schema.numbers import ExactNumber
 from acpgen.targets.python.annotations import (
     Annotation,
     Container,
@@ -96,8 +97,9 @@ def _number(number: ir.Number) -> Annotation:
     limits = _limits(number)
     step = limits.pop("multipleOf", None)
     bounds = _limited if number.integer or not any(abs(limit) > _EXACT for limit in limits.values()) else _bounded
+    whole_number = Marked(Named("int"), "WithoutFraction") if number.without_fraction else Named("int")
     base = bounds(
-        Named("int") if number.integer else Named("Number", is_imported=True),
+        whole_number if number.integer else Named("Number", is_imported=True),
         ge=limits.get("minimum"),
         le=limits.get("maximum"),
         gt=limits.get("exclusiveMinimum"),
@@ -106,19 +108,34 @@ def _number(number: ir.Number) -> Annotation:
     )
     if step is None or _divides_exactly(number, step):
         return base
-    return Marked(base, "MultipleOf", literal(step))
+    return Marked(base, "MultipleOf", literal(str(step) if isinstance(step, ExactNumber) else step))
 
 
 def _limits(number: ir.Number) -> dict[str, int | float]:
-    """The limits of a number. Those of an integer are whole, which is all that pydantic takes there."""
+    """The limits of a number. Those of an integer are whole, which is all that pydantic takes there; others are the nearest ones that
+    Python has for what is read of messages: doubles, and integers of any size.
+    """
     limits: dict[str, Any] = limits_of(number)
     step = limits.pop("multipleOf", None)
-    if number.integer:
-        rounding = {"minimum": ceil, "maximum": floor, "exclusiveMinimum": floor, "exclusiveMaximum": ceil}
-        limits = {key: rounding[key](exact(value)) for key, value in limits.items()}
+    for key, value in limits.items():
+        is_upward = key in ("minimum", "exclusiveMaximum")
+        if number.integer:
+            limits[key] = ceil(exact(value)) if is_upward else floor(exact(value))
+        elif isinstance(value, ExactNumber):
+            limits[key] = _as_double(value, is_upward=is_upward)
     if step is not None:
         limits["multipleOf"] = step if (integer := whole(step)) is None else integer
     return limits
+
+
+def _as_double(limit: ExactNumber, *, is_upward: bool) -> int | float:
+    """The first number that is read of a message, from a limit on that none is equal to."""
+    close, number = float(limit), exact(limit)
+    if abs(close) >= _EXACT:
+        return ceil(number) if is_upward else floor(number)
+    if is_upward:
+        return close if exact(close) > number else nextafter(close, inf)
+    return close if exact(close) < number else nextafter(close, -inf)
 
 
 def _divides_exactly(number: ir.Number, step: int | float | None) -> bool:
@@ -127,10 +144,14 @@ def _divides_exactly(number: ir.Number, step: int | float | None) -> bool:
 
 
 def _constants(values: tuple[Scalar, ...]) -> Annotation:
-    """A set of constants. Python takes true for 1 and has no `Literal` of fractions: all but text is compared as JSON."""
-    if _is_text(values):
+    """A set of constants. Python takes true for 1 and has no `Literal` of fractions: all but text is compared as JSON.
+
+    A constant that no double equals is left out: nothing that is read of a message is equal to it.
+    """
+    values = tuple(value for value in values if not isinstance(value, ExactNumber))
+    if _is_text(values) and values:
         return Literals(values)
-    base = _ANY if any(isinstance(value, float) for value in values) else _literals(values)
+    base = _literals(values) if values and not any(isinstance(value, float) for value in values) else _ANY
     return Marked(base, "Exact", constants(values))
 
 
@@ -207,7 +228,7 @@ def beyond_emitter(type_: ir.Type, names: Names, *, nested: bool = False) -> boo
         case ir.Number():
             written = _number(type_)
             return isinstance(written, Marked) and (
-                nested or not type_.integer or written.marker in ("Bounds", "MultipleOf")
+                nested or not type_.integer or type_.without_fraction or written.marker in ("Bounds", "MultipleOf")
             )
         case ir.String():
             return type_.pattern is not None or (nested and isinstance(_annotation(type_, names), Marked))

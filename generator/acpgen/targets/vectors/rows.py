@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from acpgen.meaning.values import Path
 from acpgen.pointers import plain_pointer
+from acpgen.schema.numbers import dumps
 
 ABSENT: Final = object()
 
@@ -85,7 +85,7 @@ def lines(subject: RowSubject, rows: Iterable[Row]) -> dict[str, str]:
     for row in rows:
         id_ = f"{subject.id} {row.name}"
         if id_ not in found:
-            found[id_] = json.dumps(_object(id_, subject, row), separators=(",", ":"))
+            found[id_] = dumps(_object(id_, subject, row), separators=(",", ":"))
     return found
 
 

@@ -16,6 +16,7 @@ from acpgen.meaning.values import Path
 from acpgen.pointers import pointer, reference_to
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.effort import spend
+from acpgen.schema.numbers import with_decimals
 from acpgen.schema.tolerance import tolerant
 from acpgen.schema.walk import Schema, copied, is_array
 from acpgen.schema.ways import require_few_ways, ways
@@ -60,14 +61,14 @@ class Judge:
         self._tolerant = _all_together(_tolerated(bundle.schema, protocol))
 
     def is_valid(self, name: str, value: Any) -> bool:
-        """Whether a value is one of the definition `name`."""
+        """Whether a value is one of the definition `name`, also for those who read numbers as doubles."""
         self._count(name)
-        return self._strict.is_valid({name: value})
+        return _is_read_alike(value) and self._strict.is_valid({name: value})
 
     def is_tolerated(self, name: str, value: Any) -> bool:
         """Whether a receiver that keeps what it does not know takes the value, leniency aside."""
         self._count(name)
-        return self._tolerant.is_valid({name: value})
+        return _is_read_alike(value) and self._tolerant.is_valid({name: value})
 
     def breaks(self, name: str, value: Any) -> tuple[Break, ...]:
         """What the value breaks, each rule at each place once; nothing, if it is valid."""
@@ -80,9 +81,14 @@ class Judge:
         spend(1 + self._ways.get(name, 1) // _WAYS)
 
     def only_break(self, name: str, value: Any) -> Break | None:
-        """The one thing that the value breaks; `None` if it is valid, or breaks more."""
-        found = self.breaks(name, value)
+        """The one thing that the value breaks; `None` if it is valid, or breaks more, or is not read as it is written."""
+        found = self.breaks(name, value) if _is_read_alike(value) else ()
         return found[0] if len(found) == 1 and not found[0].vague else None
+
+
+def _is_read_alike(value: Any) -> bool:
+    """Whether there is a double, or an integer, for each number of a value."""
+    return with_decimals(value) is value
 
 
 def _all_together(schema: Schema) -> Validator:

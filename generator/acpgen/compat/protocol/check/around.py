@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -37,6 +36,7 @@ from acpgen.compat.protocol.facts import (
 from acpgen.compat.protocol.frames import Framed
 from acpgen.compat.protocol.messages import Route
 from acpgen.compat.protocol.rules.rulebook import judge
+from acpgen.schema.numbers import loads
 from acpgen.schema.walk import Schema
 
 if TYPE_CHECKING:
@@ -143,8 +143,8 @@ class Around:
             at: FactPlaces = {"old_at": sides[0], "new_at": sides[1]}
             is_told = any(place in known for place in sides if place) or name in {*renamed, *renamed.values()}
             if all(sides):
-                old = in_place(json.loads(self.on.old.frame_text(name, renamed, alone)))
-                new = in_place(json.loads(self.on.new.frame_text(name, {}, alone)))
+                old = in_place(loads(self.on.old.frame_text(name, renamed, alone)))
+                new = in_place(loads(self.on.new.frame_text(name, {}, alone)))
                 yield from self._frame_of_both(name, old, new, at, is_told=is_told)
             elif not is_told and name not in {*self.on.cover.gone, *self.on.cover.added}:
                 yield self._frame_of_one(name, "old" if sides[0] else "new", at)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Final
 
 from acpgen import ir
@@ -11,6 +10,7 @@ from acpgen.compat.protocol import facts as f
 from acpgen.compat.protocol.candidates import Without, also, extending, having, naming
 from acpgen.compat.protocol.declared import META
 from acpgen.compat.protocol.rules.judgement import GATE, Judgement, seems
+from acpgen.schema.numbers import dumps
 
 
 def field_added(fact: f.FieldAdded) -> Judgement | None:
@@ -303,7 +303,7 @@ def _undeclared(now: str, fact: f.UndeclaredChanged) -> str:
         return (
             f"Whether more values with undeclared members are now {now} could not be decided; peers do not send these."
         )
-    such = json.dumps(fact.value[0], ensure_ascii=False)
+    such = dumps(fact.value[0], ensure_ascii=False)
     return f"Some values with undeclared members are now {now}, such as {such}; peers do not send these."
 
 

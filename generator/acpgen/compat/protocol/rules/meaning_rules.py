@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Final
 
 from acpgen import ir
@@ -10,6 +9,7 @@ from acpgen.compat.findings import NO_ACTION
 from acpgen.compat.protocol import facts as f
 from acpgen.compat.protocol.candidates import Without, having
 from acpgen.compat.protocol.rules.judgement import UNASKED, UNASKED_OF_NEW, Judgement
+from acpgen.schema.numbers import dumps
 
 _UNSENT: Final = "an old {receiver} that receives from a new {sender}"
 _UNSENT_TO_NEW: Final = "a new {receiver} that receives from an old {sender}"
@@ -192,4 +192,4 @@ def _leniency(fact: f.LeniencyChanged) -> str:
 
 
 def _default(default: ir.Default | None) -> str:
-    return "unspecified" if default is None else json.dumps(default.value, ensure_ascii=False)
+    return "unspecified" if default is None else dumps(default.value, ensure_ascii=False)

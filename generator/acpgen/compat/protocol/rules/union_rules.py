@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Final
 
 from acpgen import ir
@@ -11,6 +10,7 @@ from acpgen.compat.protocol import facts as f
 from acpgen.compat.protocol.candidates import Leaf, exactly, of_alternative, of_definition, of_variant, smallest
 from acpgen.compat.protocol.placed import EXTENSION
 from acpgen.compat.protocol.rules.judgement import GATE, Judgement, seems
+from acpgen.schema.numbers import dumps
 
 _SORTS: Final = {"union": "variants", "enum": "values"}
 
@@ -328,7 +328,7 @@ def _formerly(was: str | None) -> str:
 
 def _value(value: ir.JSON) -> str:
     """A constant: text in quotes, anything else as JSON."""
-    return repr(value) if isinstance(value, str) else json.dumps(value)
+    return repr(value) if isinstance(value, str) else dumps(value)
 
 
 def _note(openness: ir.Openness) -> str:

@@ -1,0 +1,315 @@
+"""Starts programs, and ends each with all that it has started.
+
+On POSIX a program leads a session or a group, and its environment holds a token, which all that it starts inherits. It is waited for when
+it is closed, so its id names no other process before that. A guard, a shell that waits for the end of this process, ends what is left
+if this process is killed. SECURITY.md says what escapes.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import IO, Any, Final
+
+from . import process_tree
+from .process_tree import VARIABLE, Tree
+
+_OS: Any = os  # names that not every platform has
+
+_GUARD: Final = """
+trap '' HUP INT TERM
+kept=
+while read -r sign tree; do
+    rest=
+    for one in $kept; do [ "$one" = "$tree" ] || rest="$rest $one"; done
+    kept=$rest
+    [ "$sign" = + ] && kept="$kept $tree"
+done
+[ -z "$kept" ] && exit
+"$0" -I -S "$1" $kept && exit
+for one in $kept; do
+    one=${one#*:}
+    kill -s KILL -- "-${one%%:*}"
+done
+"""
+"""Reads `+ TREE` and `- TREE`. At the end of its input it has Python end the trees that are left, or ends their groups itself."""
+
+
+class _Guard:
+    """A process that ends the programs of this one when this one has ended, however that came. It runs while there are programs."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._trees: set[Tree] = set()
+        self._lock = threading.Lock()
+        self._owner = os.getpid()
+        self.works = os.name == "posix"
+
+    @property
+    def pid(self) -> int | None:
+        """The id of the process; `None` while there is nothing to guard."""
+        return None if self._process is None else self._process.pid
+
+    def change(self, old: Tree | None, new: Tree | None) -> None:
+        """End `new` too, and `old` no more."""
+        with self._lock:
+            if (
+                self._owner != os.getpid()
+            ):  # of a process that was forked, the guard is its parent's
+                self._owner, self._process, self._trees = os.getpid(), None, set()
+            if old is not None:
+                self._trees.discard(old)
+            if new is not None:
+                self._trees.add(new)
+            if not self._trees:
+                self._close()
+            elif self.works:
+                self._tell(
+                    [
+                        f"{sign} {tree}\n"
+                        for sign, tree in (("-", old), ("+", new))
+                        if tree is not None
+                    ]
+                )
+
+    def _tell(self, lines: list[str]) -> None:
+        for _ in range(2):  # a guard that was killed has a successor
+            try:
+                if self._process is None:
+                    self._process = _start_guard()
+                    lines = [f"+ {tree}\n" for tree in self._trees]
+                assert self._process.stdin is not None
+                self._process.stdin.write("".join(lines).encode())
+                self._process.stdin.flush()
+            except OSError:
+                self._close()
+            else:
+                return
+        self.works = False
+
+    def _close(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            assert process.stdin is not None
+            process.kill()
+            process.wait()
+            with suppress(OSError):
+                process.stdin.close()
+
+
+def _start_guard() -> subprocess.Popen[bytes]:
+    python = "" if getattr(sys, "frozen", False) else sys.executable or ""
+    nothing = subprocess.DEVNULL
+    return subprocess.Popen(  # noqa: S603
+        ["/bin/sh", "-c", _GUARD, python, process_tree.__file__],
+        stdin=subprocess.PIPE,
+        stdout=nothing,
+        stderr=nothing,
+        start_new_session=True,
+    )
+
+
+GUARD: Final = _Guard()
+"""The guard of this process. Where it does not work, programs outlive this process if it is killed."""
+
+
+class Program:
+    """A program that runs or has run. Nobody else may wait for it."""
+
+    def __init__(self, process: subprocess.Popen[bytes], tree: Tree) -> None:
+        self._process = process
+        self._tree = tree
+        self._code: int | None = None
+        self._has_ended = False
+        self._is_closed = False
+        self._unwatch: Callable[[], object] = _nothing
+
+    @property
+    def pid(self) -> int:
+        """Its id. It names this program and no other until it is closed."""
+        return self._process.pid
+
+    @property
+    def stdin(self) -> IO[bytes] | None:
+        """Its standard input, where that is a pipe."""
+        return self._process.stdin
+
+    @property
+    def stdout(self) -> IO[bytes] | None:
+        """Its standard output, where that is a pipe."""
+        return self._process.stdout
+
+    @property
+    def stderr(self) -> IO[bytes] | None:
+        """Its standard error, where that is a pipe."""
+        return self._process.stderr
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it has ended. What it started may still run."""
+        if self._has_ended:
+            return True
+        if self._is_closed or not hasattr(os, "waitid"):
+            self._code = self._process.poll()
+            self._has_ended = self._code is not None
+            return self._has_ended
+        try:
+            found = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG)
+        except ChildProcessError:  # somebody else has waited for it
+            self._has_ended = True
+            return True
+        if found is not None:
+            self._code = (
+                found.si_status if found.si_code == os.CLD_EXITED else -found.si_status
+            )
+            self._has_ended = True
+        return self._has_ended
+
+    @property
+    def code(self) -> int | None:
+        """Its exit code, negative for a signal; `None` while it runs, and where nobody knows."""
+        return self._code if self.has_ended else None
+
+    def wait(self, seconds: float) -> bool:
+        """Wait at most so long until it has ended; whether it has."""
+        until, pause = time.monotonic() + seconds, 0.0005
+        while not self.has_ended and (left := until - time.monotonic()) > 0:
+            time.sleep(min(pause, left))
+            pause = min(pause * 2, 0.05)
+        return self.has_ended
+
+    def watch(self, call: Callable[[], object]) -> None:
+        """Have a function called once in the running event loop when it has ended."""
+        import asyncio  # who calls this has it already
+
+        loop = asyncio.get_running_loop()
+        handle = None
+        with suppress(AttributeError, OSError):
+            handle = _OS.pidfd_open(self.pid)
+        if handle is not None:
+
+            def stop() -> None:
+                loop.remove_reader(handle)
+                os.close(handle)
+                self._unwatch = _nothing
+
+            def ended() -> None:
+                stop()
+                call()
+
+            loop.add_reader(handle, ended)
+            self._unwatch = stop
+        else:
+
+            def tell() -> None:
+                self._wait()
+                with suppress(RuntimeError):  # the loop is closed
+                    loop.call_soon_threadsafe(call)
+
+            threading.Thread(target=tell, name="program", daemon=True).start()
+
+    def _wait(self) -> None:
+        if hasattr(os, "waitid"):
+            with suppress(ChildProcessError):
+                os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+        else:
+            self._process.wait()
+
+    # --- ending it
+
+    def signal(self, number: int) -> None:
+        """Signal the program alone."""
+        if not self.has_ended:
+            with suppress(OSError, ValueError):
+                os.kill(self.pid, number)
+
+    def ending(self, grace: float) -> Iterator[float]:
+        """End it and all that it has started: asked first, made to after `grace` seconds. Yields how long to wait before the next step."""
+        if self._is_closed:
+            return
+        if os.name == "posix":
+            yield from process_tree.ending([self._tree], grace)
+        if not self._tree.leads or os.name != "posix":
+            yield from self._ending(grace)
+
+    def _ending(self, grace: float) -> Iterator[float]:
+        """End the program alone, as all that can be done where the system knows no more."""
+        until = time.monotonic() + grace
+        if grace > 0 and not self.has_ended:
+            self._process.terminate()
+        while not self.has_ended and time.monotonic() < until:
+            yield 0.01
+        if not self.has_ended:
+            self._process.kill()
+
+    def end(self, grace: float) -> None:
+        """End it and all that it has started, asked first, made to after `grace` seconds. A second call does nothing."""
+        if self._is_closed:
+            return
+        for pause in self.ending(grace):
+            time.sleep(pause)
+        self._unwatch()
+        if self.wait(1):
+            self._process.wait()
+        else:  # the system has not ended it yet
+            threading.Thread(
+                target=self._process.wait, name="program", daemon=True
+            ).start()
+        self._is_closed = True
+        GUARD.change(self._tree, None)
+
+    def close(self) -> None:
+        """End at once all that still runs, and give up its id. A second call does nothing."""
+        self.end(0)
+
+
+def start(
+    command: Sequence[str],
+    *,
+    leads: str = "s",
+    stdin: int | None = None,
+    stdout: int | None = None,
+    stderr: int | None = None,
+    cwd: str | os.PathLike[str] | None = None,
+    env: Mapping[str, str] | None = None,
+    preexec_fn: Callable[[], object] | None = None,
+) -> Program:
+    """Start a program. It leads a session (`s`), a group (`g`), or nothing; the other arguments are those of `subprocess.Popen`.
+
+    Raises `OSError`, `ValueError` for a NUL character.
+    """
+    tree = Tree(os.urandom(16).hex())
+    variables = dict(os.environ if env is None else env)
+    if os.name == "posix":
+        variables[VARIABLE] = f"{os.environ.get(VARIABLE, '')} {tree.token}".strip()
+        GUARD.change(
+            None, tree
+        )  # before it runs: this process may be killed in between
+    try:
+        process = subprocess.Popen(  # noqa: S603
+            list(command),
+            bufsize=0,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            cwd=cwd,
+            env=variables,
+            preexec_fn=preexec_fn,
+            start_new_session=leads == "s",
+            process_group=0 if leads == "g" else None,
+        )
+    except BaseException:
+        GUARD.change(tree, None)
+        raise
+    known = Tree(tree.token, process.pid, process_tree.started(process.pid), leads)
+    GUARD.change(tree, known)
+    return Program(process, known)
+
+
+def _nothing() -> None:
+    return

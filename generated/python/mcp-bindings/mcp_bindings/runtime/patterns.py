@@ -1,0 +1,207 @@
+"""Patterns in the syntax of engines: an engine is given the translation of a pattern, and people read the schema's own text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from functools import cache
+from typing import Any, Final
+
+from .contract import Path
+from .json_types import is_array, is_object
+from .pointers import SCHEMA_KEYWORDS, SCHEMA_LISTS, SCHEMA_MAPS, reference, referred
+
+
+@cache
+def matcher(written: str) -> Callable[[object], bool]:
+    """Whether a pattern, in the syntax of the engine of linear time, is somewhere in a text."""
+    from pydantic_core import SchemaValidator, core_schema
+
+    return SchemaValidator(core_schema.str_schema(pattern=written)).isinstance_python
+
+
+class Patterns:
+    """The patterns of a schema that an engine takes as another text; `None` for those that it cannot have. No two are the same text.
+
+    `loose` are those of which the engine finds more than the pattern says.
+    """
+
+    def __init__(
+        self, table: Mapping[str, str | None], loose: Collection[str] = ()
+    ) -> None:
+        self._written: Final = table
+        self._own: Final = {
+            written: pattern
+            for pattern, written in table.items()
+            if written is not None
+        }
+        self._unsure: Final = {
+            pattern for pattern, written in table.items() if written is None
+        }.union(loose)
+
+    def own(self, written: str) -> str:
+        """The pattern that the schema has for a text of the engine."""
+        return self._own.get(written, written)
+
+    def place(self, place: Path) -> Path:
+        """A place of the schema for the one that the engine names."""
+        return tuple(
+            self.own(str(step))
+            if index and place[index - 1] == "patternProperties"
+            else step
+            for index, step in enumerate(place)
+        )
+
+    def _written_place(self, place: Path) -> Path | None:
+        """A place of the translation for one of the schema; `None` if the engine cannot have it."""
+        found: list[str | int] = []
+        for index, step in enumerate(place):
+            is_pattern = index and place[index - 1] == "patternProperties"
+            if is_pattern and step in self._unsure:
+                return None
+            found.append(self._written.get(str(step)) or step if is_pattern else step)
+        return tuple(found)
+
+    def translated(self, document: Mapping[str, Any]) -> dict[str, Any]:
+        """A schema with its definitions for the engine. Where that lacks a pattern, it accepts what the pattern alone could refuse."""
+        if not self._written:
+            return dict(document)
+        found: dict[str, Any] = self._translated(
+            document, self._hanging(document) if self._unsure else None
+        )
+        return found
+
+    def _translated(self, schema: Any, unsure: _Unsure | None) -> Any:
+        if not is_object(schema):
+            return schema
+        found: dict[str, Any] = {}
+        for key, value in schema.items():
+            if key in SCHEMA_KEYWORDS:
+                found[key] = self._translated(value, unsure)
+            elif key in SCHEMA_LISTS and is_array(value):
+                found[key] = [self._translated(item, unsure) for item in value]
+            elif key in SCHEMA_MAPS and is_object(value):
+                found[key] = {
+                    name: self._translated(item, unsure) for name, item in value.items()
+                }
+            else:
+                found[key] = value
+        if (
+            isinstance(schema.get("$ref"), str)
+            and "/patternProperties/" in schema["$ref"]
+        ):
+            found.pop("$ref")
+            place = self._written_place(referred(schema["$ref"]))
+            found.update({} if place is None else {"$ref": reference(place)})
+        named = found.get("patternProperties")
+        if is_object(named):
+            found["patternProperties"] = {
+                self._written.get(name, name): inner
+                for name, inner in named.items()
+                if name not in self._unsure
+            }
+        pattern = found.pop("pattern", None)
+        written = (
+            self._written.get(pattern, pattern) if isinstance(pattern, str) else None
+        )
+        if written is not None:
+            found["pattern"] = written
+        if unsure is not None and unsure(schema):
+            self._weaken(schema, found, unsure)
+        return found
+
+    def _weaken(
+        self, schema: Mapping[str, Any], found: dict[str, Any], unsure: _Unsure
+    ) -> None:
+        """Leave out of a schema what could refuse a value because a schema in it accepts too much."""
+        if not self._unsure.isdisjoint(schema.get("patternProperties", ())):
+            found.pop("additionalProperties", None)
+        found.pop("unevaluatedProperties", None)
+        found.pop("unevaluatedItems", None)
+        if unsure(schema.get("not")):
+            del found["not"]
+        if unsure(schema.get("if")):
+            for keyword in ("if", "then", "else"):
+                found.pop(keyword, None)
+        if unsure(schema.get("contains")):
+            found.pop("maxContains", None)
+        if any(map(unsure, schema.get("oneOf", ()))):
+            found["allOf"] = [*found.get("allOf", ()), {"anyOf": found.pop("oneOf")}]
+
+    def _hanging(self, document: Mapping[str, Any]) -> _Unsure:
+        """Tells the schemas of a document that hang on a pattern which the engine does not have as it is."""
+        holding: dict[int, bool] = {}
+        users: dict[str, list[str]] = {}
+        names = [
+            name
+            for name, schema in document.get("$defs", {}).items()
+            if self._holds(schema, holding, users, name)
+        ]
+        self._holds(document, holding, {}, "")
+        found = set(names)
+        while names:
+            fresh = [name for name in users.get(names.pop(), ()) if name not in found]
+            found.update(fresh)
+            names.extend(fresh)
+        return _Unsure(frozenset(found), holding)
+
+    def _holds(
+        self,
+        schema: Any,
+        holding: dict[int, bool],
+        users: dict[str, list[str]],
+        name: str,
+    ) -> bool:
+        """Whether such a pattern stands in a schema. `users` are the definitions that refer to each."""
+        if not is_object(schema):
+            return False
+        patterns = [schema.get("pattern"), *schema.get("patternProperties", ())]
+        found = any(isinstance(each, str) and each in self._unsure for each in patterns)
+        if isinstance(schema.get("$ref"), str):
+            users.setdefault(_definition(schema["$ref"]), []).append(name)
+        for inner in _inner(schema):
+            found = self._holds(inner, holding, users, name) or found
+        holding[id(schema)] = found
+        return found
+
+
+class _Unsure:
+    """Tells whether a schema hangs on a pattern which the engine does not have as it is, itself or by a definition that it refers to."""
+
+    def __init__(
+        self, definitions: frozenset[str], holding: Mapping[int, bool]
+    ) -> None:
+        self._definitions: Final = definitions
+        self._holding: Final = holding
+        self._known: dict[int, bool] = {}
+
+    def __call__(self, schema: Any) -> bool:
+        if not is_object(schema):
+            return False
+        if id(schema) not in self._known:
+            self._known[id(schema)] = (
+                self._holding[id(schema)]
+                or (
+                    isinstance(schema.get("$ref"), str)
+                    and _definition(schema["$ref"]) in self._definitions
+                )
+                or any(map(self, _inner(schema)))
+            )
+        return self._known[id(schema)]
+
+
+def _definition(reference: str) -> str:
+    """The definition that a reference leads to, or into."""
+    return referred(reference)[1] if reference.startswith("#/$defs/") else ""
+
+
+def _inner(schema: Mapping[str, Any]) -> list[Any]:
+    """The schemas directly below one, but for definitions."""
+    found: list[Any] = []
+    for key, value in schema.items():
+        if key in SCHEMA_KEYWORDS:
+            found.append(value)
+        elif key in SCHEMA_LISTS and is_array(value):
+            found.extend(value)
+        elif key in SCHEMA_MAPS and key != "$defs" and is_object(value):
+            found.extend(value.values())
+    return found
