@@ -68,7 +68,7 @@ class Written:
 
     @cached_property
     def _values(self) -> tuple[Any, Any]:
-        return loads(self.own), loads(self.other)
+        return loads(self.own.decode()), loads(self.other.decode())
 
     @cached_property
     def _adds(self) -> Mapping[tuple[str, ...], tuple[str, Any]]:
