@@ -120,7 +120,7 @@ class MethodFacts:
             for value in self.on.court.messages(method.sides, (), accepted_by, smallest):
                 verified = self.on.court.confirms(method.sides, accepted_by, [value])
                 if verified and self.on.court.accepts(method.sides, refused_by, value):
-                    witness = self.on.court.proof(method.sides, [value], accepted_by)
+                    routes, witness = method, self.on.court.proof(method.sides, [value], accepted_by)
                     break
             if witness is not None:
                 break

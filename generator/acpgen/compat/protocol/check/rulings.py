@@ -78,6 +78,7 @@ class Rulings:
         shown = severity in ("breaking", "risky", "additive")
         place = within_of(location, judgement.within)
         whole = cause or Cause(method if method is not None else place, (method, place), judgement.message)
+        assert witness is None or self._is_true(witness, joined), (rule, place, witness)
         return Judged(
             rule=rule,
             severity=severity,
@@ -101,6 +102,12 @@ class Rulings:
             alone=joined.alone or isinstance(fact, DefinitionAdded | DefinitionRemoved),
             is_cut_off=is_cut_off,
         )
+
+    def _is_true(self, witness: Witness, joined: Joined) -> bool:
+        """Whether the revisions accept and refuse a message as its witness says, whatever rule found it."""
+        accepting = witness.accepted_by or witness.carried_by
+        accepts = {side: self.on.court.accepts(joined.sides, side, witness.value) for side in joined.sides}
+        return (accepting is None or accepts[accepting]) and not (witness.refused_by and accepts[witness.refused_by])
 
     def on_paper(self, fact: Fact) -> Judged:
         """The finding of a fact about files alone."""
