@@ -369,26 +369,23 @@ def _language_report(old: Input, new: Input, budget: int, formats: bool) -> Repo
     asserted = tuple(FORMATS) if formats else ()
     comparer = Comparer(*schemas, steps=max(_STEPS, budget // 100), allowance=Allowance(budget), formats=asserted)
     comparison = comparer.compare()
-    questions: dict[str, Schema] = {
-        place: {"$ref": as_fragment(place.removeprefix("#"))} for place in definitions(*schemas)
-    }
-    apart = {place: comparer.compare(question, question) for place, question in questions.items()}
+    apart = {places: comparer.compare(*map(_question, places)) for places in definitions(*schemas)}
     if formats:
         comparison = judged(comparison, *schemas)
-        apart = {place: judged(each, *schemas, place) for place, each in apart.items()}
+        apart = {places: judged(each, *schemas, places) for places, each in apart.items()}
     left = gone(*schemas)
     strange = [each.unread for each in wholes]
     others = [key for key in dict.fromkeys((*strange[0], *strange[1])) if strange[0].get(key) != strange[1].get(key)]
     inclusion = together([comparison, *apart.values()], is_gone=bool(left), is_unread=bool(others))
-    found = [*_language_findings(comparison, old, new, schemas, "")]
-    for place, each in apart.items():
-        found += _language_findings(each, old, new, schemas, place)
-    found += [_about(_language_gone(place), old, new, schemas, place) for place in left]
+    found = [*_language_findings(comparison, old, new, schemas, ("", ""))]
+    for places, each in apart.items():
+        found += _language_findings(each, old, new, schemas, places)
+    found += [_about(_language_gone(place), old, new, schemas, (place, place)) for place in left]
     found += [_of_unread(key, old, new, (strange[0].get(key), strange[1].get(key))) for key in others]
     equal = comparison.same and old.documents.says_the_same(new.documents)
     made, notes = ("identical", ()) if equal else _bindings(old, new)
     if not found and made != "identical":
-        found.append(_about(_language_rewritten(), old, new, schemas, ""))
+        found.append(_about(_language_rewritten(), old, new, schemas, ("", "")))
     findings = tuple(sorted(found, key=order))
     return agreed(
         Report(
@@ -469,9 +466,9 @@ def _unread(roots: Mapping[str, JSON], read: Iterable[str]) -> Mapping[str, JSON
 
 
 def _language_findings(
-    comparison: Comparison, old: Input, new: Input, schemas: tuple[JSON, JSON], place: str
+    comparison: Comparison, old: Input, new: Input, schemas: tuple[JSON, JSON], places: tuple[str, str]
 ) -> Iterator[Finding]:
-    """The findings of a comparison of two schemas, which stand at a place in two inputs: `#/$defs/Thing`, empty for the roots."""
+    """The findings of a comparison of two schemas, each at a place in its input: `#/$defs/Thing`, empty for the root."""
     for found in (
         language_narrowed(comparison.backward),
         language_widened(comparison.forward),
@@ -479,17 +476,21 @@ def _language_findings(
         language_undecided(comparison.forward, "new", "old"),
     ):
         if found is not None:
-            yield _about(found, old, new, schemas, place)
+            yield _about(found, old, new, schemas, places)
 
 
-def _about(found: Finding, old: Input, new: Input, schemas: tuple[JSON, JSON], place: str) -> Finding:
+def _question(place: str) -> Schema:
+    return {"$ref": as_fragment(place.removeprefix("#"))}
+
+
+def _about(found: Finding, old: Input, new: Input, schemas: tuple[JSON, JSON], places: tuple[str, str]) -> Finding:
     """A finding with its places. Where many files make up the schema, these are its first file."""
     spots: list[Spot | None] = []
-    for each in (old, new):
+    for each, place in zip((old, new), places, strict=True):
         alone = len(each.documents.documents) == 1
         spots.append(Spots(each).spot(_start(each) + place.removeprefix("#") if alone and place else _start(each)))
-    location = pointer_parts(place)[-1] if place else ""
-    about = found.rule, found.fingerprint, *([place, *schemas] if place else map(asked, schemas))
+    location = pointer_parts(places[0])[-1] if places[0] else ""
+    about = found.rule, found.fingerprint, *([places[0], *schemas] if places[0] else map(asked, schemas))
     return replace(found, old=spots[0], new=spots[1], location=location, fingerprint=fingerprint(*about))
 
 
@@ -504,7 +505,9 @@ def _of_unread(key: str, old: Input, new: Input, contents: tuple[JSON, JSON]) ->
     """What a root holds beside keywords differs, and looks as if schemas stood in it."""
     message = f"Changed, and not compared: {key!r} is not a keyword of JSON Schema, so its content is not read."
     advice = "Name the schema itself, or review both places and waive the finding if it is harmless."
-    found = _about(_language_finding("language-undecided", "undecided", message, advice, None), old, new, contents, "")
+    found = _about(
+        _language_finding("language-undecided", "undecided", message, advice, None), old, new, contents, ("", "")
+    )
     return replace(found, location=key, fingerprint=fingerprint(found.rule, key, *contents))
 
 
