@@ -63,7 +63,9 @@ class MethodFacts:
                 yield self._of_method(MethodAdded(method, old_at="", new_at=method.at), method, method)
         for one, other in self.on.methods:
             at = {"old_at": one.at, "new_at": other.at}
-            if one.capability != other.capability:
+            if one.capability != other.capability and not (
+                one.capability is None and self.on.old.may_gate(other.capability)
+            ):
                 fact = GateChanged(f"method {other.name!r}", "", one.capability, other.capability, **at)
                 yield self._of_method(fact, one, other)
             if one.null_result != other.null_result:
