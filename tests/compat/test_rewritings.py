@@ -74,3 +74,10 @@ def test_a_field_that_an_open_object_no_longer_declares_is_lost_however_the_rest
 def test_a_field_is_lost_where_an_object_declares_none() -> None:
     report = compared(protocol({"GoRequest": go({"a": {"type": "string"}})}), protocol({"GoRequest": go({})}))
     assert [each.severity for each in found(report, "field-removed")] == ["breaking"]
+
+
+def test_a_field_that_nobody_can_send_is_not_lost() -> None:
+    report = compared(
+        whole({"properties": {"a": {"type": "string"}, "b": False}}), whole(go({"a": {"type": "string"}}))
+    )
+    assert not found(report, "field-removed")

@@ -25,7 +25,7 @@ from acpgen.compat.protocol.facts import (
 from acpgen.compat.protocol.placed import Pair, PlacedFact, Step
 from acpgen.compat.protocol.rules.judgement import Judgement
 from acpgen.compat.protocol.shapes import Objects
-from acpgen.schema.walk import BY_KIND
+from acpgen.schema.walk import BY_KIND, Schema
 
 if TYPE_CHECKING:
     from schema_inclusion import Relation
@@ -120,18 +120,23 @@ class Evidence:
         return bool(judged) and self.on.doubts.included(found.pair, sender, json_type=judged) == "yes"
 
     def is_kept(self, judgement: Judgement, found: PlacedFact, joined: Joined) -> bool:
-        """Whether the receiver accepts and declares all that the sender declares, at the place or of what is around it: then no name has
-        lost its meaning.
+        """Whether no name has lost its meaning: the receiver accepts and declares all that the sender declares, at the place or of what is
+        around it, or the sender can never send the field.
         """
         sender = judgement.carried_by
         if sender is None or found.free or not isinstance(found.fact, _OF_NAMES):
             return False
-        return any(
+        if any(
             self.on.doubts.included(pair, sender)
             == self.on.doubts.heard(pair, pair.on(sender), sender).verdict.value
             == "yes"
             for pair in _around(found, joined)
-        )
+        ):
+            return True
+        if not isinstance(found.fact, FieldRemoved) or found.fact.pattern:
+            return False
+        never: Schema = {"not": {"required": [found.fact.field.name]}}
+        return self.on.doubts.within(found.pair, sender, never, "object").verdict.value == "yes"
 
     def mistaken(self, judgement: Judgement, found: PlacedFact, joined: Joined) -> tuple[Judgement, Witness] | None:
         """The finding where a variant refuses a message and another branch of its union takes it, and does not declare all of it."""
