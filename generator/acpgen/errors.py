@@ -6,6 +6,7 @@ Stages collect what they find and raise it together as `Faults`, so one run show
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from typing import Final
@@ -34,10 +35,16 @@ def shown(text: str) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A sentence that suggests the known name nearest to `name`, or lists the few there are; empty if there are none."""
+    """A sentence that suggests the known name nearest to `name`, or lists the few there are; empty if there are none. Of a version, such
+    as `acp/v9`, it lists the known ones: none of them is nearer.
+    """
     from difflib import get_close_matches
 
     choices = sorted(known)
+    family, _, version = name.rpartition("/")
+    versions = [each for each in choices if family and each.rpartition("/")[0] == family]
+    if versions and re.fullmatch(r"v?\d[\w.-]*", version):
+        return f"Known versions of {family!r}: {', '.join(map(repr, versions))}."
     close = get_close_matches(name, choices, n=1)
     if close:
         return f"Did you mean {close[0]!r}?"

@@ -51,7 +51,7 @@ class Kept:
             digest, _, text = path.read_bytes().partition(b"\n")
             if digest != _digest(key, text):
                 return None
-            found: JSON = loads(text)
+            found: JSON = loads(text.decode())
             _note_use(path, state)
         except (OSError, ValueError, RecursionError):
             return None

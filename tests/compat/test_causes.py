@@ -294,3 +294,15 @@ def test_a_heir_that_refused_undeclared_members_before_loses_its_own_alone() -> 
     report = compared({"$defs": {**heirs, "Base": PLAIN_BASE}}, {"$defs": {**heirs, "Base": {**PLAIN_BASE, **CLOSED}}})
     told = {each.rule: (each.declaration, {reach.location for reach in each.reaches}) for each in report.findings}
     assert told == {"object-closed": ("Base", {"Base", "Open"}), "limit-tightened": ("Base", {"Shut"})}
+
+
+def test_what_became_a_reference_is_told_by_the_fields_that_had_it_in_place() -> None:
+    path: Schema = {"type": "string", "pattern": "^/"}
+
+    def schema(held: Schema) -> Schema:
+        return protocol({"GoRequest": go({"cwd": held}), "TellNotification": go({"file": held}), "Path": path})
+
+    old, new = schema({"type": "string"}), schema({"$ref": "#/$defs/Path"})
+    for report in (compared(old, new), compared(new, old)):
+        names = {each.declaration for each in report.findings if each.severity == "breaking"}
+        assert names == {"GoRequest.cwd", "TellNotification.file"}

@@ -615,6 +615,25 @@ def test_a_definition_that_the_root_does_not_refer_to_and_that_was_removed_is_un
     assert "'Thing' was removed" in report.findings[0].message
 
 
+def test_definitions_and_defs_are_one_place() -> None:
+    def schema(keyword: str, thing: Schema) -> Schema:
+        return {keyword: {"Thing": thing, "Other": go({"thing": {"$ref": f"#/{keyword}/Thing"}})}}
+
+    for old, new in (("definitions", "$defs"), ("$defs", "definitions")):
+        moved = compared(schema(old, THING), schema(new, THING), mode="language")
+        assert (moved.verdict, relations(moved)) == ("identical", ("yes",) * 4)
+        narrowed = compared(schema(old, THING), schema(new, NARROWER), mode="language")
+        assert [each.rule for each in narrowed.findings] == ["language-narrowed", "language-narrowed"]
+        assert {each.new.pointer for each in narrowed.findings if each.new} == {f"/{new}/Thing", f"/{new}/Other"}
+        assert {each.old.pointer for each in narrowed.findings if each.old} == {f"/{old}/Thing", f"/{old}/Other"}
+
+
+def test_a_removed_definition_is_compared_where_a_definition_of_both_refers_to_it() -> None:
+    old = {"$defs": {"Thing": THING, "Other": go({"thing": {"$ref": "#/$defs/Thing"}})}}
+    report = compared(old, {"$defs": {"Other": go({"thing": THING})}}, mode="language")
+    assert (report.verdict, relations(report)) == ("editorial", ("yes",) * 4)
+
+
 @pytest.mark.parametrize("name", ["x%25y", "a b", "é", 'a"b', "a/b", "~", ""])
 def test_a_definition_is_compared_whatever_it_is_called(name: str) -> None:
     sides: list[Schema] = [{"$defs": {"x%y": THING, name: each}} for each in (THING, NARROWER)]

@@ -236,6 +236,12 @@ def test_a_gate_on_what_its_own_side_sends_asks_to_advertise_and_not_to_look(tmp
     gate = {"x-capability": "agent:capabilities.talk"}
     news = {"type": "object", "x-method": "news", "x-side": "client"}
     ask = {"type": "object", "x-method": "ask", "x-side": "agent"}
+    start["LogNotification"] = {
+        "type": "object",
+        "x-method": "log",
+        "x-side": "client",
+        **gate,
+    }  # so that gates are known
     old = small("v1", tmp_path, {**start, "NewsNotification": news, "AskNotification": ask})
     new = small("v2", tmp_path, {**start, "NewsNotification": news | gate, "AskNotification": ask | gate})
     text = guide(old, new)

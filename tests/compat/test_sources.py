@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from acpgen.compat.compare import compare
+from acpgen.compat.findings import Mode
 from acpgen.compat.sources import found
-from acpgen.errors import Fault, Faults, LinkRefused, NoRevision, NotFound
+from acpgen.errors import Fault, Faults, LinkRefused, NoRevision, NotFound, UnknownName
 from acpgen.pointers import resolve
+from acpgen.schema.bundle import DIALECT
 from compat.protocols import CANONICAL, RELEASES, Schema, go, protocol
 
 SMALL = protocol({})
@@ -93,9 +95,47 @@ def test_what_git_does_not_have_is_a_fault_that_says_so(
 ) -> None:
     assert isinstance(the_fault("nope:acme/v1", "acme/v1"), NoRevision)
     assert isinstance(the_fault("main:acme/v9", "acme/v1"), NotFound)
-    assert isinstance(the_fault("acme/v9", "acme/v1"), NotFound)
+    assert isinstance(the_fault("acme/v9.json", "acme/v1"), NotFound)
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
     assert isinstance(the_fault("main:x.json", str(project / "schema")), NoRevision)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("acme/v9", "Known versions of 'acme': 'acme/v1'."), ("acne/v1", "Did you mean 'acme/v1'?"), ("x", "'acme/v1'.")],
+)
+def test_a_protocol_that_is_not_there_names_those_that_are(project: Path, name: str, hint: str) -> None:
+    fault = the_fault("acme/v1", name)
+    assert isinstance(fault, UnknownName)
+    assert str(fault).startswith(f"{name}: there is no file, folder or protocol {name!r}. ")
+    assert str(fault).endswith(hint)
+
+
+@pytest.mark.parametrize("mode", ["protocol", "language"])
+@pytest.mark.parametrize(
+    ("old", "new", "answers"),
+    [
+        (False, False, ("yes", "yes")),
+        (True, False, ("no", "yes")),
+        (False, {"$schema": DIALECT}, ("yes", "no")),
+        (
+            {"$schema": DIALECT, "type": "object", "required": ["a"], "additionalProperties": False},
+            False,
+            ("yes", "yes"),
+        ),
+        ({"$schema": DIALECT, "type": "string"}, True, ("yes", "no")),
+        ({}, True, ("yes", "yes")),
+    ],
+)
+def test_a_file_may_be_a_boolean_or_say_nothing(
+    tmp_path: Path, mode: Mode, old: object, new: object, answers: tuple[str, str]
+) -> None:
+    for name, value in (("old.json", old), ("new.json", new)):
+        (tmp_path / name).write_text(json.dumps(value))
+    report = compare(tmp_path / "old.json", tmp_path / "new.json", mode=mode)
+    assert (report.wire.backward, report.wire.forward) == answers
+    assert (report.language.backward, report.language.forward) == answers
+    assert (report.verdict in ("identical", "editorial")) == (answers == ("yes", "yes"))
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def _told_once(group: list[Judged]) -> list[Judged]:
 def _senders(judged: Judged) -> tuple[Revision, ...]:
     """The revisions whose messages suffer: that which the rule names, and those whose messages the other may refuse."""
     named = () if judged.sender is None else (judged.sender,)
-    return tuple(dict.fromkeys((*named, *(opposite(each) for each in (*judged.refuses, *judged.doubtful)))))
+    return tuple(dict.fromkeys((*named, *(opposite(each) for each in (*judged.breaks_for, *judged.doubtful)))))
 
 
 def _weight(each: Judged) -> tuple[int, int, bool, str, str, str]:

@@ -150,18 +150,20 @@ def reported(
         judged = (*judged, rewritten(before, after, _start(old.input), _start(new.input)))
     in_files = (replace(each, old_at=before.in_file(each.old_at), new_at=after.in_file(each.new_at)) for each in judged)
     findings = placed(in_files, old.input, new.input)
-    return Report(
-        mode="protocol",
-        old=old.input.label,
-        new=new.input.label,
-        verdict=worst(tuple(finding.severity for finding in findings)),
-        wire=Inclusion(backward=_answer(found.judged, "new"), forward=_answer(found.judged, "old")),
-        language=found.language,
-        bindings=made,
-        findings=findings,
-        notes=ignored_keywords(old.input, new.input, (before.bundle.notes, after.bundle.notes)),
-        coverage=found.coverage,
-        named=_named((before, old.input), (after, new.input)),
+    return agreed(
+        Report(
+            mode="protocol",
+            old=old.input.label,
+            new=new.input.label,
+            verdict=worst(tuple(finding.severity for finding in findings)),
+            wire=Inclusion(backward=_answer(found.judged, "new"), forward=_answer(found.judged, "old")),
+            language=found.language,
+            bindings=made,
+            findings=findings,
+            notes=ignored_keywords(old.input, new.input, (before.bundle.notes, after.bundle.notes)),
+            coverage=found.coverage,
+            named=_named((before, old.input), (after, new.input)),
+        )
     )
 
 
@@ -331,12 +333,24 @@ def _with_definition(root: JSON, name: str) -> JSON:
     return {**root, key: {**root.get(key, {}), name: {"$ref": "#"}}}
 
 
-def _answer(judged: Iterable[Judged], refused_by: Revision) -> Answer:
-    """Whether one revision accepts what the other sends."""
+def _answer(judged: Iterable[Judged], receiver: Revision) -> Answer:
+    """Whether one revision accepts and understands what the other sends."""
     found = tuple(judged)
-    if any(refused_by in each.refuses for each in found):
+    if any(receiver in each.breaks_for for each in found):
         return "no"
-    return "undecided" if any(refused_by in each.doubtful for each in found) else "yes"
+    return "undecided" if any(receiver in each.doubtful for each in found) else "yes"
+
+
+def agreed(report: Report) -> Report:
+    """The report, whose summary says of no direction that it works where a finding says that it breaks."""
+    answers = {"old": report.wire.backward, "new": report.wire.forward}
+    for each in report.findings:
+        witness = each.witness
+        plain = () if witness is None or witness.accepted_by is None else (witness.accepted_by,)
+        suffering = [(each.severity, plain), *((reach.severity, reach.senders) for reach in each.reaches)]
+        for severity, senders in suffering:
+            assert severity != "breaking" or all(answers[sender] != "yes" for sender in senders), each
+    return report
 
 
 def _start(side: Input) -> str:
@@ -355,37 +369,36 @@ def _language_report(old: Input, new: Input, budget: int, formats: bool) -> Repo
     asserted = tuple(FORMATS) if formats else ()
     comparer = Comparer(*schemas, steps=max(_STEPS, budget // 100), allowance=Allowance(budget), formats=asserted)
     comparison = comparer.compare()
-    questions: dict[str, Schema] = {
-        place: {"$ref": as_fragment(place.removeprefix("#"))} for place in definitions(*schemas)
-    }
-    apart = {place: comparer.compare(question, question) for place, question in questions.items()}
+    apart = {places: comparer.compare(*map(_question, places)) for places in definitions(*schemas)}
     if formats:
         comparison = judged(comparison, *schemas)
-        apart = {place: judged(each, *schemas, place) for place, each in apart.items()}
+        apart = {places: judged(each, *schemas, places) for places, each in apart.items()}
     left = gone(*schemas)
     strange = [each.unread for each in wholes]
     others = [key for key in dict.fromkeys((*strange[0], *strange[1])) if strange[0].get(key) != strange[1].get(key)]
     inclusion = together([comparison, *apart.values()], is_gone=bool(left), is_unread=bool(others))
-    found = [*_language_findings(comparison, old, new, schemas, "")]
-    for place, each in apart.items():
-        found += _language_findings(each, old, new, schemas, place)
-    found += [_about(_language_gone(place), old, new, schemas, place) for place in left]
+    found = [*_language_findings(comparison, old, new, schemas, ("", ""))]
+    for places, each in apart.items():
+        found += _language_findings(each, old, new, schemas, places)
+    found += [_about(_language_gone(place), old, new, schemas, (place, place)) for place in left]
     found += [_of_unread(key, old, new, (strange[0].get(key), strange[1].get(key))) for key in others]
     equal = comparison.same and old.documents.says_the_same(new.documents)
     made, notes = ("identical", ()) if equal else _bindings(old, new)
     if not found and made != "identical":
-        found.append(_about(_language_rewritten(), old, new, schemas, ""))
+        found.append(_about(_language_rewritten(), old, new, schemas, ("", "")))
     findings = tuple(sorted(found, key=order))
-    return Report(
-        mode="language",
-        old=old.label,
-        new=new.label,
-        verdict=worst(tuple(finding.severity for finding in findings)),
-        wire=inclusion,
-        language=inclusion,
-        bindings=made,
-        findings=findings,
-        notes=notes,
+    return agreed(
+        Report(
+            mode="language",
+            old=old.label,
+            new=new.label,
+            verdict=worst(tuple(finding.severity for finding in findings)),
+            wire=inclusion,
+            language=inclusion,
+            bindings=made,
+            findings=findings,
+            notes=notes,
+        )
     )
 
 
@@ -453,9 +466,9 @@ def _unread(roots: Mapping[str, JSON], read: Iterable[str]) -> Mapping[str, JSON
 
 
 def _language_findings(
-    comparison: Comparison, old: Input, new: Input, schemas: tuple[JSON, JSON], place: str
+    comparison: Comparison, old: Input, new: Input, schemas: tuple[JSON, JSON], places: tuple[str, str]
 ) -> Iterator[Finding]:
-    """The findings of a comparison of two schemas, which stand at a place in two inputs: `#/$defs/Thing`, empty for the roots."""
+    """The findings of a comparison of two schemas, each at a place in its input: `#/$defs/Thing`, empty for the root."""
     for found in (
         language_narrowed(comparison.backward),
         language_widened(comparison.forward),
@@ -463,17 +476,21 @@ def _language_findings(
         language_undecided(comparison.forward, "new", "old"),
     ):
         if found is not None:
-            yield _about(found, old, new, schemas, place)
+            yield _about(found, old, new, schemas, places)
 
 
-def _about(found: Finding, old: Input, new: Input, schemas: tuple[JSON, JSON], place: str) -> Finding:
+def _question(place: str) -> Schema:
+    return {"$ref": as_fragment(place.removeprefix("#"))}
+
+
+def _about(found: Finding, old: Input, new: Input, schemas: tuple[JSON, JSON], places: tuple[str, str]) -> Finding:
     """A finding with its places. Where many files make up the schema, these are its first file."""
     spots: list[Spot | None] = []
-    for each in (old, new):
+    for each, place in zip((old, new), places, strict=True):
         alone = len(each.documents.documents) == 1
         spots.append(Spots(each).spot(_start(each) + place.removeprefix("#") if alone and place else _start(each)))
-    location = pointer_parts(place)[-1] if place else ""
-    about = found.rule, found.fingerprint, *([place, *schemas] if place else map(asked, schemas))
+    location = pointer_parts(places[0])[-1] if places[0] else ""
+    about = found.rule, found.fingerprint, *([places[0], *schemas] if places[0] else map(asked, schemas))
     return replace(found, old=spots[0], new=spots[1], location=location, fingerprint=fingerprint(*about))
 
 
@@ -488,7 +505,9 @@ def _of_unread(key: str, old: Input, new: Input, contents: tuple[JSON, JSON]) ->
     """What a root holds beside keywords differs, and looks as if schemas stood in it."""
     message = f"Changed, and not compared: {key!r} is not a keyword of JSON Schema, so its content is not read."
     advice = "Name the schema itself, or review both places and waive the finding if it is harmless."
-    found = _about(_language_finding("language-undecided", "undecided", message, advice, None), old, new, contents, "")
+    found = _about(
+        _language_finding("language-undecided", "undecided", message, advice, None), old, new, contents, ("", "")
+    )
     return replace(found, location=key, fingerprint=fingerprint(found.rule, key, *contents))
 
 

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urljoin
 
 from acpgen.compat.findings import Answer, Inclusion
 from acpgen.compat.protocol.formats import unjudged, unknown
-from acpgen.pointers import pointer, resolve
+from acpgen.pointers import pointer, pointer_parts, resolve
 from acpgen.schema.drafts import MODERN, draft_of
 from acpgen.schema.numbers import dumps
 from acpgen.schema.walk import (
@@ -32,22 +32,41 @@ if TYPE_CHECKING:
     from schema_inclusion import Comparison, Relation
 
 
-def definitions(old: JSON, new: JSON) -> tuple[str, ...]:
-    """The places of the definitions of both schemas that a root does not refer to, and that differ or refer to what differs."""
+def definitions(old: JSON, new: JSON) -> tuple[tuple[str, str], ...]:
+    """The places, in each of them, of the definitions of both schemas that a root does not refer to, and that differ or refer to what
+    differs.
+    """
     before, after = _places(old), _places(new)
-    shared = [place for place in before if place in after]
-    reached = _judged(before, old) & _judged(after, new)
-    differing = {place for place in shared if _text(before[place]) != _text(after[place])}
-    differing |= before.keys() ^ after.keys()
-    touched = _leading_to(before, differing, old) | _leading_to(after, differing, new)
-    return tuple(place for place in shared if place not in reached and place in touched)
+    heirs = _heirs(before, after)
+    reached = _judged(before, old), _judged(after, new)
+    differing = {one for one, other in heirs.items() if one != other or _text(before[one]) != _text(after[other])}
+    gone, added = before.keys() - heirs.keys(), after.keys() - set(heirs.values())
+    touched = _leading_to(before, differing | gone, old)
+    touched_now = _leading_to(after, {heirs[one] for one in differing} | added, new)
+    return tuple(
+        (one, other)
+        for one, other in heirs.items()
+        if not (one in reached[0] and other in reached[1]) and (one in touched or other in touched_now)
+    )
 
 
-def judged(comparison: Comparison, old: JSON, new: JSON, place: str = "") -> Comparison:
-    """A comparison of two schemas, or of their definitions at a place, in which formats are asserted: what it proves is not proven where
+def _heirs(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> dict[str, str]:
+    """The definitions of the old schema that the new one has too, with their places there: `definitions` and `$defs` are one."""
+    moved = {_modern(place): place for place in after if place not in before}
+    found = ((place, place if place in after else moved.get(_modern(place), "")) for place in before)
+    return {one: other for one, other in found if other}
+
+
+def _modern(place: str) -> str:
+    """A place with `$defs` for `definitions`."""
+    return pointer(*("$defs" if part in DEFINITIONS else part for part in pointer_parts(place)))
+
+
+def judged(comparison: Comparison, old: JSON, new: JSON, places: tuple[str, str] = ("", "")) -> Comparison:
+    """A comparison of two schemas, or of their definitions at two places, in which formats are asserted: what it proves is not proven where
     the two name other formats that cannot be.
     """
-    found = [unjudged(_reached(schema, place)) for schema in (old, new)]
+    found = [unjudged(_reached(schema, place)) for schema, place in zip((old, new), places, strict=True)]
     reason = unknown(*found)
     return (
         replace(
@@ -74,10 +93,11 @@ def _reached(schema: JSON, place: str) -> list[JSON]:
 
 
 def gone(old: JSON, new: JSON) -> tuple[str, ...]:
-    """The places of the definitions that only the old schema has, and that its root does not refer to."""
+    """The places of the definitions that only the old schema has, and to which neither its root refers nor a definition of both."""
     before, after = _places(old), _places(new)
-    reached = _judged(before, old)
-    return tuple(place for place in before if place not in after and place not in reached)
+    heirs = _heirs(before, after)
+    reached = _judged(before, old) | _closure(before, heirs, old)
+    return tuple(place for place in before if place not in heirs and place not in reached)
 
 
 def led_to(schema: JSON) -> frozenset[str]:

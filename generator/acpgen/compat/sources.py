@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from acpgen import config
-from acpgen.errors import Faults, NotAtARevision, NotFound
+from acpgen.errors import Fault, Faults, NotAtARevision, NotFound, UnknownName, did_you_mean
 from acpgen.schema.load import (
     NO_REFERENCES,
     Documents,
     References,
     Source,
-    parse,
+    parse_any,
     parse_unchecked,
     read,
     with_references,
@@ -64,7 +64,7 @@ def opened(
     references: References = NO_REFERENCES,
     methods: Profile | None = None,
 ) -> Input:
-    """Read one side. `checked`: every document must be a JSON object that its meta-schema allows. `unstable` picks the edition.
+    """Read one side. `checked`: every document must be a schema that its meta-schema allows. `unstable` picks the edition.
 
     `references` say what addresses mean. `methods` is the profile of both sides; without, the one that the project names for
     the protocol. What it says of methods that only one side has is no fault.
@@ -92,7 +92,7 @@ def understood(
 ) -> Input:
     """One side whose files are read. Raises `Faults`."""
     edition = with_references(_edition(source, unstable=unstable), references)
-    return Input(label, parse(edition) if checked else parse_unchecked(edition), edition, methods)
+    return Input(label, parse_any(edition) if checked else parse_unchecked(edition), edition, methods)
 
 
 def configured(given: str) -> Profile | None:
@@ -117,7 +117,7 @@ def found(given: str | Path) -> Source:
         return read(Path(given))
     at_revision = _revision(text)
     if at_revision is None:
-        raise Faults([NotFound(at=text)])
+        raise Faults([_unknown(text)])
     revision, rest = at_revision
     inside = protocol_folder(rest)
     return read_revision(revision, ([inside] if inside is not None else []) + [Path(rest)], name=rest)
@@ -173,6 +173,17 @@ def _edition(source: Source, *, unstable: bool) -> Source:
         return source
     left_out = _STABLE if unstable else _UNSTABLE
     return replace(source, files=tuple(each for each in source.files if each[0] != left_out))
+
+
+def _unknown(text: str) -> Fault:
+    """The fault of a text that names no file, no folder and no protocol: with the names of the project's protocols, if it is like one."""
+    try:
+        known = config.find(Path.cwd()).protocols if config.is_protocol(text) and not Path(text).suffix else ()
+    except Faults:
+        known = ()
+    if not known:
+        return NotFound(at=text)
+    return UnknownName(at=text, kind="file, folder or protocol", name=text, hint=did_you_mean(text, known))
 
 
 def protocol_folder(name: str) -> Path | None:

@@ -302,6 +302,27 @@ def parse(source: Source) -> Documents:
     return _documents(source, check)
 
 
+def parse_any(source: Source) -> Documents:
+    """The documents of a schema as `parse` reads them, where the only file may be `true`, `false` or an object without keywords, too: each
+    is read as an object with a keyword that says the same. Raises `Faults`.
+    """
+    documents = _documents(source, lambda value, at, given: () if isinstance(value, bool) else check(value, at, given))
+    return documents if len(documents.documents) > 1 else replace(documents, documents=(_said(*documents.documents),))
+
+
+_SILENT: Final = frozenset(("$schema", "$id", "id", "$comment", "title", "description"))
+"""Keywords that say nothing of values."""
+
+
+def _said(document: Document) -> Document:
+    value = document.value
+    if value is False:
+        return replace(document, value={"not": {}})
+    known = {} if value is True else value
+    is_silent = is_object(known) and known.keys() <= _SILENT
+    return replace(document, value={**known, "allOf": [{}]}) if is_object(known) and is_silent else document
+
+
 def parse_unchecked(source: Source) -> Documents:
     """The documents of a schema as strict JSON, whatever a meta-schema says of them. Raises `Faults`."""
     return _documents(source, lambda value, at, given: ())

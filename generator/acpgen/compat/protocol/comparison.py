@@ -69,7 +69,7 @@ class Comparison:
 
     def gate(self, what: str, within: str, old: str | None, new: str | None, old_at: str, new_at: str) -> None:
         """Note another capability that something needs."""
-        if old != new:
+        if old != new and not (old is None and self.both.old.may_gate(new)):
             at: FactPlaces = {"old_at": old_at or self.old_at, "new_at": new_at or self.new_at}
             self.fact(GateChanged(what, within, old, new, **at))
 

@@ -50,8 +50,10 @@ def schema_of(type_: ir.Type, suffix: str = "") -> Written:
             whole = {"prefixItems": [schema_of(each, suffix) for each in first], "items": schema_of(rest, suffix)}
             return {"type": "array", **whole} | limits_of(type_) | ({"uniqueItems": True} if unique else {})
         case ir.Map(values=values):
-            meta: Schema = {"properties": {META: _META_BEFORE}} if suffix and values == ir.Anything() else {}
-            return {"type": "object", "additionalProperties": schema_of(values, suffix)} | meta
+            free = suffix and values == ir.Anything()
+            meta: Schema = {"properties": {META: _META_BEFORE}} if free else {}
+            names: Schema = {"propertyNames": _EXTENSION} if free and suffix == DECLARED else {}
+            return {"type": "object", "additionalProperties": schema_of(values, suffix)} | meta | names
         case ir.Constant(values=constants):
             return {"enum": list(constants)}
         case ir.AnyOf(types=types, exclusive=exclusive):
@@ -70,48 +72,61 @@ def _format(type_: ir.Number | ir.String) -> Schema:
 SENT: Final = " as sent"
 """What ends the names of definitions that hold only what a sender sends."""
 
+DECLARED: Final = " as declared"
+"""What ends the names of definitions that hold only what has a declared meaning: no member of an object or map that names none."""
 
-def as_sent(definitions: Mapping[str, ir.Definition], written: Mapping[str, Schema]) -> dict[str, Schema]:
+
+def as_sent(
+    definitions: Mapping[str, ir.Definition], written: Mapping[str, Schema], suffix: str = SENT
+) -> dict[str, Schema]:
     """For each definition another one, which keeps a sender to what the definition declares. It leaves out other demands.
 
-    `written` are the schemas of the definitions: whatever member these name in any keyword, a sender may send.
+    `written` are the schemas of the definitions: whatever member these name in any keyword, a sender may send. What is `DECLARED` makes
+    the other demands too: the branch of a union that declares a value is one that accepts it.
     """
-    return {f"{name}{SENT}": {"allOf": [_sent(each, written)]} for name, each in definitions.items()}
+    return {
+        f"{name}{suffix}": {
+            "allOf": [_sent(each, written, suffix), *([{"$ref": reference_to(name)}] if suffix == DECLARED else [])]
+        }
+        for name, each in definitions.items()
+    }
 
 
-def _sent(definition: ir.Definition, written: Mapping[str, Schema]) -> Written:
+def _sent(definition: ir.Definition, written: Mapping[str, Schema], suffix: str) -> Written:
     match definition:
         case ir.Record(fields=fields, extra=extra):
             names, patterns = _named(definition.name, written)
             names |= {field.name: None for field in fields}
-            free = extra == ir.Anything() and bool(names or patterns)
+            free = extra == ir.Anything() and bool(names or patterns or suffix == DECLARED)
             declared = [{"enum": list(names)}, *({"pattern": each} for each in patterns), _EXTENSION]
             kept: Schema = {"propertyNames": {"anyOf": declared}} if free else {}
             rest: Written = (
                 True
                 if free or _is_joined(definition, f"{definition.at}/additionalProperties")
-                else schema_of(extra, SENT)
+                else schema_of(extra, suffix)
             )
             properties: Schema = dict.fromkeys(names, True)
             elsewhere = _elsewhere(definition, written)
             for field in fields:
                 joined = _is_joined(definition, field.at) or elsewhere(field.name)
-                properties[field.name] = True if joined else schema_of(field.type, SENT)
+                properties[field.name] = True if joined else schema_of(field.type, suffix)
             if extra == ir.Anything() and META not in names:
                 properties[META] = _META_BEFORE
             others: Schema = {"patternProperties": dict.fromkeys(patterns, True)} if patterns else {}
-            return {"properties": properties, **others, "additionalProperties": rest} | kept
+            whole: Schema = {"properties": properties, **others, "additionalProperties": rest} | kept
+            where = _where_it_holds(definition.name, names, written) if free and suffix == DECLARED else {}
+            return {"allOf": [whole, where]} if where else whole
         case ir.TaggedUnion(tag=tag, variants=variants):
             known: list[Written] = [
                 {
                     "properties": {tag: {"const": each.tag}},
                     "required": [tag],
-                    "$ref": reference_to(each.type + SENT),
+                    "$ref": reference_to(each.type + suffix),
                 }
                 for each in variants
             ]
             if definition.default is not None:
-                known.append(schema_of(ir.Ref(definition.default), SENT))
+                known.append(schema_of(ir.Ref(definition.default), suffix))
             if definition.openness == "open":
                 names = {} if definition.fallback is None else _named(definition.fallback, written)[0]
                 held = {} if META in names else {META: _META_BEFORE}
@@ -121,9 +136,21 @@ def _sent(definition: ir.Definition, written: Mapping[str, Schema]) -> Written:
             constants: Schema = {"enum": [each.value for each in values]}
             return {"anyOf": [constants, _EXTENSION]} if openness == "open" else constants
         case ir.Alias(type=type_, unenforced=unenforced):
-            return True if unenforced else schema_of(type_, SENT)
+            return True if unenforced else schema_of(type_, suffix)
         case _:
             assert_never(definition)
+
+
+def _where_it_holds(name: str, names: Mapping[str, None], written: Mapping[str, Schema]) -> Schema:
+    """The demand that a member which only a condition declares is there only where the condition holds; none without conditions."""
+    at_place = [*_at_one_place(name, written)]
+    if not any(keyword in each for each in at_place for keyword in ("if", "dependentSchemas")):
+        return {}
+    properties = {each for schema in at_place for each in schema.get("properties", {})}
+    others: Schema = dict.fromkeys((each for each in names if each not in properties), True)
+    free: Schema = {_EXTENSION["pattern"]: True}
+    reference: Schema = {"$ref": reference_to(name), "properties": others, "patternProperties": free}
+    return reference | {"unevaluatedProperties": False}
 
 
 def _is_joined(record: ir.Record, at: str) -> bool:

@@ -12,6 +12,7 @@ from typing import Final, Literal, TypeAlias, TypedDict
 from acpgen import ir
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.shapes import Alternative, Constants, Objects
+from acpgen.schema.walk import Schema
 
 
 class FactPlaces(TypedDict):
@@ -256,7 +257,8 @@ OTHER: Final = "other keywords"
 class LimitChanged(Placed):
     """A limit on values of one kind that refuses what the other revision admits; `value` is such a value, where one is known.
 
-    `items` tells how to make one otherwise: a number of items. `more` are the other limits of the same declaration.
+    `items` tells how to make one otherwise: a number of items; `demand` is then the limit as a schema. `more` are the other limits of the
+    same declaration.
     """
 
     keyword: str
@@ -265,6 +267,7 @@ class LimitChanged(Placed):
     admitted_by: Revision
     value: ir.JSON = field(default=None, hash=False)
     items: int | None = None
+    demand: Schema | None = field(default=None, hash=False)
     more: tuple[LimitChanged, ...] = ()
 
     @property

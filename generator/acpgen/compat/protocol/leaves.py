@@ -76,18 +76,21 @@ def limits(
 
 def array_limits(old: ir.Array, new: ir.Array, at: FactPlaces) -> Iterator[Fact]:
     """What changed in the number of items, and whether they must differ."""
+    words = _items(old), _items(new)
     sides: tuple[tuple[Revision, ir.Array, ir.Array], ...] = (("old", old, new), ("new", new, old))
     for admitted_by, loose, tight in sides:
         low, least = loose.min_items or 0, tight.min_items or 0
         if low < least and (loose.max_items is None or loose.max_items >= low):
             items = least - 1 if low == 0 and least == 1 else low
-            yield LimitChanged("minItems", _items(old), _items(new), admitted_by, items=items, **at)
+            yield LimitChanged("minItems", *words, admitted_by, items=items, demand={"minItems": least}, **at)
         most = loose.max_items
         if tight.max_items is not None and (most is None or most > tight.max_items):
             items = max(tight.max_items + 1, low)
-            yield LimitChanged("maxItems", _items(old), _items(new), admitted_by, items=items, **at)
+            demand = {"maxItems": tight.max_items}
+            yield LimitChanged("maxItems", *words, admitted_by, items=items, demand=demand, **at)
         if tight.unique and not loose.unique and (most is None or most > 1):
-            yield LimitChanged("uniqueItems", _items(old), _items(new), admitted_by, items=max(2, low), **at)
+            demand = {"uniqueItems": True}
+            yield LimitChanged("uniqueItems", *words, admitted_by, items=max(2, low), demand=demand, **at)
 
 
 def describe(free: Free) -> str:

@@ -114,6 +114,23 @@ class Court:
         """The message, with texts of the formats that one revision names where formats are asserted and it refuses the message."""
         return self._formed(routes, side, value) if self._asserts and not self.accepts(routes, side, value) else value
 
+    def shown(
+        self,
+        routes: dict[Revision, tuple[Route, str | None]],
+        steps: Sequence[Step],
+        accepted_by: Revision,
+        value: ir.JSON,
+    ) -> Witness | None:
+        """The witness that the params, result or document of one revision are: the other refuses them where the steps lead."""
+        route, _ = routes[accepted_by]
+        envelope = self.sides[accepted_by].protocol.envelope
+        whole = message(envelope, route, value)
+        where = _instance_path(envelope, route, steps, accepted_by, is_any=True)
+        verified = self.accepts(routes, accepted_by, whole) and self._refuses_at(
+            routes, opposite(accepted_by), whole, where
+        )
+        return self.proof(routes, whole, accepted_by, where) if verified else None
+
     def proof(
         self,
         routes: dict[Revision, tuple[Route, str | None]],
@@ -147,6 +164,11 @@ class Court:
             if verified:
                 return self.carried(routes, value, carried_by)
         return None
+
+    def held(self, routes: dict[Revision, tuple[Route, str | None]], side: Revision, value: ir.JSON) -> ir.JSON:
+        """The params, result or document that a message of one revision is about."""
+        found: ir.JSON = _at(value, _envelope_path(self.sides[side].protocol.envelope, routes[side][0]))
+        return found
 
     def carried(
         self, routes: dict[Revision, tuple[Route, str | None]], value: ir.JSON, carried_by: Revision
@@ -294,7 +316,7 @@ class Court:
         whose content was `replaced`.
         """
         return any(
-            path[: len(where)] == where or _is_false_at(error, path, value, where)
+            _is_at(path, where) or _is_false_at(error, path, value, where)
             for path, error in self._errors(routes, side, value)
             if all(path[: len(each)] != each for each in replaced)
         )
@@ -398,9 +420,25 @@ def _formats() -> Any:
     return checker
 
 
-def _instance_path(envelope: ir.Envelope, route: Route, steps: Sequence[Step], side: Revision) -> Path:
-    """Where the steps lead in the messages of one side that `Examples.build` makes."""
-    return _envelope_path(envelope, route) + tuple(key for step in steps if (key := _key(step, side)) is not None)
+def _instance_path(
+    envelope: ir.Envelope, route: Route, steps: Sequence[Step], side: Revision, *, is_any: bool = False
+) -> Path:
+    """Where the steps lead in the messages of one side that `Examples.build` makes; with `is_any`, whichever item or value that is."""
+    keys = (
+        ANY if is_any and (step.kind == "value" or (step.kind == "item" and step.name == "")) else key
+        for step in steps
+        if (key := _key(step, side)) is not None
+    )
+    return (*_envelope_path(envelope, route), *keys)
+
+
+ANY: Final = -1
+"""Stands in a path for any item or member."""
+
+
+def _is_at(path: Path, where: Path) -> bool:
+    """Whether a path leads to a place, or to something inside it."""
+    return len(path) >= len(where) and all(other in (ANY, key) for key, other in zip(path, where, strict=False))
 
 
 def _envelope_path(envelope: ir.Envelope, route: Route) -> Path:

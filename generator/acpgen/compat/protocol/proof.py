@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import ir
 from acpgen.compat.findings import Answer, Revision, opposite
-from acpgen.compat.protocol.declared import SENT, as_sent, schema_of
+from acpgen.compat.protocol.declared import DECLARED, SENT, as_sent, schema_of
 from acpgen.compat.protocol.formats import unjudged, unknown
 from acpgen.compat.protocol.placed import Pair, Step
 from acpgen.compat.protocol.revision import Revised
@@ -48,10 +48,15 @@ class Doubts:
         side too, and not merely let through; of objects with these members alone, where `names` are given.
         """
         alone: list[Schema] = [] if names is None else [{"propertyNames": {"enum": sorted(names)}}]
-        whole = _question(pair.on(sender), declared=False)
-        sent: Schema = {"allOf": [_question(alternative, declared=True), whole, *alone]}
-        known = _question(pair.on(opposite(sender)), declared=True)
+        sent: Schema = {"allOf": [schema_of(alternative, DECLARED), schema_of(pair.on(sender)), *alone]}
+        known: Schema = {"allOf": [schema_of(pair.on(opposite(sender)), DECLARED)]}
         return self.between(*((sent, known) if sender == "old" else (known, sent)), sender)
+
+    def declares(self, pair: Pair, sender: Revision, value: ir.JSON) -> Answer:
+        """Whether the receiver's side of a pair declares all of a value, and does not merely let it through."""
+        known: Schema = {"allOf": [schema_of(pair.on(opposite(sender)), DECLARED)]}
+        sent: Schema = {"const": value}
+        return self.between(*((sent, known) if sender == "old" else (known, sent)), sender).verdict.value
 
     def counterexample(
         self, pair: Pair, sender: Revision, *, declared: bool = True, json_type: str = ""
@@ -60,32 +65,29 @@ class Doubts:
         witness = self._relation(pair, sender, declared, json_type).witness
         return None if witness is None else (witness.value,)
 
-    def lacking(self, pair: Pair, sender: Revision, name: str) -> tuple[ir.JSON] | None:
-        """An object without a member that the sender's side of a pair accepts, kept to what it declares; `None` where none was found."""
-        sent: Schema = {"allOf": [_question(pair.on(sender), declared=True), {"type": "object"}]}
-        known: Schema = {"required": [name]}
-        witness = self.between(*((sent, known) if sender == "old" else (known, sent)), sender).witness
-        return None if witness is None else (witness.value,)
+    def within(self, pair: Pair, sender: Revision, demand: Schema, json_type: str) -> Relation:
+        """Whether what the sender's side of a pair declares of one JSON type meets a demand."""
+        sent: Schema = {"allOf": [_question(pair.on(sender), SENT), {"type": json_type}]}
+        return self.between(*((sent, demand) if sender == "old" else (demand, sent)), sender)
 
-    def inside(
-        self, whole: Pair, steps: Sequence[Step], pair: Pair, sender: Revision
-    ) -> tuple[Answer, Sequence[ir.JSON]]:
-        """Whether what whole values of the sender's side hold where the steps lead is all accepted by the other side of the pair there,
-        and what one that shows the contrary holds there. A part of an `allOf` says less of a place than all of its parts.
+    def inside(self, whole: Pair, steps: Sequence[Step], pair: Pair, sender: Revision) -> Relation | None:
+        """Whether what whole values of the sender's side hold where the steps lead is all accepted by the other side of the pair there;
+        `None` where the steps cannot be followed. A part of an `allOf` says less of a place than all of its parts.
         """
-        held: Schema = _question(pair.on(opposite(sender)), declared=False)
+        taken: Schema = _question(pair.on(opposite(sender)))
         for step in reversed(steps):
             match step.kind:
                 case "field":
-                    held = {"properties": {str(step.on(sender)): held}}
+                    taken = {"properties": {str(step.on(sender)): taken}}
                 case "item" if not isinstance(step.name, int):
-                    held = {"items": held}
+                    taken = {"items": taken}
+                case "variant" if step.tag and step.was is None:
+                    variant = {"properties": {step.tag: {"const": step.name}}, "required": [step.tag]}
+                    taken = {"if": variant, "then": taken}
                 case _:
-                    return "undecided", ()
-        sent = _question(whole.on(sender), declared=True)
-        relation = self.between(*((sent, held) if sender == "old" else (held, sent)), sender)
-        found = relation.witness
-        return relation.verdict.value, [] if found is None else _held(found.value, steps, sender)
+                    return None
+        sent = _question(whole.on(sender), SENT)
+        return self.between(*((sent, taken) if sender == "old" else (taken, sent)), sender)
 
     def _relation(self, pair: Pair, sender: Revision, declared: bool, json_type: str) -> Relation:
         key = (pair.old, pair.new, sender, declared, json_type)
@@ -107,7 +109,7 @@ class Doubts:
     def _reached(self, schema: Schema, side: Revised) -> list[Schema]:
         """A schema and the definitions of a side that it leads to."""
         names: dict[str, None] = {}
-        pending = [name.removesuffix(SENT) for name in references(schema)]
+        pending = [name.removesuffix(SENT).removesuffix(DECLARED) for name in references(schema)]
         while pending:
             name = pending.pop()
             if name in side.written and name not in names:
@@ -116,7 +118,8 @@ class Doubts:
         return [schema, *(side.written[name] for name in names)]
 
     def _asked(self, old: ir.Type, new: ir.Type, sender: Revision, declared: bool, json_type: str) -> Relation:
-        before, after = _question(old, declared and sender == "old"), _question(new, declared and sender == "new")
+        suffix = SENT if declared else ""
+        before, after = (_question(each, suffix if sender == by else "") for by, each in (("old", old), ("new", new)))
         if json_type:
             before, after = ({"allOf": [each, {"type": json_type}]} for each in (before, after))
         return self.between(before, after, sender)
@@ -126,7 +129,14 @@ class Doubts:
 
         if self._comparer is None:
             documents: list[Any] = [
-                {**side.bundle.schema, "$defs": {**side.written, **as_sent(side.meant, side.written)}}
+                {
+                    **side.bundle.schema,
+                    "$defs": {
+                        **side.written,
+                        **as_sent(side.meant, side.written),
+                        **as_sent(side.meant, side.written, DECLARED),
+                    },
+                }
                 for side in self._sides
             ]
             asserted = tuple(FORMATS) if self._formats else ()
@@ -134,7 +144,7 @@ class Doubts:
         return self._comparer
 
 
-def _held(value: ir.JSON, steps: Sequence[Step], side: Revision) -> list[ir.JSON]:
+def held(value: ir.JSON, steps: Sequence[Step], side: Revision) -> list[ir.JSON]:
     """What stands in a value where fields and items lead."""
     if not steps:
         return [value]
@@ -142,11 +152,13 @@ def _held(value: ir.JSON, steps: Sequence[Step], side: Revision) -> list[ir.JSON
     if is_object(value) and steps[0].kind == "field":
         name = str(steps[0].on(side))
         inner = [value[name]] if name in value else ()
+    elif is_object(value) and steps[0].kind == "variant":
+        inner = [value] if value.get(steps[0].tag) == steps[0].name else ()
     elif is_array(value) and steps[0].kind == "item":
         inner = value
-    return [each for one in inner for each in _held(one, steps[1:], side)]
+    return [each for one in inner for each in held(one, steps[1:], side)]
 
 
-def _question(type_: ir.Type, declared: bool) -> Schema:
-    sent = [schema_of(type_, SENT)] if declared else []
-    return {"allOf": [schema_of(type_), *sent]}
+def _question(type_: ir.Type, suffix: str = "") -> Schema:
+    kept = [schema_of(type_, suffix)] if suffix else []
+    return {"allOf": [schema_of(type_), *kept]}

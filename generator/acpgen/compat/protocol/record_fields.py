@@ -172,7 +172,7 @@ def _field(work: Comparison, old: ir.Field, new: ir.Field) -> None:
             instead = read_instead(*((new, work.both.new.definitions) if after else (old, work.both.old.definitions)))
             work.fact(LeniencyChanged(new.name, keyword, after, instead, **at))
     work.gate(f"field {new.name!r}", new.name, old.capability, new.capability, old.at, new.at)
-    if old.required_with != new.required_with:
+    if old.required_with != new.required_with and not work.both.old.may_gate(new.required_with):
         work.fact(DemandChanged(new.name, old.required_with, new.required_with, **at))
     work.words(new.name, old.doc, new.doc, old.at, new.at)
     one, other = _lenient_null(work, old, new, at)

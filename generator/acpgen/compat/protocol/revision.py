@@ -354,6 +354,17 @@ class Revised:
             pending.extend(self.bundle.definitions[name] for name in fresh)
         return found
 
+    @cached_property
+    def gates_unknown(self) -> bool:
+        """Whether peers advertise capabilities, and the schema does not say of anything that one gates it, as published files of ACP."""
+        return any(method.name == "initialize" for method in self.protocol.methods) and not any(
+            "x-capability" in node for schema in self.bundle.definitions.values() for _, node in inside(schema)
+        )
+
+    def may_gate(self, capability: str | None) -> bool:
+        """Whether a capability that another revision names may gate the same here, too: it is advertised, and gates are not known."""
+        return capability is not None and self.gates_unknown and self.advertises(capability)
+
     def advertises(self, capability: str) -> bool:
         """Whether a peer of this revision can advertise a capability: `agent:agentCapabilities.loadSession`."""
         side, _, path = capability.partition(":")

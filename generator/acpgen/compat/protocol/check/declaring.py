@@ -53,7 +53,7 @@ def cause_of(on: Inquiry, found: PlacedFact, joined: Joined, location: str, with
     is_own = at_home or not declared or bool({name for name, _ in declared} & {*named.names, ""})
     if joined.new[0].part == "document" and named.depth == 0 and is_own:
         return Cause(within_of(location, within), key, said)
-    if is_own:
+    if is_own and (None not in named.names or not any(rest for _, rest in declared)):
         label = (named.names[1] or named.names[0] or "") + path_of(found.steps[named.depth :])
     else:
         name, rest = max(declared, key=lambda each: len(each[1]))

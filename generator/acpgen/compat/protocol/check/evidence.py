@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, Final, Literal
 
 from acpgen.compat.findings import Revision, Witness
 from acpgen.compat.protocol.candidates import Leaf, exactly, type_of
 from acpgen.compat.protocol.check.inquiry import Inquiry
 from acpgen.compat.protocol.check.located import name_of
-from acpgen.compat.protocol.check.routes import DIRECTIONS, Joined
+from acpgen.compat.protocol.check.routes import DIRECTIONS, Joined, pair_of
 from acpgen.compat.protocol.facts import (
     AlternativeChanged,
     Fact,
@@ -17,11 +18,17 @@ from acpgen.compat.protocol.facts import (
     FieldRemoved,
     LimitChanged,
     RequirednessChanged,
+    ValueRemoved,
+    VariantAdded,
+    VariantRemoved,
 )
 from acpgen.compat.protocol.placed import Pair, PlacedFact, Step
 from acpgen.compat.protocol.rules.judgement import Judgement
 from acpgen.compat.protocol.shapes import Objects
-from acpgen.schema.walk import BY_KIND
+from acpgen.schema.walk import BY_KIND, Schema
+
+if TYPE_CHECKING:
+    from schema_inclusion import Relation
 
 
 class Evidence:
@@ -46,10 +53,10 @@ class Evidence:
         if lacking is not None:
             return self.refusal(replace(judgement, leaf=lacking), found.steps, joined)
         if isinstance(fact, LimitChanged):
+            beyond = (self._within(found, each).witness for each in fact.all if each.demand is not None)
             value = self.on.doubts.counterexample(pair, judgement.accepted_by, json_type=_judged_by(fact))
-            return (
-                None if value is None else self.refusal(replace(judgement, leaf=exactly(*value)), found.steps, joined)
-            )
+            values = [each.value for each in beyond if each is not None] if fact.demand is not None else value
+            return self.refusal(replace(judgement, leaf=exactly(*values)), found.steps, joined) if values else None
         if not isinstance(fact, AlternativeChanged):
             return None
         sides = (
@@ -67,29 +74,81 @@ class Evidence:
         where nothing of it was found.
         """
         name = _lacked(found.fact, sender)
-        value = self.on.doubts.lacking(found.pair, sender, name) if name else None
-        return None if value is None else exactly(*value)
+        witness = self.on.doubts.within(found.pair, sender, {"required": [name]}, "object").witness if name else None
+        return None if witness is None else exactly(witness.value)
 
-    def is_harmless(self, judgement: Judgement, found: PlacedFact) -> bool:
-        """Whether a doubt about acceptance is settled by a proof of inclusion, at the place or of the definition around it: what is
-        said of items counts for nothing where there are none. A limit is a matter of the values that it judges.
+    def is_implied(self, found: PlacedFact) -> bool:
+        """Whether a limit is one that its sender keeps to by other keywords: a list that contains something has at least one item."""
+        fact = found.fact
+        if not isinstance(fact, LimitChanged) or any(each.demand is None for each in fact.all):
+            return False
+        return all(self._within(found, each).verdict.value == "yes" for each in fact.all)
+
+    def _within(self, found: PlacedFact, limit: LimitChanged) -> Relation:
+        """Whether what is sent keeps to a limit."""
+        assert limit.demand is not None
+        return self.on.doubts.within(found.pair, limit.admitted_by, limit.demand, _judged_by(limit))
+
+    def there(self, judgement: Judgement, found: PlacedFact, joined: Joined) -> Witness | Literal["none"] | None:
+        """What whole messages show of a place, where one that is made for it shows nothing: one that is refused there; "none" if it is
+        proven that there is none, `None` if it is not known.
+        """
+        sender = judgement.accepted_by
+        if sender is None:
+            return None
+        if self.on.doubts.included(pair_of(joined), sender) == "yes":
+            return "none"
+        relation = self.on.doubts.inside(pair_of(joined), found.steps, found.pair, sender)
+        if relation is None:
+            return None
+        if relation.witness is None:
+            return "none" if relation.verdict.value == "yes" else None
+        return self.on.court.shown(joined.sides, found.steps, sender, relation.witness.value)
+
+    def is_harmless(self, judgement: Judgement, found: PlacedFact, joined: Joined) -> bool:
+        """Whether a doubt about acceptance is settled by a proof of inclusion: at the place, of the definition around it, or of the whole
+        message, where no union could take what it refuses for another variant. A limit is a matter of the values that it judges.
         """
         sender = judgement.accepted_by
         if sender is None or (judgement.carried_by is not None and not isinstance(found.fact, AlternativeChanged)):
             return False
-        around = () if found.home is None else (found.home.pair,)
-        if any(self.on.doubts.included(pair, sender) == "yes" for pair in (found.pair, *around)):
+        pairs = _around(found, joined)
+        within_variant = any(step.kind == "variant" for step in found.steps)
+        if any(self.on.doubts.included(pair, sender) == "yes" for pair in (pairs[:-1] if within_variant else pairs)):
             return True
         judged = _judged_by(found.fact) if isinstance(found.fact, LimitChanged) else ""
         return bool(judged) and self.on.doubts.included(found.pair, sender, json_type=judged) == "yes"
 
+    def is_kept(self, judgement: Judgement, found: PlacedFact, joined: Joined) -> bool:
+        """Whether no name has lost its meaning: the receiver accepts and declares all that the sender declares, at the place or of what is
+        around it, or the sender can never send the field.
+        """
+        sender = judgement.carried_by
+        if sender is None or found.free or not isinstance(found.fact, _OF_NAMES):
+            return False
+        if any(
+            self.on.doubts.included(pair, sender)
+            == self.on.doubts.heard(pair, pair.on(sender), sender).verdict.value
+            == "yes"
+            for pair in _around(found, joined)
+        ):
+            return True
+        if not isinstance(found.fact, FieldRemoved) or found.fact.pattern:
+            return False
+        never: Schema = {"not": {"required": [found.fact.field.name]}}
+        return self.on.doubts.within(found.pair, sender, never, "object").verdict.value == "yes"
+
     def mistaken(self, judgement: Judgement, found: PlacedFact, joined: Joined) -> tuple[Judgement, Witness] | None:
-        """The finding where a variant refuses a message and another branch of its union takes it."""
+        """The finding where a variant refuses a message and another branch of its union takes it, and does not declare all of it."""
         sender, leaf = judgement.accepted_by, judgement.leaf
         if sender is None or leaf is None or all(step.kind != "variant" for step in found.steps):
             return None
         for value in self.on.court.messages(joined.sides, found.steps, sender, leaf):
-            verified = all(self.on.court.accepts(joined.sides, revision, value) for revision, _ in DIRECTIONS)
+            held = self.on.court.held(joined.sides, sender, value)
+            verified = (
+                all(self.on.court.accepts(joined.sides, revision, value) for revision, _ in DIRECTIONS)
+                and self.on.doubts.declares(pair_of(joined), sender, held) == "no"
+            )
             if verified:
                 told = replace(
                     judgement,
@@ -138,6 +197,16 @@ class Evidence:
         leaf = judgement.leaf if relation.witness is None else exactly(relation.witness.value)
         witness = None if leaf is None else self.on.court.loss(joined.sides, found.steps, sender, leaf)
         return told, None if relation.witness is None else witness
+
+
+_OF_NAMES: Final = (FieldAdded, FieldRemoved, ValueRemoved, VariantAdded, VariantRemoved, AlternativeChanged)
+"""Facts about a name or shape that one revision declares."""
+
+
+def _around(found: PlacedFact, joined: Joined) -> Sequence[Pair]:
+    """The pair of a fact, that of the definition around it, and that of the whole message."""
+    home = () if found.home is None else (found.home.pair,)
+    return tuple(dict.fromkeys((found.pair, *home, pair_of(joined))))
 
 
 def _lacked(fact: Fact, sender: Revision) -> str:

@@ -9,7 +9,7 @@ from acpgen import ir
 from acpgen.compat.findings import Revision, opposite
 from acpgen.compat.protocol.check.inquiry import Inquiry
 from acpgen.compat.protocol.check.judged import Judged
-from acpgen.compat.protocol.check.routes import DIRECTIONS, Joined
+from acpgen.compat.protocol.check.routes import DIRECTIONS, Joined, pair_of
 from acpgen.compat.protocol.check.statements import Statements
 from acpgen.compat.protocol.declared import declares_nothing
 from acpgen.compat.protocol.facts import (
@@ -24,6 +24,7 @@ from acpgen.compat.protocol.facts import (
 )
 from acpgen.compat.protocol.facts import joined as joined_limits
 from acpgen.compat.protocol.placed import Pair, PlacedFact, Step
+from acpgen.compat.protocol.proof import held
 from acpgen.compat.protocol.shapes import Objects
 from acpgen.schema.walk import Schema
 
@@ -140,16 +141,17 @@ class Inside:
                 continue
             answer = self.on.doubts.included(found.pair, sender)
             depth = len(found.steps)
-            if answer == "yes" or (
-                answer == "no" and any(by == sender and steps[:depth] == found.steps for steps, by in explained)
-            ):
+            if answer == "yes" or self.on.doubts.included(pair_of(joined), sender) == "yes":
+                continue
+            if answer == "no" and any(by == sender and steps[:depth] == found.steps for steps, by in explained):
                 continue
             limit = self._shown(found, joined, sender, self.on.doubts.counterexample(found.pair, sender) or ())
             if limit is None and whole is not None and found.steps:
-                answer, values = self.on.doubts.inside(whole, found.steps, found.pair, sender)
-                if answer == "yes":
+                there = self.on.doubts.inside(whole, found.steps, found.pair, sender)
+                if there is not None and there.verdict.value == "yes":
                     continue
-                limit = self._shown(found, joined, sender, values)
+                if there is not None and there.witness is not None:
+                    limit = self._shown(found, joined, sender, held(there.witness.value, found.steps, sender))
             if limit is None:
                 doubtful.append(receiver)
             else:

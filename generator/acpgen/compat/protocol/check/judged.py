@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from acpgen.compat.findings import Coverage, Effect, Inclusion, Revision, Witness
+from acpgen.compat.findings import Coverage, Effect, Inclusion, Revision, Witness, opposite
 
 if TYPE_CHECKING:
     from acpgen.compat.findings import Severity
@@ -42,6 +42,14 @@ class Judged:
     sender: Revision | None = None
     alone: bool = False
     is_cut_off: bool = False
+
+    @property
+    def breaks_for(self) -> tuple[Revision, ...]:
+        """The revisions that refuse what the other sends, or that it breaks because a name has lost its meaning."""
+        if self.severity != "breaking" or self.effect != "lost":
+            return self.refuses
+        lost: tuple[Revision, ...] = ("old", "new") if self.sender is None else (opposite(self.sender),)
+        return tuple(dict.fromkeys((*self.refuses, *lost)))
 
     @property
     def about(self) -> list[str | None]:

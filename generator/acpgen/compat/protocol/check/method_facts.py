@@ -63,7 +63,9 @@ class MethodFacts:
                 yield self._of_method(MethodAdded(method, old_at="", new_at=method.at), method, method)
         for one, other in self.on.methods:
             at = {"old_at": one.at, "new_at": other.at}
-            if one.capability != other.capability:
+            if one.capability != other.capability and not (
+                one.capability is None and self.on.old.may_gate(other.capability)
+            ):
                 fact = GateChanged(f"method {other.name!r}", "", one.capability, other.capability, **at)
                 yield self._of_method(fact, one, other)
             if one.null_result != other.null_result:
@@ -120,7 +122,7 @@ class MethodFacts:
             for value in self.on.court.messages(method.sides, (), accepted_by, smallest):
                 verified = self.on.court.confirms(method.sides, accepted_by, [value])
                 if verified and self.on.court.accepts(method.sides, refused_by, value):
-                    witness = self.on.court.proof(method.sides, [value], accepted_by)
+                    routes, witness = method, self.on.court.proof(method.sides, [value], accepted_by)
                     break
             if witness is not None:
                 break

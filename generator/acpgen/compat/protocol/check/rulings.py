@@ -58,7 +58,7 @@ class Rulings:
         """The finding of a judgement: undecided where nothing proves what it says."""
         gate = self._gate(judgement.gate, joined)
         severity = policy.SEVERITY[judgement.weight, joined.flow, gate]
-        text = judgement.message
+        text = f"{judgement.message}{self._ungated(judgement)}"
         if gate == "known" and judgement.gate is not None:
             text = f"{text} Its gate {judgement.gate} may already be advertised by old peers."
         wants = judgement.accepted_by is not None or judgement.carried_by is not None
@@ -78,6 +78,7 @@ class Rulings:
         shown = severity in ("breaking", "risky", "additive")
         place = within_of(location, judgement.within)
         whole = cause or Cause(method if method is not None else place, (method, place), judgement.message)
+        assert witness is None or self._is_true(witness, joined), (rule, place, witness)
         return Judged(
             rule=rule,
             severity=severity,
@@ -102,6 +103,12 @@ class Rulings:
             is_cut_off=is_cut_off,
         )
 
+    def _is_true(self, witness: Witness, joined: Joined) -> bool:
+        """Whether the revisions accept and refuse a message as its witness says, whatever rule found it."""
+        accepting = witness.accepted_by or witness.carried_by
+        accepts = {side: self.on.court.accepts(joined.sides, side, witness.value) for side in joined.sides}
+        return (accepting is None or accepts[accepting]) and not (witness.refused_by and accepts[witness.refused_by])
+
     def on_paper(self, fact: Fact) -> Judged:
         """The finding of a fact about files alone."""
         rule, judgement = judge(fact)
@@ -117,6 +124,15 @@ class Rulings:
         """The finding of a fact about a definition that no message holds."""
         rule, judgement = judge(fact)
         return self.judged(rule, judgement, document(name, name, name), fact, None, name, None, proven=True)
+
+    def _ungated(self, judgement: Judgement) -> str:
+        """The sentence on what is new and that no capability gates, as far as its schema says so; empty where one does."""
+        if judgement.gate is not None or judgement.ungated is None:
+            return ""
+        rest = f": {judgement.ungated}" if judgement.ungated else ""
+        if self.on.new.gates_unknown:
+            return f" Whether a capability gates it is not known for this release, whose schema names none{rest}."
+        return f" No capability gates it{rest}."
 
     def _gate(self, capability: str | None, joined: Joined) -> policy.Gate:
         """Whether a capability holds back what is new: it must be asked of the side that is sent it, and old peers must not have it."""

@@ -66,6 +66,8 @@ class Statements:
             found = replace(found, fact=example)
         if isinstance(found.fact, FieldAdded | FieldRemoved) and (found.free or _is_mark(found.fact, joined)):
             found = replace(found, fact=replace(found.fact, harmless=True))
+        if self.evidence.is_implied(found):
+            return None
         rule, judgement = judge(found.fact)
         said = judgement.message
         if found.free:
@@ -78,13 +80,20 @@ class Statements:
             return self.told(replace(given, fact=replace(found.fact, harmless=True)), joined)
         if witness is None and judgement.accepted_by is not None and judgement.leaf is not None:
             witness = self.on.court.loss_by_name(joined.sides, found.steps, judgement.accepted_by, judgement.leaf)
-        if witness is None and self.evidence.is_harmless(judgement, found):
+        if witness is None and self.evidence.is_kept(judgement, found, joined):
+            return None
+        if witness is None and self.evidence.is_harmless(judgement, found, joined):
             overlooked = self.evidence.overlooked(judgement, found, joined)
             if overlooked is None:
                 return None
             judgement, witness = overlooked
         elif witness is None and (mistaken := self.evidence.mistaken(judgement, found, joined)) is not None:
             judgement, witness = mistaken
+        elif witness is None and judgement.carried_by is None:
+            there = self.evidence.there(judgement, found, joined)
+            if there == "none":
+                return None
+            witness = there
         elif witness is None and judgement.carried_by is not None and judgement.leaf is not None:
             lost = (joined.sides, found.steps, judgement.carried_by)
             for leaf in (judgement.leaf, self.evidence.lacking(found, judgement.carried_by)):

@@ -70,15 +70,15 @@ def closed_field_added(fact: f.FieldAdded) -> Judgement | None:
     if fact.field.required or not isinstance(fact.old.extra, ir.Nothing):
         return None
     name = fact.field.name
-    missing = "" if fact.field.capability else " No capability gates it."
     return Judgement(
         "unknown",
-        f"The optional field {name!r} was added to a closed object; old peers reject unknown members.{missing}",
+        f"The optional field {name!r} was added to a closed object; old peers reject unknown members.",
         GATE,
         within=name,
         accepted_by="new",
         leaf=having(name),
         gate=fact.field.capability,
+        ungated="",
     )
 
 

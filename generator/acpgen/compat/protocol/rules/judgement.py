@@ -16,7 +16,8 @@ class Judgement:
 
     A refusal names the revision that accepts (`accepted_by`), a loss the one that carries the meaning (`carried_by`); with both, a
     refusal is looked for first. `leaf` makes values that show it, `back` values of the other revision that may be refused likewise.
-    `gate` is the capability that holds an addition back. `within` is the place inside the pair, `subject` what tells this finding from
+    `gate` is the capability that holds an addition back; `ungated` says what happens without one, `None` of what no capability can gate.
+    `within` is the place inside the pair, `subject` what tells this finding from
     others of the same rule at the same place: `None` where only the two texts do. `between` are the exchanges that fail, where neither
     revision's messages are refused or lost: words with `{sender}` and `{receiver}`.
     """
@@ -30,6 +31,7 @@ class Judgement:
     carried_by: Revision | None = None
     leaf: Leaf | None = None
     gate: str | None = None
+    ungated: str | None = None
     back: Leaf | None = None
     between: tuple[str, ...] = ()
 

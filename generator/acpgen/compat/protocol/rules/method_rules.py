@@ -21,14 +21,14 @@ _UNKNOWN_METHOD_NOW: Final = {
 def method_added(fact: f.MethodAdded) -> Judgement:
     """A method is new. A peer that does not know it answers a request with -32601 and ignores a notification, so nothing breaks."""
     method = fact.method
-    ungated = "" if method.capability else f" No capability gates it: {_UNKNOWN_METHOD[method.kind]}."
     return Judgement(
         "added",
-        f"The {method.kind} {method.name!r} was added.{ungated}",
+        f"The {method.kind} {method.name!r} was added.",
         NO_ACTION
         if method.capability
         else "Gate it with 'x-capability', so that callers know whether the peer supports it.",
         gate=method.capability,
+        ungated=_UNKNOWN_METHOD[method.kind],
     )
 
 

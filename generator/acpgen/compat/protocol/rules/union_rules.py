@@ -34,15 +34,15 @@ def closed_value_added(fact: f.ValueAdded) -> Judgement | None:
     if fact.old.openness != "closed":
         return None
     value = fact.value.value
-    missing = "" if fact.value.capability else " No capability gates it."
     return Judgement(
         "unknown",
-        f"The value {_value(value)} was added{_formerly(fact.was)} to a closed set; old peers reject unknown values.{missing}",
+        f"The value {_value(value)} was added{_formerly(fact.was)} to a closed set; old peers reject unknown values.",
         GATE,
         accepted_by="new",
         leaf=exactly(value),
         subject=repr(value),
         gate=fact.value.capability,
+        ungated="",
     )
 
 
@@ -114,15 +114,15 @@ def closed_variant_added(fact: f.VariantAdded) -> Judgement | None:
     if fact.old.openness != "closed" or fact.old.default is not None:
         return None
     tag = fact.variant.tag
-    missing = "" if fact.variant.capability else " No capability gates it."
     return Judgement(
         "unknown",
-        f"The variant {_value(tag)} was added to a closed union; old peers reject unknown variants.{missing}",
+        f"The variant {_value(tag)} was added to a closed union; old peers reject unknown variants.",
         GATE,
         within=f"({tag})",
         accepted_by="new",
         leaf=of_variant(fact.variant, fact.new.tag),
         gate=fact.variant.capability,
+        ungated="",
     )
 
 
@@ -132,16 +132,16 @@ def variant_beside_default_added(fact: f.VariantAdded) -> Judgement | None:
     kept = fact.old.openness != "closed" or fact.foreseen
     if fact.old.default is None or (kept and tag != fact.old.default_tag):
         return None
-    missing = "" if fact.variant.capability else " No capability gates it."
     return Judgement(
         "otherwise",
-        f"The variant {_value(tag)} was added; old peers decode it as {fact.old.default} or reject it.{missing}",
+        f"The variant {_value(tag)} was added; old peers decode it as {fact.old.default} or reject it.",
         GATE,
         within=f"({tag})",
         accepted_by="new",
         carried_by="new",
         leaf=of_variant(fact.variant, fact.new.tag),
         gate=fact.variant.capability,
+        ungated="",
     )
 
 

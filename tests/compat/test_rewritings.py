@@ -1,0 +1,83 @@
+"""Equal schemas that are written differently, and schemas of which one accepts more: the check agrees with the languages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from acpgen.compat.compare import compare
+from compat.protocols import RELEASES, Schema, compared, found, go, protocol
+
+CASES: dict[str, dict[str, tuple[Schema, Schema]]] = json.loads(
+    (Path(__file__).parent / "rewritings.json").read_text("utf-8")
+)
+EQUAL = CASES["equal"]
+WIDER = CASES["wider"]
+"""The second accepts all that the first does, and more."""
+
+HEAVY = ("breaking", "undecided", "risky")
+
+
+def whole(schema: Schema) -> Schema:
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def as_member(schema: Schema) -> Schema:
+    """The schema as that of a member of the params of a request."""
+    inner = {key: value for key, value in schema.items() if key != "$defs"}
+    go = {"type": "object", "properties": {"x": inner}, "required": ["x"], "x-method": "go", "x-side": "agent"}
+    return whole({"$defs": {**schema.get("$defs", {}), "GoRequest": go}})
+
+
+@pytest.mark.parametrize(("one", "other"), EQUAL.values(), ids=EQUAL)
+def test_a_rewriting_that_accepts_the_same_is_never_worse_than_editorial(one: Schema, other: Schema) -> None:
+    for old, new in ((one, other), (other, one)):
+        plain = compared(whole(old), whole(new), mode="language")
+        for report in (plain, compared(whole(old), whole(new)), compared(as_member(old), as_member(new))):
+            heavy = [each for each in report.findings if each.severity in HEAVY]
+            answers = {report.wire.backward, report.wire.forward, report.language.backward, report.language.forward}
+            assert (heavy, answers) == ([], {"yes"})
+
+
+@pytest.mark.parametrize(("narrow", "wide"), WIDER.values(), ids=WIDER)
+def test_what_accepts_more_is_refused_one_way_by_a_message_and_nothing_is_left_undecided(
+    narrow: Schema, wide: Schema
+) -> None:
+    for place in (whole, as_member):
+        there, back = compared(place(narrow), place(wide)), compared(place(wide), place(narrow))
+        assert (there.wire.backward, there.wire.forward) == ("yes", "no")
+        assert (back.wire.backward, back.wire.forward) == ("no", "yes")
+        for report, refusing in ((there, "old"), (back, "new")):
+            heavy = [each for each in report.findings if each.severity in HEAVY]
+            assert heavy and {each.severity for each in heavy} == {"breaking"}
+            assert {each.witness and each.witness.refused_by for each in heavy} == {refusing}
+
+
+def test_the_summary_says_no_where_a_name_has_lost_its_meaning() -> None:
+    report = compare(RELEASES / "v1" / "0.6.1.json", RELEASES / "v1" / "0.6.2.json")
+    assert [(each.rule, each.effect) for each in report.findings if each.severity == "breaking"] == [
+        ("field-removed", "lost")
+    ]
+    assert (report.wire.backward, report.wire.forward, report.language.backward) == ("no", "yes", "yes")
+
+
+def test_a_field_that_an_open_object_no_longer_declares_is_lost_however_the_rest_is_written() -> None:
+    fields = {"a": {"type": "string"}, "b": {"type": "string"}}
+    old, new = go(fields), {"allOf": [go({"a": fields["a"]}), {"type": "object"}]}
+    report = compared(protocol({"GoRequest": old}), protocol({"GoRequest": new}))
+    (lost,) = found(report, "field-removed")
+    assert (lost.severity, report.wire.backward, report.language.backward) == ("breaking", "no", "yes")
+
+
+def test_a_field_is_lost_where_an_object_declares_none() -> None:
+    report = compared(protocol({"GoRequest": go({"a": {"type": "string"}})}), protocol({"GoRequest": go({})}))
+    assert [each.severity for each in found(report, "field-removed")] == ["breaking"]
+
+
+def test_a_field_that_nobody_can_send_is_not_lost() -> None:
+    report = compared(
+        whole({"properties": {"a": {"type": "string"}, "b": False}}), whole(go({"a": {"type": "string"}}))
+    )
+    assert not found(report, "field-removed")
