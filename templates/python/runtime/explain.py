@@ -6,7 +6,7 @@ A union discriminated by a tag is entered by the tag alone. In a union discrimin
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from .contract import Path
 from .errors import told
@@ -14,10 +14,9 @@ from .json_types import holds, is_array, is_object
 from .pointers import referred, schema_pointer
 from .strict import did_you_mean, near_field
 
-if TYPE_CHECKING:
-    from jsonschema_rs import ValidationError
-
 Schema: TypeAlias = Mapping[str, Any]
+ValidationError: TypeAlias = Any
+"""An error of the library `jsonschema_rs`, which need not be there for the types of this module."""
 
 
 class Said(NamedTuple):
@@ -71,10 +70,8 @@ class Explainer:
     # --- unions ---
 
     def _union(self, error: ValidationError) -> Iterator[Said]:
-        import jsonschema_rs
-
         path, place = _as_given(self.value, error.instance_path), tuple(error.schema_path)
-        if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.OneOfMultipleValid):
+        if type(error.kind).__name__ == "OneOfMultipleValid":
             yield Said(path, schema_pointer(place), TOO_MANY, "oneOf")
             return
         failed = self._failed(error)

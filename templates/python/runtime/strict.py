@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import chain
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from .contract import Contract, Method, Path
 from .errors import (
@@ -32,8 +33,6 @@ from .parse import VALUES, TooManyValues, copied, parse_with_duplicates
 from .pointers import json_pointer, reference
 
 if TYPE_CHECKING:
-    import jsonschema_rs
-
     from .pieces import Pieces
 
 
@@ -51,6 +50,18 @@ class Violation(Problem):
     missing: str = ""
 
 
+class Validator(Protocol):
+    """What is asked of a validator of the library `jsonschema_rs`."""
+
+    def is_valid(self, instance: Any) -> bool:
+        """Whether the schema accepts a value."""
+        ...
+
+    def iter_errors(self, instance: Any) -> Iterator[Any]:
+        """What the schema refuses in a value."""
+        ...
+
+
 class MissingExtra(ImportError):
     """Strict validation was asked for, and jsonschema-rs is not installed."""
 
@@ -66,7 +77,7 @@ class Strict:
         self._read_schema = schema
         self._extra = extra
         self._schema: Any = None
-        self._validators: dict[str, jsonschema_rs.Draft202012Validator] = {}
+        self._validators: dict[str, Validator] = {}
         self._pieces: Pieces | None = None
         self._routes: Final = {(route.name, route.kind == "request"): route for route in contract.methods}
 
@@ -310,14 +321,15 @@ class Strict:
             where = json_pointer((*at, *said.path))
             yield Violation(where, said.schema, said.sentence, code, said.rule, said.missing)
 
-    def _compile(self, schema: Mapping[str, Any]) -> jsonschema_rs.Draft202012Validator:
+    def _compile(self, schema: Mapping[str, Any]) -> Validator:
         try:
-            import jsonschema_rs
+            engine: Any = import_module("jsonschema_rs")
         except ModuleNotFoundError:
             raise MissingExtra(
                 f"strict validation needs jsonschema-rs. Install it: pip install '{self._extra}'"
             ) from None
-        return jsonschema_rs.Draft202012Validator({**schema, "$defs": self.schema["$defs"]})
+        made: Validator = engine.Draft202012Validator({**schema, "$defs": self.schema["$defs"]})
+        return made
 
 
 def _first(found: Iterable[Violation], limit: int | None) -> tuple[Violation, ...]:
