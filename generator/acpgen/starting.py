@@ -18,6 +18,7 @@ from acpgen.resources import templates
 from acpgen.schema.drafts import address
 from acpgen.schema.keywords import DRAFTS
 from acpgen.schema.load import NO_REFERENCES, References, Source, read, read_bytes
+from acpgen.schema.names import package_conflict
 from acpgen.schema.profile import names as profile_names
 
 _FILES: Final[Mapping[str, str]] = {
@@ -146,8 +147,9 @@ def _profile(methods: str) -> str:
 
 def _package(protocol: str) -> str:
     """The Python package of a protocol: `acme.v1` for `acme/v1`, and for `acme`."""
-    first, *rest = protocol.split("/")
-    return ".".join(map(_identifier, (first, *(rest or ["v1"]))))
+    first, *rest = map(_identifier, protocol.split("/"))
+    first = f"{first}_" if package_conflict(first) else first
+    return ".".join((first, *(f"{part}_" if part == "runtime" else part for part in rest or ["v1"])))
 
 
 def _identifier(text: str) -> str:
