@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from math import log
+from math import inf, log
 from typing import Any, Final, TypeAlias
 
 from .contract import Path
@@ -23,7 +23,7 @@ SMALL: Final = 64
 """How many values make a piece that is judged as a whole; so much text counts as one."""
 _TEXT: Final = 256
 _BRANCHES: Final = 50_000
-"""How many branches of unions within one another are told as a whole: each level of a value may be one of the widest union."""
+"""So many branches of unions within one another are told as a whole."""
 _DEEPEST: Final = 50
 """How far down a large value is taken to pieces: the steps of the walk are Python's, which has only so many."""
 
@@ -50,7 +50,7 @@ class Pieces:
         self._compile = compile_
         self._explainer: Final = Explainer(schema, None)
         self._validators: dict[tuple[Path, str], Validator] = {}
-        self._levels: Final = int(log(_BRANCHES) / log(_widest(schema)))
+        self._levels: Final = _levels(_widest(schema))
 
     def is_valid(self, place: Path, value: Any) -> bool:
         """Whether the schema at a place accepts a value."""
@@ -198,7 +198,7 @@ class Pieces:
         return found
 
 
-def _is_small(value: Any, most: int, levels: int) -> bool:
+def _is_small(value: Any, most: int, levels: float) -> bool:
     waiting = [(value, 0)]
     for item, level in waiting:  # which grows
         if isinstance(item, str):
@@ -211,15 +211,50 @@ def _is_small(value: Any, most: int, levels: int) -> bool:
     return most > 0
 
 
-def _widest(schema: Any) -> int:
-    """How many branches the widest union of a schema has; two where there is none."""
-    widest, waiting = 2, [schema]
+def _levels(widest: int) -> float:
+    """How many levels of a value are told as a whole."""
+    return log(_BRANCHES, widest) // 1 if widest > 1 else inf
+
+
+def _widest(schema: Mapping[str, Any]) -> int:
+    """How many branches of one union lead back to it at most, so that each level of a value takes all of them."""
+    definitions: Mapping[str, Any] = schema.get("$defs", {})
+    users: dict[str, set[str]] = {}
+    for name, definition in definitions.items():
+        for referred_to in _references(definition):
+            users.setdefault(referred_to, set()).add(name)
+    widest = 1
+    for name, definition in definitions.items():
+        unions = [union for union in _unions(definition) if len(union) > widest]
+        if not unions:
+            continue
+        leading, waiting = {name}, [name]  # the definitions that lead to this one
+        while waiting:
+            more = users.get(waiting.pop(), set()) - leading
+            leading |= more
+            waiting.extend(more)
+        widest = max(widest, *(sum(not leading.isdisjoint(_references(one)) for one in union) for union in unions))
+    return widest
+
+
+def _references(schema: Any) -> Iterator[str]:
+    for part in _parts(schema):
+        if isinstance(part.get("$ref"), str):
+            yield from referred(part["$ref"])[1:2]
+
+
+def _unions(schema: Any) -> Iterator[Sequence[Any]]:
+    return (part[key] for part in _parts(schema) for key in ("anyOf", "oneOf") if is_array(part.get(key)))
+
+
+def _parts(schema: Any) -> Iterator[Mapping[str, Any]]:
+    """The objects in a schema, at any depth."""
+    waiting = [schema]
     while waiting:
         part = waiting.pop()
         if is_object(part):
-            widest = max(widest, *(len(part[key]) for key in ("anyOf", "oneOf") if is_array(part.get(key))), 0)
+            yield part
         waiting.extend(part.values() if is_object(part) else part if is_array(part) else ())
-    return widest
 
 
 FIRST: Final = 100
