@@ -27,11 +27,12 @@ class _Pending:
         self.names: set[str] = set()
         self.waiting: list[tuple[str, Callable[[], Any]]] = []
 
-    def make(self, make: Callable[[], Any]) -> Any:
+    def make(self, make: Callable[[], Any]) -> core_schema.CoreSchema:
         """A schema that is one level deeper."""
         self.depth += 1
         try:
-            return make()
+            made: core_schema.CoreSchema = make()
+            return made
         finally:
             self.depth -= 1
 
@@ -39,7 +40,9 @@ class _Pending:
 _PENDING: ContextVar[_Pending | None] = ContextVar("_PENDING", default=None)
 
 
-def nest(name: str, make: Callable[[], Any], make_later: Callable[[], Any], handler: GetCoreSchemaHandler) -> Any:
+def nest(
+    name: str, make: Callable[[], Any], make_later: Callable[[], Any], handler: GetCoreSchemaHandler
+) -> core_schema.CoreSchema:
     """The schema of a type; deep inside others a reference by this name, for which `make_later` is called afterwards."""
     pending = _PENDING.get()
     if pending is not None and pending.depth < DEEPEST:
