@@ -178,7 +178,10 @@ ARROWS: dict[str, frozenset[str]] = {
     "meaning": frozenset(),
     "schema": frozenset(),
     "starting": frozenset(
-        {"config", "errors", "generate", "lint", "resources", "schema.drafts", "schema.load", "schema.profile"}
+        {
+            *("config", "errors", "generate", "lint", "resources", "schema.drafts", "schema.load", "schema.names"),
+            "schema.profile",
+        }
     ),
     "targets": frozenset(
         {

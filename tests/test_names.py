@@ -73,7 +73,24 @@ def test_the_branches_of_a_union_are_told_apart_by_what_they_say() -> None:
     by_fields = {"oneOf": [{**record(a=TEXT, b=TEXT), "required": ["a", last]} for last in ("b", "c")]}
     found = of({"$defs": {"input": {**choice, "additionalProperties": False}, "Either": by_fields}})
     assert {"TextInput", "NumberInput"} <= found.keys()
-    assert {"WithAEither", "WithAAndCEither"} <= found.keys()
+    assert {"EitherWithA", "EitherWithAAndC"} <= found.keys()
+
+
+def variants(name: str, *tags: object) -> set[str]:
+    """The names of a union's variants, which are told apart by tags."""
+    branches = [{**record(kind={"const": tag}, own=TEXT), "required": ["kind"]} for tag in tags]
+    return of({"$defs": {name: {"oneOf": branches}}}).keys() - {name}
+
+
+def test_a_number_a_lone_letter_and_what_a_branch_has_stand_behind_the_name_of_the_union() -> None:
+    assert variants("Level", 0, 1) == {"Level0", "Level1"}
+    assert variants("Version", "2.0", "draft") == {"Version20", "DraftVersion"}
+    assert variants("V2", 0, 1) == {"V2Variant0", "V2Variant1"}
+    assert variants("N", "c", "d") == {"NVariantC", "NVariantD"}
+    assert variants("Node", "c", "leaf") == {"CNode", "LeafNode"}
+    fields = {"X": {"oneOf": [{**record(op=TEXT), "required": ["op"]}, {**record(id=TEXT), "required": ["id"]}]}}
+    assert of({"$defs": fields}).keys() == {"X", "XWithOp", "XWithId"}
+    assert variants("Level", 0, 1) < variants("Level", 2, 0, 1)
 
 
 def test_arrays_in_a_union_are_told_apart_by_their_items() -> None:

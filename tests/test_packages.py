@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -81,19 +82,20 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "judging": {"json_types", "model"},
     "leniency": {"contract", "errors", "json_types", "pointers", "trace"},
     "markers": {"alone", "json_types", "judging", "model", "patterns"},
-    "model": {"constructing", "described", "json_types", "published"},
+    "model": {"constructing", "described", "json_types", "published", "references"},
     "parse": {"contract", "errors", "json_types", "pointers"},
     "patterns": {"contract", "json_types", "pointers"},
     "peers": {"child", "connection", "failures", "framing", "stdio", "transport", "wire"},
     "pending": {"json_types", "places"},
-    "pieces": {"contract", "explain", "json_types", "pointers"},
+    "pieces": {"contract", "explain", "json_types", "pointers", "strict"},
     "pipes": {"failures", "framing"},
     "places": set(),
     "pointers": set(),
     "homes": set(),
     "kinds": {"constructing", "homes"},
     "quick": {"judging", "markers", "model"},
-    "published": {"described", "homes", "json_types", "kinds", "pointers"},
+    "published": {"described", "homes", "json_types", "kinds", "pointers", "references"},
+    "references": set(),
     "sending": {
         *("constructing", "contract", "errors", "json_types", "judging", "markers", "model", "pointers"),
         "published",
@@ -109,7 +111,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "transport": {"failures"},
     "websocket": {"failures", "framing", "peers", "strict", "transport", "wire"},
     "wire": {"codec", "envelopes", "strict"},
-    "writing": {"alone", "errors", "json_types", "judging", "model"},
+    "writing": {"alone", "errors", "json_types", "judging", "model", "references"},
 }
 
 SESSION_ARROWS: Final[dict[str, set[str]]] = {
@@ -234,7 +236,7 @@ ARROWS: Final[dict[Path, dict[str, set[str]]]] = {
 
 BINDINGS: Final = {"acp_bindings", "mcp_bindings"}
 OUTSIDE: Final = {
-    RUNTIME: {"jsonschema_rs", "pydantic", "pydantic_core", "websockets"},
+    RUNTIME: {"pydantic", "pydantic_core"},  # nor what its extras install: a statement asks each type checker for it
     SESSION: {*BINDINGS, "acp_session", "pydantic", "pydantic_core"},
 }
 """What the modules of a package may need besides the standard library."""
@@ -277,6 +279,25 @@ def test_every_module_of_a_shared_package_imports_only_what_it_allows(folder: Pa
 def test_a_shared_package_needs_nothing_else_and_does_not_know_the_generator(folder: Path) -> None:
     for path in folder.rglob("*.py"):
         assert foreign(path) <= OUTSIDE[folder], path
+
+
+def test_a_type_checker_needs_no_package_of_an_extra(tmp_path: Path) -> None:
+    for name in ("pydantic", "pydantic_core"):
+        (tmp_path / f"{name}.pyi").write_text("from typing import Any\ndef __getattr__(name: str) -> Any: ...\n")
+    texts = {path.stem: path.read_text("utf-8") for path in RUNTIME.glob("[a-z]*.py")}
+    users = [name for name, text in texts.items() if "MissingExtra" in text]
+    assert {"strict", "websocket"} <= set(users)
+    modules = [argument for name in (*users, "explain", "pieces") for argument in ("-m", f"runtime.{name}")]
+    run = subprocess.run(
+        [
+            *(sys.executable, "-m", "mypy", "--strict", "--no-site-packages", "--follow-imports=silent"),
+            *("--config-file=", "--cache-dir", str(tmp_path / "cache"), *modules),
+        ],
+        capture_output=True,
+        text=True,
+        env={"MYPYPATH": os.pathsep.join((str(RUNTIME.parent), str(tmp_path))), "PYTHONUTF8": "1"},
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
 
 
 def is_for_checkers(node: ast.stmt) -> bool:

@@ -674,6 +674,8 @@ def test_paths_that_are_folders_of_others_are_a_fault_and_no_defect() -> None:
 
     with pytest.raises(Faults, match="need 'a' for different content"):
         merge([{"a": ""}, {"a/b/c": ""}], "out")
+    with pytest.raises(Faults, match=r"need 'a/models\.py' for different content"):
+        merge([{"a/models.py": ""}, {"a/models/__init__.py": ""}], "out")
 
 
 def test_the_library_gives_each_target_its_defaults() -> None:

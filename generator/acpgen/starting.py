@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import keyword
 import re
-import sys
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from acpgen.resources import templates
 from acpgen.schema.drafts import address
 from acpgen.schema.keywords import DRAFTS
 from acpgen.schema.load import NO_REFERENCES, References, Source, read, read_bytes
+from acpgen.schema.names import package_conflict
 from acpgen.schema.profile import names as profile_names
 
 _FILES: Final[Mapping[str, str]] = {
@@ -149,8 +149,8 @@ def _profile(methods: str) -> str:
 def _package(protocol: str) -> str:
     """The Python package of a protocol: `acme.v1` for `acme/v1`, and for `acme`."""
     first, *rest = map(_identifier, protocol.split("/"))
-    top = f"{first}_protocol" if first in sys.stdlib_module_names else first  # Python would import its own
-    return ".".join((top, *(rest or ["v1"])))
+    top = f"{first}_protocol" if package_conflict(first) else first
+    return ".".join((top, *(f"{part}_" if part == "runtime" else part for part in rest or ["v1"])))
 
 
 def _identifier(text: str) -> str:

@@ -22,6 +22,7 @@ from acpgen.schema.bundle import bundle
 from acpgen.schema.load import load
 from acpgen.schema.walk import is_array, is_object
 from acpgen.targets import TARGETS, Settings, with_options
+from acpgen.targets.python.dials import dials
 
 ROOT: Final = Path(__file__).parents[2]
 
@@ -367,6 +368,41 @@ def test_what_cannot_be_used_is_a_fault(given: dict[str, Any], said: str) -> Non
     with pytest.raises(Faults) as faults:
         render()
     assert said in str(faults.value)
+
+
+@pytest.mark.parametrize(
+    ("package", "why"),
+    [
+        ("a.runtime", "a.runtime holds the modules that its packages share"),
+        ("a.Runtime", "a.runtime holds"),  # one folder, where case does not count
+        ("a.runtime.v1", "a.runtime holds"),
+        ("json.v1", "'json' is a module of Python"),
+        ("types", "'types' is a module of Python"),
+        ("pydantic.v1", "'pydantic' is a package that the generated code imports"),
+        ("a.__init__", "'__init__' has a meaning of its own"),
+    ],
+)
+def test_a_package_that_could_not_be_used_is_a_fault(package: str, why: str) -> None:
+    with pytest.raises(Faults) as faults:
+        dials(with_options("python", Settings(package=package), {}, "here", "options"))
+    assert f"package must be another name than {package!r}" in str(faults.value)
+    assert why in str(faults.value)
+
+
+@pytest.mark.parametrize("package", ["a.models", "a.json.types", "a.v1.runtime", "a.strict.v1", "a.match"])
+def test_a_package_may_be_called_like_a_module_in_it_or_elsewhere(
+    package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = f"{package.replace('.', '_')}_{package}"  # whose first part no other has
+    file = tmp_path / "schema.json"
+    file.write_text(json.dumps({"$defs": {"A": {"type": "object", "properties": {"b": {"type": "string"}}}}}))
+    found = bundle(load(file, name="a"))
+    for path, text in TARGETS["python"](lower(found), found, Settings(package=package)).items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text, "utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    module = importlib.import_module(package)
+    assert module.encode(module.decode_as(module.A, {"b": "c"})) == b'{"b":"c"}'
 
 
 def test_some_records_keep_what_others_drop_and_a_union_without_tags_takes_what_names_most(tmp_path: Path) -> None:

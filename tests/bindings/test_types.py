@@ -239,8 +239,8 @@ ANNOTATIONS: Final = {
     "Event.inner": ("EventInner | MISSING",),
     "Event.named": ("EventNamed | MISSING",),
     "LongId": ("str", "Field(min_length=3)"),
-    "Exactly": ("WithAExactly | WithBExactly", "Shapes()"),
-    "Overlapping": ("WithAOverlapping | WithBOverlapping", "Shapes(exclusive=True)"),
+    "Exactly": ("ExactlyWithA | ExactlyWithB", "Shapes()"),
+    "Overlapping": ("OverlappingWithA | OverlappingWithB", "Shapes(exclusive=True)"),
 }
 
 VALUES: Final[dict[str, list[Any]]] = {

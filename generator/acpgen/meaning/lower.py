@@ -161,7 +161,7 @@ class _Lowering:
         owned = self._record_of(branch)
         return ir.Variant(
             tag=tag,
-            type=owned.owner,
+            type=owned.owner if owned.kinds == OBJECTS else f"{owned.owner}Object",
             body=body(owned),
             capability=branch.says.get("x-capability", owned.says.get("x-capability")),
             unstable=branch.says.get("x-unstable", owned.says.get("x-unstable")) is True,
@@ -281,7 +281,7 @@ class _Lowering:
     def _with_record(self, name: str, node: Node) -> ir.Type | None:
         """The type of a schema that names fields and accepts other values than objects, too; its record is named after it."""
         own = f"{name}Object"
-        if not names_fields(node) or own in self.schemas:
+        if not _has_record(node):
             return None
         self.synthesised[own] = self._record(own, replace(node.with_keywords(type="object"), owner=own))
         self.notes.unenforced = []
@@ -384,10 +384,19 @@ def _words(node: Node) -> dict[str, Any]:
 
 
 def _is_named(node: Node, found: Tagged) -> bool:
-    """Whether each branch of a tagged union that needs a record of its own refers to one."""
+    """Whether each branch of a tagged union that needs a record of its own refers to one, or to what names one for its objects."""
     branches = node.union[1] if node.union is not None else []
     indices = [*(index for index, _ in found.variants), *([found.default] if found.default is not None else [])]
-    return all(branches[index].without("not").referred is not None for index in indices)
+    return all(
+        referred is not None and (branches[index].kinds == OBJECTS or _has_record(referred))
+        for index in indices
+        for referred in [branches[index].without("not").referred]
+    )
+
+
+def _has_record(node: Node) -> bool:
+    """Whether a definition that accepts other values than objects, too, has a record for its objects."""
+    return names_fields(node) and f"{node.owner}Object" not in node.schemas
 
 
 def _inherited(node: Node, keyword: str) -> Any:

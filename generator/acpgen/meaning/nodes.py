@@ -24,7 +24,7 @@ from acpgen.schema.unions import (
     lone_reference,
     recognise,
 )
-from acpgen.schema.walk import ASSERTIONS, Schema, is_array, is_object
+from acpgen.schema.walk import ASSERTIONS, BY_KIND, Schema, is_array, is_object
 
 
 class Schemas(Mapping[str, "Node"]):
@@ -173,10 +173,21 @@ class Node:
         return excluded_tags(self.says["not"]) if "not" in self.says else {}
 
     @cached_property
+    def is_of_objects(self) -> bool:
+        """Whether it accepts objects alone: by its type, or because two branches of a `oneOf` accept every other value."""
+        if self.kinds == OBJECTS or self.union is None or self.union[0] != "oneOf":
+            return self.kinds == OBJECTS
+        return sum(all(one.demands <= _OF_OBJECTS for one in branch.whole) for branch in self.union[1]) > 1
+
+    @cached_property
     def tagged(self) -> Tagged | None:
         """The tagged union that it is: a union of objects with a tag, and nothing else."""
-        if self.union is None or not self.demands <= {self.union[0], "type"} or self.kinds != OBJECTS:
+        if self.union is None or not self.demands <= {self.union[0], "type"} or not self.is_of_objects:
             return None
-        if any(branch.kinds != OBJECTS for branch in self.union[1]):
-            return None  # the `type` beside a union judges no branch
-        return recognise([branch.schema for branch in self.union[1]], self.schemas.written, self.schemas.flats)
+        found = recognise([branch.schema for branch in self.union[1]], self.schemas.written, self.schemas.flats)
+        if found is not None and any(branch.kinds != OBJECTS for branch in self.union[1]):
+            return found if found.default is None and found.fallback is None else None
+        return found
+
+
+_OF_OBJECTS: Final = BY_KIND["object"] | {"$ref", "allOf"}

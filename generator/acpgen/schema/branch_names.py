@@ -14,7 +14,18 @@ ORDINALS: Final = ("First", "Second", "Third", "Fourth", "Fifth", "Sixth", "Seve
 
 def names_of_branch(union: str, word: str, *, is_keyed: bool) -> list[str]:
     """The names for a branch without a tag; the key that tells it apart is as good as one."""
-    return [f"{word}{union}", f"{union}{word}{'Variant' if is_keyed else 'Shape'}"]
+    return [joined(word, union), f"{union}{word}{'Variant' if is_keyed else 'Shape'}"]
+
+
+def joined(word: str, union: str) -> str:
+    """The name of a branch: `TextInput`. Behind the union stand a number (`Level0`), what it has (`EitherWithId`), and a letter that would
+    be one of an acronym (`NVariantC`).
+    """
+    if re.match(r"N\d", word):  # as `class_name` begins what begins with a digit
+        return f"{union}{'Variant' if union[-1:].isdigit() else ''}{word[1:]}"
+    if re.match(r"With[A-Z]", word):
+        return f"{union}{word}"
+    return f"{union}Variant{word}" if len(word) == 1 and not union[1:2].islower() else f"{word}{union}"
 
 
 def without_stutter(tag: str, union: str, whole: Schema) -> list[str]:

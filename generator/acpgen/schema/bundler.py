@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from acpgen.errors import Fault, Faults, NameCollision, UnusedName
 from acpgen.pointers import escape, reference_to
-from acpgen.schema.branch_names import ORDINALS, names_of_branch, without_stutter
+from acpgen.schema.branch_names import ORDINALS, joined, names_of_branch, without_stutter
 from acpgen.schema.calls import Bound, Calls, bind, payloads
 from acpgen.schema.chosen import ChosenNames
 from acpgen.schema.collect import Collected
@@ -196,7 +196,7 @@ class Bundler:
                     is_variant = (
                         place in self.places.variants and place not in self.places.keyed
                     )  # a key is in the names of its fields
-                    first, second = (f"{word}{base}", "") if is_variant else (base, f"{word}{apart}")
+                    first, second = (joined(word, base), "") if is_variant else (base, f"{word}{apart}")
                     self._name_inline(owner, first, branches[index], place, second)
 
     def _words(self, schema: Schema, keyword: str) -> list[str]:
@@ -324,11 +324,11 @@ class Bundler:
         elif index == found.fallback:
             role, candidates = "fallback", [f"Unknown{base}", f"{base}Fallback"]
         elif index == found.default:
-            candidates = [f"{word}{base}", f"{base}{word}Variant"]
+            candidates = [joined(word, base), f"{base}{word}Variant"]
         else:
             if at not in self.places.tags:
                 self.places.mark(at, union, found.first_tags[index])
-            role, candidates = "variant", [f"{word}{base}", f"{base}{word}Variant"]
+            role, candidates = "variant", [joined(word, base), f"{base}{word}Variant"]
         if alone is not None and role != "fallback":
             self._was(union, f"{word}{{}}", alone)
             kept = {key: value for key, value in branch.items() if not asserts(key) or key == "not"}
@@ -424,7 +424,7 @@ class Bundler:
             if not is_object(branch) or lone_reference(branch) is not None or not needs_name(branch):
                 continue
             at = f"{self.origins[name]}/{keyword}/{index}"
-            keys = [*self.places.keys(at), f"{word}{base}"] if self.places.names else []
+            keys = [*self.places.keys(at), joined(word, base)] if self.places.names else []
             is_asked_for = "x-name" in branch or self.places.names.find(keys) is not None
             if not (is_of_objects or is_asked_for or branch.get("properties")):
                 continue

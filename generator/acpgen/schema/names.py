@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import keyword
 import re
+import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -226,6 +227,25 @@ def _wire_attribute(text: str) -> str:
     """A wire name as it is, without underscores in front, where that can be an attribute; else as `field_name` has it."""
     plain = text.lstrip("_")
     return _attribute(plain, text) if plain.isidentifier() else field_name(text)
+
+
+def package_conflict(package: str) -> str:
+    """What else a package of this name would be for Python; empty where it is nothing else."""
+    top, *inner = package.split(".")
+    if top in sys.stdlib_module_names:
+        return f"{top!r} is a module of Python"
+    if top in _DEPENDENCIES:
+        return f"{top!r} is a package that the generated code imports"
+    special = next((part for part in (top, *inner) if part.startswith("__") and part.endswith("__")), None)
+    return "" if special is None else f"{special!r} has a meaning of its own in Python"
+
+
+_DEPENDENCIES: Final = frozenset(
+    {
+        *("pydantic", "pydantic_core", "annotated_types", "typing_extensions", "typing_inspection"),
+        *("jsonschema_rs", "websockets"),
+    }
+)
 
 
 def is_class_name(name: str) -> bool:

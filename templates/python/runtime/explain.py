@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from .contract import Path
 from .errors import told
@@ -15,10 +15,9 @@ from .json_types import holds, is_array, is_object
 from .pointers import referred, schema_pointer
 from .strict import did_you_mean, near_field
 
-if TYPE_CHECKING:
-    from jsonschema_rs import ValidationError
-
 Schema: TypeAlias = Mapping[str, Any]
+ValidationError: TypeAlias = Any
+"""An error of the library `jsonschema_rs`, which need not be there for the types of this module."""
 
 
 class Said(NamedTuple):
@@ -88,10 +87,8 @@ class Explainer:
     # --- unions ---
 
     def _union(self, error: ValidationError) -> Iterator[Said]:
-        import jsonschema_rs
-
         path, place = _as_given(self.value, error.instance_path), tuple(error.schema_path)
-        if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.OneOfMultipleValid):
+        if type(error.kind).__name__ == "OneOfMultipleValid":
             yield Said(path, schema_pointer(place), TOO_MANY, "oneOf")
             return
         failed = self._failed(error)

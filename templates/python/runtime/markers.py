@@ -257,18 +257,34 @@ class _Exclusive:
 
     def __init__(self, branches: Sequence[Any]) -> None:
         self.branches = branches
-        self.judges: list[Judge] = []
+        self.judge: Judge | None = None
 
     def __call__(self, value: Any, handler: core_schema.ValidatorFunctionWrapHandler) -> Any:
         result = handler(value)
         if isinstance(value, BaseModel):
             return result
-        if not self.judges:  # now, when all classes are complete
-            self.judges = [Judge(branch) for branch in self.branches]
-        accepting = sum(judge.takes(whole(value)) for judge in self.judges)
-        if accepting > 1:
+        if self.judge is None:  # now, when all classes are complete
+            self.judge = Judge(Annotated[Any, _Each(self.branches)])
+        tried = self.judge.decoded((whole(value),) * len(self.branches))
+        if sum(one is not _REFUSED for one in tried) > 1:
             raise PydanticCustomError("one_of", "more than one of the alternatives fits, and only one may")
         return result
+
+
+class _Each:
+    """Reads a value by each branch, in a tuple that has it as often. One validator shares what the branches refer to."""
+
+    def __init__(self, branches: Sequence[Any]) -> None:
+        self.branches = branches
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        schemas = map(handler.generate_schema, self.branches)
+        return core_schema.tuple_schema(
+            [core_schema.with_default_schema(one, default=_REFUSED, on_error="default") for one in schemas]
+        )
+
+
+_REFUSED: Final = object()
 
 
 def whole(value: Any) -> Any:

@@ -15,6 +15,7 @@ from .core_schemas import model_parts
 from .described import ConstructorSignature, Fields
 from .json_types import Scalar, comparable, is_array, is_object
 from .published import record_schema
+from .references import nest
 
 __all__ = ["MISSING", "Excluding", "Model", "Reading", "Unknown", "UnknownTag"]
 
@@ -139,6 +140,11 @@ class Model(BaseModel):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        ref = f"{cls.__module__}.{cls.__qualname__}:{id(cls)}"  # as pydantic calls it
+        return nest(ref, lambda: cls._core_schema(source, handler), lambda: handler.generate_schema(cls), handler)
+
+    @classmethod
+    def _core_schema(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         schema = handler(source)
         outer, model, inner = model_parts(handler.resolve_ref_schema(schema))
         fields: dict[str, Any] = inner["fields"]

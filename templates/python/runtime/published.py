@@ -14,7 +14,7 @@ from inspect import cleandoc
 from types import MappingProxyType
 from typing import Any, Final
 
-from pydantic import BaseModel, GetJsonSchemaHandler, TypeAdapter
+from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter
 from pydantic_core import core_schema
 
 from .described import description, texts
@@ -22,6 +22,7 @@ from .homes import definitions_of, home_of, schema_of
 from .json_types import is_array, is_object
 from .kinds import union_of
 from .pointers import SCHEMA_KEYWORDS, SCHEMA_LISTS, SCHEMA_MAPS, referred
+from .references import nest
 
 
 class Published:
@@ -157,6 +158,10 @@ class Defined:
     def __init__(self, module: str, name: str) -> None:
         self.module: Final = module
         self.name: Final = name
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        ref = f"{self.module}.{self.name}"
+        return nest(ref, lambda: handler(source), lambda: handler(source), handler)
 
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler

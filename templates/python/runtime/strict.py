@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import chain
 from math import isfinite
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from .contract import Contract, Method, Path
 from .errors import (
@@ -34,8 +35,6 @@ from .patterns import Patterns
 from .pointers import json_pointer, reference, schema_pointer, steps
 
 if TYPE_CHECKING:
-    import jsonschema_rs
-
     from .pieces import Pieces
 
 
@@ -64,6 +63,18 @@ class WrittenInteger:
             raise ValueError("an integer is written with a fraction")
 
 
+class Validator(Protocol):
+    """What is asked of a validator of the library `jsonschema_rs`."""
+
+    def is_valid(self, instance: Any) -> bool:
+        """Whether the schema accepts a value."""
+        ...
+
+    def iter_errors(self, instance: Any) -> Iterator[Any]:
+        """What the schema refuses in a value."""
+        ...
+
+
 class MissingExtra(ImportError):
     """Strict validation was asked for, and jsonschema-rs is not installed."""
 
@@ -87,7 +98,7 @@ class Strict:
         self._read_schema = schema
         self._extra = extra
         self._schema: Any = None
-        self._validators: dict[str, jsonschema_rs.Draft202012Validator] = {}
+        self._validators: dict[str, Validator] = {}
         self._patterns: Final = Patterns(patterns, loose)
         self._translated: Any = None
         self._pieces: Pieces | None = None
@@ -340,16 +351,16 @@ class Strict:
             where, place = json_pointer((*at, *said.path)), schema_pointer(self._patterns.place(steps(said.schema)))
             yield Violation(where, place, said.sentence, code, said.rule, said.missing)
 
-    def _compile(self, schema: Mapping[str, Any]) -> jsonschema_rs.Draft202012Validator:
+    def _compile(self, schema: Mapping[str, Any]) -> Validator:
         try:
-            import jsonschema_rs
+            engine: Any = import_module("jsonschema_rs")
         except ModuleNotFoundError:
             raise MissingExtra(
                 f"strict validation needs jsonschema-rs. Install it: pip install '{self._extra}'"
             ) from None
         whole = {**schema, "$defs": self._translation["$defs"]}
-        keywords: dict[str, type[jsonschema_rs.KeywordValidator]] = {"x-integer": WrittenInteger}
-        return jsonschema_rs.Draft202012Validator(whole, keywords=keywords)
+        made: Validator = engine.Draft202012Validator(whole, keywords={"x-integer": WrittenInteger})
+        return made
 
 
 def _first(found: Iterable[Violation], limit: int | None) -> tuple[Violation, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, cast
 
 from acpgen.errors import BadSetting, Fault, Faults
-from acpgen.schema.names import BUILTINS, is_attribute, is_class_name
+from acpgen.schema.names import BUILTINS, is_attribute, is_class_name, package_conflict
 from acpgen.targets.interface import Settings
 from acpgen.targets.options import Option
 
@@ -94,6 +94,15 @@ def dials(settings: Settings) -> Dials:
     def wrong(name: str, expected: str) -> None:
         faults.append(BadSetting(at="options of the target python", key=name, expected=expected))
 
+    conflict = package_conflict(settings.package)
+    first, *inner = settings.package.split(".")
+    if conflict:
+        wrong("package", f"another name than {settings.package!r}: {conflict}")
+    elif inner and inner[0].lower() == "runtime" and given["layout"] != "file":
+        wrong(
+            "package",
+            f"another name than {settings.package!r}: {first}.runtime holds the modules that its packages share",
+        )
     base = _dotted(given["base-class"])
     if given["base-class"] and base is None:
         wrong("base-class", "a class with its module, such as 'acme.base.Base'")
