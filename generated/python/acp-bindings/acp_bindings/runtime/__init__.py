@@ -12,10 +12,12 @@ from .markers import (
     MultipleOf,
     Number,
     Open,
+    Pattern,
     Positional,
     Shapes,
     Tagged,
     UniqueItems,
+    WithoutFraction,
 )
 from .model import MISSING, Excluding, Model, Unknown, UnknownTag
 from .published import Defined
@@ -47,6 +49,7 @@ __all__ = [
     "Notification",
     "Number",
     "Open",
+    "Pattern",
     "Positional",
     "Problem",
     "Refused",
@@ -59,5 +62,6 @@ __all__ = [
     "Unknown",
     "UnknownTag",
     "Violation",
+    "WithoutFraction",
     "encode_strictly",
 ]

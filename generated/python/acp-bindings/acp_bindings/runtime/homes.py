@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
 _MODULES: Final[dict[str, Home]] = {}
@@ -31,13 +32,24 @@ def home_of(module: str) -> str:
     )
 
 
-def schema_of(home: str) -> Any:
-    """The schema of a home, parsed. Raises `OSError` where there is none."""
+def schema_of(home: str, *, exactly: bool = True) -> Any:
+    """The schema of a home, parsed; `exactly`, with a `Decimal` for each number that no double equals, for those who judge by it.
+
+    Raises `OSError` where there is none.
+    """
+    read = _exact if exactly else None
     if home in _MODULES:
-        return json.loads(_MODULES[home].schema)
+        return json.loads(_MODULES[home].schema, parse_float=read)
     from importlib.resources import files  # only where somebody asks
 
-    return json.loads(files(home).joinpath("_schema.json").read_bytes())
+    return json.loads(
+        files(home).joinpath("_schema.json").read_bytes(), parse_float=read
+    )
+
+
+def _exact(written: str) -> float | Decimal:
+    close, number = float(written), Decimal(written)
+    return close if Decimal(repr(close)) == number else number
 
 
 def definitions_of(home: str) -> Mapping[str, str]:

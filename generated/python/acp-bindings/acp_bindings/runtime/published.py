@@ -14,34 +14,15 @@ from inspect import cleandoc
 from types import MappingProxyType
 from typing import Any, Final
 
-from pydantic import BaseModel, GetJsonSchemaHandler, TypeAdapter
+from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter
 from pydantic_core import core_schema
 
 from .described import description, texts
 from .homes import definitions_of, home_of, schema_of
 from .json_types import is_array, is_object
 from .kinds import union_of
-from .pointers import referred
-
-_SCHEMA: Final = frozenset(
-    {
-        *(
-            "not",
-            "if",
-            "then",
-            "else",
-            "items",
-            "contains",
-            "additionalProperties",
-            "propertyNames",
-        ),
-        *("unevaluatedItems", "unevaluatedProperties", "contentSchema"),
-    }
-)
-_SCHEMAS: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
-_NAMED: Final = frozenset(
-    {"properties", "patternProperties", "dependentSchemas", "$defs"}
-)
+from .pointers import SCHEMA_KEYWORDS, SCHEMA_LISTS, SCHEMA_MAPS, referred
+from .references import nest
 
 
 class Published:
@@ -95,11 +76,11 @@ class Published:
         for key, value in schema.items():
             if key == "$ref":
                 found |= self._reference(value, handler)
-            elif key in _SCHEMA:
+            elif key in SCHEMA_KEYWORDS:
                 found[key] = self._written(value, handler)
-            elif key in _SCHEMAS and is_array(value):
+            elif key in SCHEMA_LISTS and is_array(value):
                 found[key] = [self._written(item, handler) for item in value]
-            elif key in _NAMED and is_object(value):
+            elif key in SCHEMA_MAPS and is_object(value):
                 found[key] = {
                     name: self._written(item, handler) for name, item in value.items()
                 }
@@ -183,7 +164,7 @@ def published(module: str) -> Published | None:
 @cache
 def _of_home(home: str) -> Published | None:
     try:
-        return Published(home, schema_of(home), definitions_of(home))
+        return Published(home, schema_of(home, exactly=False), definitions_of(home))
     except (OSError, ImportError, AttributeError):
         return None
 
@@ -211,6 +192,12 @@ class Defined:
     def __init__(self, module: str, name: str) -> None:
         self.module: Final = module
         self.name: Final = name
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        ref = f"{self.module}.{self.name}"
+        return nest(ref, lambda: handler(source), lambda: handler(source), handler)
 
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import chain
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from .contract import Contract, Method, Path
 from .errors import (
@@ -29,11 +31,10 @@ from .errors import (
 )
 from .json_types import is_array, is_object
 from .parse import VALUES, TooManyValues, copied, parse_with_duplicates
-from .pointers import json_pointer, reference
+from .patterns import Patterns
+from .pointers import json_pointer, reference, schema_pointer, steps
 
 if TYPE_CHECKING:
-    import jsonschema_rs
-
     from .pieces import Pieces
 
 
@@ -51,6 +52,31 @@ class Violation(Problem):
     missing: str = ""
 
 
+class WrittenInteger:
+    """The keyword `x-integer`: draft-04 takes `1.0` for no integer."""
+
+    def __init__(
+        self, parent_schema: object, value: object, schema_path: object
+    ) -> None: ...
+
+    def validate(self, instance: object) -> None:
+        """Raise `ValueError` for an integer that is written with a fraction."""
+        if isinstance(instance, float) and instance.is_integer():
+            raise ValueError("an integer is written with a fraction")
+
+
+class Validator(Protocol):
+    """What is asked of a validator of the library `jsonschema_rs`."""
+
+    def is_valid(self, instance: Any) -> bool:
+        """Whether the schema accepts a value."""
+        ...
+
+    def iter_errors(self, instance: Any) -> Iterator[Any]:
+        """What the schema refuses in a value."""
+        ...
+
+
 class MissingExtra(ImportError):
     """Strict validation was asked for, and jsonschema-rs is not installed."""
 
@@ -58,17 +84,25 @@ class MissingExtra(ImportError):
 class Strict:
     """Judges the messages of one protocol version.
 
-    `schema` gives the bundled JSON Schema; it is called once, when it is needed. `extra` is what to install for the engine.
+    `schema` gives the bundled JSON Schema; it is called once, when it is needed. `extra` is what to install for the engine. `patterns` are
+    those that the engine takes as another text, `None` for those that it cannot have, and `loose` those of which it finds too much.
     """
 
     def __init__(
-        self, contract: Contract, schema: Callable[[], Any], extra: str
+        self,
+        contract: Contract,
+        schema: Callable[[], Any],
+        extra: str,
+        patterns: Mapping[str, str | None] = MappingProxyType({}),
+        loose: Sequence[str] = (),
     ) -> None:
         self.contract: Final = contract
         self._read_schema = schema
         self._extra = extra
         self._schema: Any = None
-        self._validators: dict[str, jsonschema_rs.Draft202012Validator] = {}
+        self._validators: dict[str, Validator] = {}
+        self._patterns: Final = Patterns(patterns, loose)
+        self._translated: Any = None
         self._pieces: Pieces | None = None
         self._routes: Final = {
             (route.name, route.kind == "request"): route for route in contract.methods
@@ -169,6 +203,13 @@ class Strict:
         if self._schema is None:
             self._schema = self._read_schema()
         return self._schema
+
+    @property
+    def _translation(self) -> Any:
+        """The schema as the engine takes it."""
+        if self._translated is None:
+            self._translated = self._patterns.translated(self.schema)
+        return self._translated
 
     # --- envelopes ---
 
@@ -424,23 +465,28 @@ class Strict:
         if self._pieces is None:
             from .pieces import Pieces
 
-            self._pieces = Pieces(self.schema, self._compile)
-        for said in self._pieces.problems(("$defs", definition), value):
-            where = json_pointer((*at, *said.path))
-            yield Violation(
-                where, said.schema, said.sentence, code, said.rule, said.missing
+            self._pieces = Pieces(
+                self._translation, self._compile, own=self._patterns.own
             )
+        for said in self._pieces.problems(("$defs", definition), value):
+            where, place = (
+                json_pointer((*at, *said.path)),
+                schema_pointer(self._patterns.place(steps(said.schema))),
+            )
+            yield Violation(where, place, said.sentence, code, said.rule, said.missing)
 
-    def _compile(self, schema: Mapping[str, Any]) -> jsonschema_rs.Draft202012Validator:
+    def _compile(self, schema: Mapping[str, Any]) -> Validator:
         try:
-            import jsonschema_rs
+            engine: Any = import_module("jsonschema_rs")
         except ModuleNotFoundError:
             raise MissingExtra(
                 f"strict validation needs jsonschema-rs. Install it: pip install '{self._extra}'"
             ) from None
-        return jsonschema_rs.Draft202012Validator(
-            {**schema, "$defs": self.schema["$defs"]}
+        whole = {**schema, "$defs": self._translation["$defs"]}
+        made: Validator = engine.Draft202012Validator(
+            whole, keywords={"x-integer": WrittenInteger}
         )
+        return made
 
 
 def _first(found: Iterable[Violation], limit: int | None) -> tuple[Violation, ...]:

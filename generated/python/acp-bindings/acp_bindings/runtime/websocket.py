@@ -17,7 +17,8 @@ import uuid
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Final
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from .failures import ConnectionEnded
 from .framing import LIMIT, Unreadable
@@ -25,10 +26,10 @@ from .peers import Side, attached
 from .strict import MissingExtra
 from .transport import CAPACITY
 
-try:
-    from websockets.asyncio.client import connect as _connect
-    from websockets.asyncio.server import serve as _serve
-    from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
+try:  # not by a statement: who does not use this module need not have the package, nor need a type checker
+    _client: Any = import_module("websockets.asyncio.client")
+    _server: Any = import_module("websockets.asyncio.server")
+    _errors: Any = import_module("websockets.exceptions")
 except ModuleNotFoundError:
     raise MissingExtra(
         "WebSocket needs the package websockets, 15 or newer. Install the extra 'websocket' of these bindings, or: pip install websockets"
@@ -37,10 +38,6 @@ except ModuleNotFoundError:
 if TYPE_CHECKING:
     import ssl as tls
     from typing import Unpack
-
-    from websockets.asyncio.connection import Connection
-    from websockets.asyncio.server import Server, ServerConnection
-    from websockets.http11 import Request, Response
 
     from .wire import Options
 
@@ -63,6 +60,28 @@ _MEANINGS: Final = {
     1012: "service restart",
     1013: "try again later",
 }
+
+
+class Connection(Protocol):
+    """What is asked of a connection of the library `websockets`."""
+
+    @property
+    def transport(self) -> asyncio.Transport:
+        """What the bytes go through."""
+        ...
+
+    async def recv(self) -> str | bytes:
+        """The next message."""
+        ...
+
+    async def send(self, message: str | bytes, text: bool | None = None) -> None:
+        """Send a message."""
+
+    async def close(self) -> None:
+        """Say that this ends, and wait for the peer to say so."""
+
+    async def wait_closed(self) -> None:
+        """Wait for the end."""
 
 
 class Socket:
@@ -88,7 +107,7 @@ class Socket:
         """See `transport.Transport`. Raises `ConnectionEnded` with the close code where the peer has not simply ended."""
         try:
             message = await self._socket.recv()
-        except ConnectionClosed as closed:
+        except _errors.ConnectionClosed as closed:
             self._lose()
             _require_end(closed, self._limit)
             return None
@@ -166,7 +185,7 @@ class Socket:
                     return
                 self._changed.clear()
                 await self._changed.wait()
-        except ConnectionClosed:
+        except _errors.ConnectionClosed:
             self._lose()
 
     def _lose(self) -> None:
@@ -192,7 +211,7 @@ async def connect(
     answer with a WebSocket, `TimeoutError`.
     """
     try:
-        socket = await _connect(
+        socket = await _client.connect(
             uri,
             additional_headers=headers,
             ssl=ssl,
@@ -204,11 +223,11 @@ async def connect(
             ping_timeout=None,
             compression=None,
         )
-    except InvalidURI as error:
+    except _errors.InvalidURI as error:
         raise ValueError(
             f"{uri!r} is not the URI of a WebSocket, which must begin with ws:// or wss://"
         ) from error
-    except InvalidHandshake as error:
+    except _errors.InvalidHandshake as error:
         raise ConnectionRefusedError(
             f"{uri} does not answer with a WebSocket: {error}"
         ) from error
@@ -218,7 +237,7 @@ async def connect(
 class Listener:
     """A server that accepts connections. `uri` is where."""
 
-    def __init__(self, server: Server, uri: str) -> None:
+    def __init__(self, server: Any, uri: str) -> None:
         self._server = server
         self.uri = uri
 
@@ -249,22 +268,20 @@ async def serve(
     server of your own (`Socket`).
     """
     grace = options.get("grace", 2.0)
-    served: set[ServerConnection] = set()
+    served: set[Connection] = set()
 
-    def judge(socket: ServerConnection, request: Request) -> Response | None:
+    def judge(socket: Any, request: Any) -> Any:
         if path is not None and request.path.partition("?")[0] != path:
             return socket.respond(404, "there is nothing here\n")
         if len(served) >= connections:
             return socket.respond(503, "too many connections\n")
         return None
 
-    def identify(
-        socket: ServerConnection, request: Request, response: Response
-    ) -> None:
+    def identify(socket: Any, request: Any, response: Any) -> None:
         if identity is not None:
             response.headers[identity] = str(uuid.uuid4())
 
-    async def be(socket: ServerConnection) -> None:
+    async def be(socket: Connection) -> None:
         served.add(socket)
         transport = Socket(socket, limit=limit, grace=grace)
         try:
@@ -273,12 +290,11 @@ async def serve(
             served.discard(socket)
             await transport.close()
 
-    allowed: Any = [*origins, None]
-    server = await _serve(
+    server = await _server.serve(
         be,
         host,
         port,
-        origins=allowed,
+        origins=[*origins, None],
         process_request=judge,
         process_response=identify,
         ssl=ssl,
@@ -299,7 +315,7 @@ async def serve(
         await _stopped(server, served)
 
 
-async def _stopped(server: Server, served: set[ServerConnection]) -> None:
+async def _stopped(server: Any, served: set[Connection]) -> None:
     """Stop a server, and wait for its connections to end. Whoever cancels this cuts them."""
     server.close()
     ending = asyncio.ensure_future(server.wait_closed())
@@ -315,7 +331,7 @@ async def _stopped(server: Server, served: set[ServerConnection]) -> None:
         raise cancelled
 
 
-def _require_end(closed: ConnectionClosed, limit: int) -> None:
+def _require_end(closed: Any, limit: int) -> None:
     """Return where the peer has simply ended. Raises what else it was."""
     if (
         closed.sent is not None

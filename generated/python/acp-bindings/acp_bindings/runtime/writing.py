@@ -28,6 +28,7 @@ from .model import (
     wire_names,
     write_changed,
 )
+from .references import DEEPEST
 
 Write: TypeAlias = Callable[[Any], Any]
 Node: TypeAlias = Mapping[type, "Write | None"]
@@ -168,10 +169,17 @@ _SCALARS: Final[Mapping[str, Node]] = {
 class _Nodes:
     """How values are written by the parts of one schema."""
 
-    def __init__(self) -> None:
-        self._schemas: dict[str, Any] = {}
+    def __init__(
+        self,
+        schemas: dict[str, Any] | None = None,
+        later: dict[type, Write] | None = None,
+    ) -> None:
+        self._schemas: dict[str, Any] = {} if schemas is None else schemas
+        self._later: dict[type, Write] = {} if later is None else later
         self._models: dict[type, Write] = {}
-        self._open: set[str] = set()
+        self._nodes: dict[str, Node] = {}
+        self._depth = 0  # of records
+        self._references = 0  # between two records
 
     def node(self, schema: Mapping[str, Any]) -> Node:
         """How the values of a schema are written."""
@@ -238,25 +246,49 @@ class _Nodes:
         }
 
     def _referred(self, name: str) -> Node:
-        if name in self._open or name not in self._schemas:
+        found = self._nodes.get(name)
+        if found is not None:
+            return found
+        if name not in self._schemas or self._references == DEEPEST:
             return {}
-        self._open.add(name)
+        self._nodes[name] = {}  # within itself
+        self._references += 1
         try:
-            return self.node(self._schemas[name])
+            found = self._nodes[name] = self.node(self._schemas[name])
         finally:
-            self._open.remove(name)
+            self._references -= 1
+        return found
 
     def _model(self, schema: Mapping[str, Any]) -> Write:
         """What writes a record. One within itself may be nested deeper than pydantic's core writes."""
         model = schema["cls"]
         found = self._models.get(model)
+        if found is None and self._depth == DEEPEST:
+            return self._later.setdefault(model, self._made_later(schema))
         if found is None:
             self._models[model] = _unsure
+            self._depth, references, self._references = (
+                self._depth + 1,
+                self._references,
+                0,
+            )
             fields = self._fields(schema)
+            self._depth, self._references = self._depth - 1, references
             found = self._models[model] = (
                 _unsure if fields is None else _record(*fields, needed(model))
             )
         return found
+
+    def _made_later(self, schema: Mapping[str, Any]) -> Write:
+        """What writes a record deep inside others, made for the first one."""
+        made: list[Write] = []
+
+        def write(record: Any) -> Any:
+            if not made:
+                made.append(_Nodes(self._schemas, self._later)._model(schema))
+            return made[0](record)
+
+        return write
 
     def _fields(self, schema: Mapping[str, Any]) -> _Fields | None:
         """The fields of a record, all of which it holds, and whether defaults may be changed in place; `None` for one that is unsure."""

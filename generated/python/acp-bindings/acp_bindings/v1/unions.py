@@ -70,7 +70,9 @@ AuthMethod = TypeAliasType(
     "AuthMethod",
     Annotated[
         "AuthMethodTerminal | UnknownAuthMethod | AuthMethodAgent",
-        Tagged("type", ("terminal",), fallbacks=1, default=True, default_tag="agent"),
+        Tagged(
+            "type", ("terminal",), fallbacks=1, default=True, default_tags=("agent",)
+        ),
         Defined(__name__, "AuthMethod"),
     ],
 )
@@ -127,7 +129,7 @@ SetSessionConfigOptionRequest = TypeAliasType(
             ("boolean",),
             fallbacks=1,
             default=True,
-            default_tag="value_id",
+            default_tags=("value_id",),
             closed=True,
         ),
         Defined(__name__, "SetSessionConfigOptionRequest"),
@@ -459,7 +461,7 @@ McpServer = TypeAliasType(
             ("http", "sse"),
             fallbacks=1,
             default=True,
-            default_tag="stdio",
+            default_tags=("stdio",),
             closed=True,
         ),
         Defined(__name__, "McpServer"),

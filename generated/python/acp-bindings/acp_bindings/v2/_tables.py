@@ -657,4 +657,6 @@ OWNERS: Final[dict[str, dict[str, str]]] = {
 """The definition that declares a field, where it is not the one of the record's own name."""
 
 UNENFORCED: Final[Mapping[str, tuple[str, ...]]] = {}
-"""Places in the schema of the keywords that `decode` does not enforce, by definition; `validate` enforces them."""
+"""Places in the schema of the keywords that `decode` does not enforce, by definition. `validate` enforces them, but for patterns that
+ECMA-262 does not define or that no engine here can check, which `acpgen generate` names.
+"""

@@ -5,8 +5,9 @@ A union discriminated by a tag is entered by the tag alone. In a union discrimin
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from .contract import Path
 from .errors import told
@@ -14,10 +15,9 @@ from .json_types import holds, is_array, is_object
 from .pointers import referred, schema_pointer
 from .strict import did_you_mean, near_field
 
-if TYPE_CHECKING:
-    from jsonschema_rs import ValidationError
-
 Schema: TypeAlias = Mapping[str, Any]
+ValidationError: TypeAlias = Any
+"""An error of the library `jsonschema_rs`, which need not be there for the types of this module."""
 
 
 class Said(NamedTuple):
@@ -34,18 +34,29 @@ class Said(NamedTuple):
 
 
 class _Tag(NamedTuple):
-    """How a union is discriminated: the field, the branch of each known tag, and the branches without one."""
+    """How a union is discriminated: the field, the branches that own each known tag, and those that own none.
+
+    `untagged` are those that take an object without the field.
+    """
 
     field: str
-    known: dict[Any, int]
+    known: dict[_Key, list[int]]
     others: tuple[int, ...]
+    untagged: tuple[int, ...]
+
+    def tags(self) -> list[Any]:
+        """The known tags."""
+        return [tag for _, tag in self.known]
 
 
 def explain(
-    errors: Iterable[ValidationError], value: Any, schema: Schema
+    errors: Iterable[ValidationError],
+    value: Any,
+    schema: Schema,
+    own: Callable[[str], str] = str,
 ) -> list[Said]:
     """What the errors of one judgement of `value` say, each thing once, in the order of the instance's places."""
-    said = dict.fromkeys(Explainer(schema, value).all(errors))
+    said = dict.fromkeys(Explainer(schema, value, own).all(errors))
     deeper = {one.path for one in said if one.rule != "not"}
     return [
         one
@@ -60,12 +71,20 @@ TOO_MANY: Final = "more than one of the alternatives fits, and only one may"
 
 
 class Explainer:
-    """Says what errors mean; `value` is what they are about, and `schema` the document that their places are in."""
+    """Says what errors mean; `value` is what they are about, and `schema` the document that their places are in.
 
-    def __init__(self, schema: Schema, value: Any) -> None:
+    `own` gives the pattern that people wrote for the one in `schema`.
+    """
+
+    def __init__(
+        self, schema: Schema, value: Any, own: Callable[[str], str] = str
+    ) -> None:
         self.schema = schema
+        self.own = own
         self.value = value
         self.tags: dict[tuple[str, tuple[int, ...]], _Tag | None] = {}
+        self.flats: dict[str, _Flat] = {}
+        self.constants: dict[str, list[Any] | None] = {}
 
     def all(self, errors: Iterable[ValidationError]) -> Iterator[Said]:
         """What the errors say, one after the other."""
@@ -78,13 +97,11 @@ class Explainer:
     # --- unions ---
 
     def _union(self, error: ValidationError) -> Iterator[Said]:
-        import jsonschema_rs
-
         path, place = (
             _as_given(self.value, error.instance_path),
             tuple(error.schema_path),
         )
-        if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.OneOfMultipleValid):
+        if type(error.kind).__name__ == "OneOfMultipleValid":
             yield Said(path, schema_pointer(place), TOO_MANY, "oneOf")
             return
         failed = self._failed(error)
@@ -139,13 +156,17 @@ class Explainer:
             )
         else:
             given = value.get(tag.field)
-            branch = (
-                tag.known.get(given) if isinstance(given, str | int | float) else None
+            owners = (
+                tag.known.get(_key(given), [])
+                if isinstance(given, str | int | float)
+                else []
             )
-            if branch is not None and branch in failed:
-                yield from told_by(branch)
-            elif tag.others:
-                said = nearest(tag.others)
+            if len(owners) == 1:
+                yield from told_by(owners[0])
+            elif owners:
+                yield from nearest(owners)
+            elif candidates := tag.others if tag.field in value else tag.untagged:
+                said = nearest(candidates)
                 first = next(said)
                 is_stray = (
                     first.rule == "not"
@@ -188,55 +209,89 @@ class Explainer:
             yield from self.all(failed[best])
 
     def _failed(self, error: ValidationError) -> dict[int, list[ValidationError]]:
-        """The errors of each branch, by its place in the union."""
+        """The errors of each branch, by its place in the union. Those of our own keyword do not say how they were reached."""
         depth = len(error.evaluation_path)
         found: dict[int, list[ValidationError]] = {}
         kind: Any = error.kind
-        for branch in kind.context:
+        for index, branch in enumerate(kind.context):
             for one in branch:
-                found.setdefault(int(one.evaluation_path[depth]), []).append(one)
+                place = (
+                    index
+                    if one.kind.name == "x-integer"
+                    else int(one.evaluation_path[depth])
+                )
+                found.setdefault(place, []).append(one)
         return found
 
     def _tag(self, branches: Sequence[Any], real: Sequence[int]) -> _Tag | None:
-        marks = {index: self._marks(branches[index]) for index in real}
-        best: _Tag | None = None
-        for field in dict.fromkeys(name for found in marks.values() for name in found):
-            known = {
-                found[field]: index for index, found in marks.items() if field in found
-            }
-            others = tuple(
-                index for index, found in marks.items() if field not in found
-            )
-            if len(known) + len(others) == len(marks) and (
-                best is None or len(known) > len(best.known)
-            ):
-                best = _Tag(field, known, others)
-        return best
+        flats = {index: self._flat(branches[index]) for index in real}
+        fields = Counter(name for flat in flats.values() for name in flat.constants)
+        fields.update(
+            name
+            for flat in flats.values()
+            for name in flat.constants
+            if name in flat.required
+        )
+        found = [
+            _discrimination(field, flats)
+            for field, count in fields.items()
+            if count > 1
+        ]
+        telling = [
+            one
+            for one in found
+            if len(set(map(tuple, one.known.values()))) + len(one.others) > 1
+        ]
+        return max(telling, key=_precision, default=None)
 
-    def _marks(self, schema: Any, depth: int = 0) -> dict[str, Any]:
-        """The required fields that a schema binds to one constant, references and parts followed."""
-        if not is_object(schema) or depth > 20:
-            return {}
-        found = {
-            name: constant
-            for name, sub in schema.get("properties", {}).items()
-            if isinstance(constant := _constant(sub), str | int | float | bool)
-        }
-        required = set(schema.get("required", ()))
-        marks = {name: constant for name, constant in found.items() if name in required}
-        parts = [*schema.get("allOf", ())]
+    def _flat(self, schema: Any) -> _Flat:
+        """The fields that a schema binds to some constants, and those that it requires, references and parts followed."""
+        flat = _Flat({}, set())
+        if not is_object(schema):
+            return flat
+        for name, sub in schema.get("properties", {}).items():
+            values = self._values(sub)
+            if values and all(isinstance(value, str | int | float) for value in values):
+                flat.constants[name] = list(map(_key, values))
+        flat.required.update(schema.get("required", ()))
+        parts = list(map(self._flat, schema.get("allOf", ())))
         if isinstance(schema.get("$ref"), str):
-            parts.append(self.at(referred(schema["$ref"])))
+            reference = schema["$ref"]
+            if reference not in self.flats:
+                self.flats[reference] = _Flat({}, set())  # until it is read
+                self.flats[reference] = self._flat(self.at(referred(reference)))
+            parts.append(self.flats[reference])
+        unions = [
+            schema[keyword] for keyword in ("anyOf", "oneOf") if schema.get(keyword)
+        ]
+        parts += [_any_of(list(map(self._flat, branches))) for branches in unions]
         for part in parts:
-            marks.update(self._marks(part, depth + 1))
+            for name, keys in part.constants.items():
+                flat.constants[name] = [
+                    key for key in flat.constants.get(name, keys) if key in keys
+                ]
+            flat.required.update(part.required)
+        return flat
+
+    def _values(self, schema: Any) -> list[Any] | None:
+        """The constants that a schema admits at most, if it lists any; references, parts and alternatives are followed."""
+        if not is_object(schema):
+            return None
+        lists = [_constants(schema)] if "const" in schema or "enum" in schema else []
+        lists += map(self._values, schema.get("allOf", ()))
+        if isinstance(schema.get("$ref"), str):
+            reference = schema["$ref"]
+            if reference not in self.constants:
+                self.constants[reference] = None  # until it is read
+                self.constants[reference] = self._values(self.at(referred(reference)))
+            lists.append(self.constants[reference])
         for keyword in ("anyOf", "oneOf"):
-            branches = [
-                self._marks(branch, depth + 1) for branch in schema.get(keyword, ())
-            ]
-            for name in branches[0] if branches else ():
-                if all(branch.get(name) == branches[0][name] for branch in branches):
-                    marks.setdefault(name, branches[0][name])
-        return marks
+            branches = list(map(self._values, schema.get(keyword, ())))
+            if branches and None not in branches:
+                lists.append([value for branch in branches for value in branch or ()])
+        return min(
+            (found for found in lists if found is not None), key=len, default=None
+        )
 
     # --- single errors ---
 
@@ -262,6 +317,8 @@ class Explainer:
                 )
             case "type":
                 return f"{_alternatives(given)} is expected, not {told(value)}"
+            case "x-integer":
+                return f"an integer without a fraction is expected, not {told(value)}"
             case "const":
                 return (
                     f"{told(value)} is not {told(given)}, the only value allowed here"
@@ -282,7 +339,9 @@ class Explainer:
                 format_ = self.at(place[:-1]).get("format")
                 if format_ == "absolute-path":
                     return f"an absolute path is expected, not {told(value)}"
-                return f"{told(value)} does not match the pattern {told(given)}"
+                return (
+                    f"{told(value)} does not match the pattern {told(self.own(given))}"
+                )
             case _:
                 limit = _LIMITS.get(rule)
                 return (
@@ -339,6 +398,64 @@ _LIMITS = {
 }
 
 
+_Key: TypeAlias = "tuple[bool, Any]"
+
+
+def _key(tag: Any) -> _Key:
+    """What tells a tag from others: true is not 1."""
+    return isinstance(tag, bool), tag
+
+
+class _Flat(NamedTuple):
+    """What a schema says of an object: fields that are bound to some constants, and fields that are required."""
+
+    constants: dict[str, list[_Key]]
+    required: set[str]
+
+
+def _any_of(branches: Sequence[_Flat]) -> _Flat:
+    """What holds in every branch."""
+    first, *others = branches
+    shared = [
+        name
+        for name in first.constants
+        if all(name in other.constants for other in others)
+    ]
+    constants = {
+        name: list(
+            dict.fromkeys(key for one in branches for key in one.constants[name])
+        )
+        for name in shared
+    }
+    return _Flat(
+        constants, first.required.intersection(*(other.required for other in others))
+    )
+
+
+def _discrimination(field: str, flats: Mapping[int, _Flat]) -> _Tag:
+    """How a field discriminates branches."""
+    known: dict[_Key, list[int]] = {}
+    for index, flat in flats.items():
+        for key in flat.constants.get(field, ()):
+            known.setdefault(key, []).append(index)
+    others = tuple(
+        index for index, flat in flats.items() if field not in flat.constants
+    )
+    return _Tag(
+        field,
+        known,
+        others,
+        tuple(index for index, flat in flats.items() if field not in flat.required),
+    )
+
+
+def _precision(tag: _Tag) -> tuple[bool, int, int]:
+    """How well a union is told apart: no tag that two branches own comes first, then the branches with a tag, then few tags."""
+    owners = list(tag.known.values())
+    marked = {index for own in owners for index in own}
+    return all(len(own) == 1 for own in owners), len(marked), -len(owners)
+
+
 def _untold(tag: _Tag, path: Path, pointer: str, value: Mapping[str, Any]) -> Said:
     """What is wrong with an object whose tag names no branch."""
     if tag.field not in value:
@@ -348,9 +465,11 @@ def _untold(tag: _Tag, path: Path, pointer: str, value: Mapping[str, Any]) -> Sa
             if near
             else ""
         )
-        sentence = f"the field {tag.field!r} is required, one of {_listed(list(tag.known))}{hint}"
+        sentence = (
+            f"the field {tag.field!r} is required, one of {_listed(tag.tags())}{hint}"
+        )
         return Said(path, pointer, sentence, "required", tag.field)
-    given, known = value[tag.field], list(tag.known)
+    given, known = value[tag.field], tag.tags()
     sentence = f"{told(given)} is not a known value of {tag.field!r}, which are {_listed(known)}{_suggest(given, known)}"
     return Said((*path, tag.field), pointer, sentence, "tag")
 
@@ -408,15 +527,6 @@ def _suggest(value: Any, known: Sequence[Any]) -> str:
         if isinstance(value, str)
         else ""
     )
-
-
-def _constant(schema: Any) -> Any:
-    if is_object(schema):
-        if "const" in schema:
-            return schema["const"]
-        if is_array(schema.get("enum")) and len(schema["enum"]) == 1:
-            return schema["enum"][0]
-    return None
 
 
 def _constants(schema: Any) -> list[Any] | None:

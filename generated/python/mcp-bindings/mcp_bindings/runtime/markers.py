@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import isfinite
-from typing import Annotated, Any, Final, NamedTuple, Unpack, cast, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    NamedTuple,
+    TypeAlias,
+    Unpack,
+    cast,
+    get_args,
+    get_origin,
+)
 
 from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import MISSING, PydanticCustomError, PydanticKnownError, core_schema
@@ -22,6 +32,7 @@ from .json_types import (
 )
 from .judging import Judge
 from .model import holds_constant, value_of
+from .patterns import matcher
 
 KNOWN: Final = "acpgen_known"
 """Where the core schema of an open set of constants has those that are known."""
@@ -29,28 +40,31 @@ KNOWN: Final = "acpgen_known"
 LABEL: Final = "\0"
 """What the label of a union's branch in an error's location begins with; no generated key does."""
 
+Tag: TypeAlias = "str | int | float | bool"
+
 FALLBACK: Final = f"{LABEL}fallback"
 DEFAULT: Final = f"{LABEL}default"
 
 
 class Tagged(NamedTuple):
-    """A union discriminated by the constant in one field.
+    """A union discriminated by the constants in one field.
 
-    The union lists the variants in the order of `tags`, then the fallback's `fallbacks` classes, then the default branch. A known
-    tag goes to its variant and nowhere else, unless `default_admits_known`: then the default branch is tried after it.
+    The union lists the variants in the order of `tags`, each with its tag or tags, then the fallback's `fallbacks` classes, then the
+    default branch. A known tag goes to its variant and nowhere else, unless `default_admits_known`: then the default branch is tried after
+    it.
     `fallback_exclusive`: an unknown tag that two of the fallback's classes accept is refused. The default branch is for objects
-    without a tag, or with `default_tag`; unknown tags go to it only where `default_admits_unknown`. `closed`: the fallback keeps
+    without a tag, or with one of `default_tags`; unknown tags go to it only where `default_admits_unknown`. `closed`: the fallback keeps
     what only looks like the default branch.
     """
 
     field: str
-    tags: tuple[str | int | float | bool, ...]
+    tags: tuple[Tag | tuple[Tag, ...], ...]
     fallbacks: int = 0
     fallback_exclusive: bool = False
     default: bool = False
     default_admits_known: bool = False
     default_admits_unknown: bool = False
-    default_tag: str | None = None
+    default_tags: tuple[Tag, ...] = ()
     closed: bool = False
 
     def __get_pydantic_core_schema__(
@@ -61,12 +75,14 @@ class Tagged(NamedTuple):
         known = len(self.tags)
         assert len(schemas) == known + self.fallbacks + self.default, self.field
         choices: dict[Any, core_schema.CoreSchema] = {}
-        branch_of = Discriminator(self)
-        for index, tag in enumerate(self.tags):
-            schema = as_variant(branches[index], self.field, tag, schemas[index])
-            choices[_label(tag)] = schema
+        branch_of = self._discriminator()
+        for index, tags in enumerate(self.tags):
+            label, schema = _label(tags), schemas[index]
+            if not isinstance(tags, tuple):
+                schema = as_variant(branches[index], self.field, tags, schema)
+            choices[label] = schema
             if self.default_admits_known:
-                choices[_label(tag)] = core_schema.union_schema(
+                choices[label] = core_schema.union_schema(
                     [(schema, f"{LABEL}variant"), (schemas[-1], f"{LABEL}other")],
                     mode="left_to_right",
                 )
@@ -84,6 +100,22 @@ class Tagged(NamedTuple):
             choices[DEFAULT] = written_by(WritingOther(branch_of, DEFAULT), schemas[-1])
         return core_schema.tagged_union_schema(choices, branch_of)
 
+    def _discriminator(self) -> Discriminator:
+        labels = {_key(tag): _label(own) for own in self.tags for tag in _each(own)}
+        labels |= {_key(tag): DEFAULT for tag in self.default_tags}
+        return Discriminator(
+            self.field,
+            labels,
+            absent=DEFAULT if self.default else None,
+            beside=DEFAULT if self.default else None,
+            other=FALLBACK
+            if self.fallbacks
+            else DEFAULT
+            if self.default_admits_unknown
+            else None,
+            is_closed=self.closed or self.default_admits_unknown,
+        )
+
 
 class Discriminator:
     """Names the branch of a tagged union that a value belongs to; `None` where there is none."""
@@ -91,6 +123,7 @@ class Discriminator:
     __slots__ = (
         "__name__",
         "absent",
+        "beside",
         "classes",
         "field",
         "is_closed",
@@ -99,23 +132,23 @@ class Discriminator:
         "quick",
     )
 
-    def __init__(self, marker: Tagged) -> None:
-        self.__name__ = f"by {marker.field}"
-        self.field = marker.field
-        self.labels: dict[tuple[type, Any], str] = {
-            (type(tag := _whole(one)), tag): _label(one) for one in marker.tags
-        }
-        self.absent = DEFAULT if marker.default else None
-        self.other = (
-            FALLBACK
-            if marker.fallbacks
-            else DEFAULT
-            if marker.default_admits_unknown
-            else None
-        )
-        self.is_closed = marker.closed or marker.default_admits_unknown
-        if marker.default_tag is not None:
-            self.labels[str, marker.default_tag] = DEFAULT
+    def __init__(
+        self,
+        field: str,
+        labels: Mapping[_Key, str],
+        *,
+        absent: str | None,
+        beside: str | None,
+        other: str | None = None,
+        is_closed: bool = False,
+    ) -> None:
+        self.__name__ = f"by {field}"
+        self.field = field
+        self.labels = labels
+        self.absent = absent
+        self.beside = beside
+        self.other = other
+        self.is_closed = is_closed
         self.quick: dict[Any, str] = {
             tag: label for (kind, tag), label in self.labels.items() if kind is str
         }
@@ -138,16 +171,13 @@ class Discriminator:
             if holds_constant(value, self.field):  # then it holds for the whole class
                 self.classes[kind] = found
             return found
-        return self.absent
+        return self.beside
 
     def _by_tag(self, tag: Any) -> str | None:
         if tag is _ABSENT:
             return self.absent
-        tag = _whole(tag)
         found = (
-            self.labels.get((type(tag), tag))
-            if isinstance(tag, str | int | float)
-            else None
+            self.labels.get(_key(tag)) if isinstance(tag, str | int | float) else None
         )
         if found is not None:
             return found
@@ -157,39 +187,85 @@ class Discriminator:
 _ABSENT: Final = object()
 
 
-def _whole(tag: Any) -> Any:
-    """A tag as the integer that it is: 1.0 is 1."""
-    return integer_of(tag) if isinstance(tag, float) and tag.is_integer() else tag
+def _key(tag: str | float) -> _Key:
+    """What tells a tag from others: 1.0 is 1, true is not."""
+    settled = integer_of(tag) if isinstance(tag, float) and tag.is_integer() else tag
+    return type(settled), settled
 
 
-def _label(tag: Scalar) -> str:
-    return f"{LABEL}{tag!r}"
+_Key: TypeAlias = "tuple[type, str | float]"
+
+
+def _each(tags: Tag | tuple[Tag, ...]) -> tuple[Tag, ...]:
+    return tags if isinstance(tags, tuple) else (tags,)
+
+
+def _label(branch: object) -> str:
+    return f"{LABEL}{branch!r}"
 
 
 class Shapes(NamedTuple):
     """A union whose branches are tried in order. `exclusive`: a value that two branches accept is refused.
 
-    `keys`: which branch an object may be of is told by the one key that it has; `None` for branches that take no objects.
+    `keys`: which branch an object may be of is told by the one key that it has; `None` for branches that take no objects. `tags`: which
+    branches an object may be of is told by the constant in its field `field`, of which each branch takes these; the `optional` ones, by
+    position, take objects without it. Branches that take no objects have no tags.
     """
 
     exclusive: bool = False
     keys: tuple[str | None, ...] = ()
+    field: str = ""
+    tags: tuple[Tag | tuple[Tag, ...], ...] = ()
+    optional: tuple[int, ...] = ()
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
         branches = get_args(source) or (source,)
         schemas = [handler.generate_schema(branch) for branch in branches]
-        union = (
-            _by_key(self.keys, schemas)
-            if self.keys
-            else _by_shape(schemas, drops=any(map(_drops, branches)))
-        )
+        if self.keys:
+            union = _by_key(self.keys, schemas)
+        elif self.tags:
+            union = self._by_tag(branches, schemas)
+        else:
+            union = _by_shape(schemas, drops=any(map(_drops, branches)))
         if not self.exclusive:
             return union
         return core_schema.no_info_wrap_validator_function(
             _Exclusive(get_args(source)), union
         )
+
+    def _by_tag(
+        self, branches: Sequence[Any], schemas: Sequence[core_schema.CoreSchema]
+    ) -> core_schema.CoreSchema:
+        """The branches that take a tag, by shape where it is several."""
+        owners: dict[_Key, tuple[int, ...]] = {}
+        for index, own in enumerate(self.tags):
+            for tag in _each(own):
+                owners[_key(tag)] = (*owners.get(_key(tag), ()), index)
+        choices: dict[Any, core_schema.CoreSchema] = {
+            _label(group): schemas[group[0]]
+            if len(group) == 1
+            else _by_shape(
+                [schemas[index] for index in group],
+                drops=any(_drops(branches[index]) for index in group),
+            )
+            for group in dict.fromkeys(
+                [*owners.values(), *([self.optional] if self.optional else [])]
+            )
+        }
+        others = [
+            schema for schema, own in zip(schemas, self.tags, strict=True) if own == ()
+        ]
+        if others:
+            choices[DEFAULT] = others[0] if len(others) == 1 else _by_shape(others)
+        branch_of = Discriminator(
+            self.field,
+            {key: _label(group) for key, group in owners.items()},
+            absent=_label(self.optional) if self.optional else None,
+            beside=DEFAULT if others else None,
+        )
+        return core_schema.tagged_union_schema(choices, branch_of)
 
 
 def _by_shape(
@@ -255,7 +331,7 @@ class _Exclusive:
 
     def __init__(self, branches: Sequence[Any]) -> None:
         self.branches = branches
-        self.judges: list[Judge] = []
+        self.judge: Judge | None = None
 
     def __call__(
         self, value: Any, handler: core_schema.ValidatorFunctionWrapHandler
@@ -263,14 +339,37 @@ class _Exclusive:
         result = handler(value)
         if isinstance(value, BaseModel):
             return result
-        if not self.judges:  # now, when all classes are complete
-            self.judges = [Judge(branch) for branch in self.branches]
-        accepting = sum(judge.takes(whole(value)) for judge in self.judges)
-        if accepting > 1:
+        if self.judge is None:  # now, when all classes are complete
+            self.judge = Judge(Annotated[Any, _Each(self.branches)])
+        tried = self.judge.decoded((whole(value),) * len(self.branches))
+        if sum(one is not _REFUSED for one in tried) > 1:
             raise PydanticCustomError(
                 "one_of", "more than one of the alternatives fits, and only one may"
             )
         return result
+
+
+class _Each:
+    """Reads a value by each branch, in a tuple that has it as often. One validator shares what the branches refer to."""
+
+    def __init__(self, branches: Sequence[Any]) -> None:
+        self.branches = branches
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        schemas = map(handler.generate_schema, self.branches)
+        return core_schema.tuple_schema(
+            [
+                core_schema.with_default_schema(
+                    one, default=_REFUSED, on_error="default"
+                )
+                for one in schemas
+            ]
+        )
+
+
+_REFUSED: Final = object()
 
 
 def whole(value: Any) -> Any:
@@ -280,8 +379,14 @@ def whole(value: Any) -> Any:
     if is_array(value):
         return [whole(item) for item in value]
     return (
-        integer_of(value) if isinstance(value, float) and value.is_integer() else value
+        _FromFraction(integer_of(value))
+        if isinstance(value, float) and value.is_integer()
+        else value
     )
+
+
+class _FromFraction(int):
+    """An integer that was written with a fraction of zero."""
 
 
 class Exact:
@@ -289,7 +394,10 @@ class Exact:
 
     def __init__(self, *values: Scalar) -> None:
         self.values = {_json_key(value): value for value in values}
-        self.expected = ", ".join(repr(value) for value in values)
+        self.expected = (
+            ", ".join(repr(value) for value in values)
+            or "a number that no double is equal to"
+        )
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -468,10 +576,11 @@ class Bounds(NamedTuple):
         return value
 
 
-class MultipleOf(NamedTuple):
-    """A number that is a whole multiple of `step`, both read as the decimal numbers that they are written as."""
+class Pattern(NamedTuple):
+    """A text in which a pattern of JSON Schema is found; `written` is the pattern in the syntax of the engine."""
 
-    step: int | float
+    pattern: str
+    written: str
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -483,7 +592,38 @@ class MultipleOf(NamedTuple):
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        return {**handler(schema), "multipleOf": self.step}
+        return {**handler(schema), "pattern": self.pattern}
+
+    def _checked(self, value: str) -> str:
+        if not matcher(self.written)(value):
+            raise PydanticKnownError(
+                "string_pattern_mismatch", {"pattern": self.pattern}
+            )
+        return value
+
+
+class MultipleOf(NamedTuple):
+    """A number that is a whole multiple of `step`, both read as the decimal numbers that they are written as.
+
+    The step is text where no double is equal to it.
+    """
+
+    step: int | float | str
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_after_validator_function(
+            self._checked, handler(source)
+        )
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return {
+            **handler(schema),
+            "multipleOf": float(self.step) if isinstance(self.step, str) else self.step,
+        }
 
     def _checked(self, value: Numeric) -> Numeric:
         if _exactly(value) % _exactly(self.step):
@@ -491,8 +631,26 @@ class MultipleOf(NamedTuple):
         return value
 
 
-def _exactly(number: Numeric) -> Fraction:
-    return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
+class WithoutFraction:
+    """An integer that is written without a fraction: draft-04 takes `1.0` for none, and later drafts do."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_before_validator_function(
+            self._written, handler(source)
+        )
+
+    def _written(self, value: Any) -> Any:
+        if isinstance(value, float | _FromFraction):
+            raise PydanticCustomError(
+                "int_without_fraction", "Input should be an integer without a fraction"
+            )
+        return value
+
+
+def _exactly(number: Numeric | str) -> Fraction:
+    return Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
 
 
 class _NumberSchema:

@@ -27,9 +27,11 @@ from pydantic import (
 from pydantic_core import MISSING, core_schema
 
 from .constructing import Taken
+from .core_schemas import model_parts
 from .described import ConstructorSignature, Fields
 from .json_types import Scalar, comparable, is_array, is_object
 from .published import record_schema
+from .references import nest
 
 __all__ = ["MISSING", "Excluding", "Model", "Reading", "Unknown", "UnknownTag"]
 
@@ -181,15 +183,20 @@ class Model(BaseModel):
     def __get_pydantic_core_schema__(
         cls, source: Any, handler: GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
+        ref = f"{cls.__module__}.{cls.__qualname__}:{id(cls)}"  # as pydantic calls it
+        return nest(
+            ref,
+            lambda: cls._core_schema(source, handler),
+            lambda: handler.generate_schema(cls),
+            handler,
+        )
+
+    @classmethod
+    def _core_schema(
+        cls, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
         schema = handler(source)
-        inner: Any = handler.resolve_ref_schema(schema)
-        outer = model = inner
-        while inner["type"] != "model-fields":
-            outer, model, inner = (
-                inner,
-                inner if inner["type"] == "model" else model,
-                inner["schema"],
-            )
+        outer, model, inner = model_parts(handler.resolve_ref_schema(schema))
         fields: dict[str, Any] = inner["fields"]
         if any(_is_changeable(field["schema"]) for field in fields.values()):
             model["serialization"] = core_schema.wrap_serializer_function_ser_schema(

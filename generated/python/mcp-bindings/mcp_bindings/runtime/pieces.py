@@ -8,21 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from math import inf, log
+from typing import Any, Final, TypeAlias
 
 from .contract import Path
 from .explain import EXCLUDED, TOO_MANY, Explainer, Said, explain, wrong_type
 from .json_types import is_array, is_object
 from .pointers import reference, referred, schema_pointer
+from .strict import Validator
 
-if TYPE_CHECKING:
-    from jsonschema_rs import Draft202012Validator
-
-Compile: TypeAlias = "Callable[[Mapping[str, Any]], Draft202012Validator]"
+Compile: TypeAlias = Callable[[Mapping[str, Any]], Validator]
 
 SMALL: Final = 64
 """How many values make a piece that is judged as a whole; so much text counts as one."""
 _TEXT: Final = 256
+_BRANCHES: Final = 50_000
+"""So many branches of unions within one another are told as a whole."""
 _DEEPEST: Final = 50
 """How far down a large value is taken to pieces: the steps of the walk are Python's, which has only so many."""
 
@@ -51,16 +52,24 @@ _ENTANGLED: Final = frozenset(
 
 
 class Pieces:
-    """Judges values by the places of one schema. `compile_` makes a validator of a schema that may refer to the definitions."""
+    """Judges values by the places of one schema. `compile_` makes a validator of a schema that may refer to the definitions.
+
+    `own` gives the pattern that people wrote for the one in the schema.
+    """
 
     def __init__(
-        self, schema: Mapping[str, Any], compile_: Compile, small: int = SMALL
+        self,
+        schema: Mapping[str, Any],
+        compile_: Compile,
+        small: int = SMALL,
+        own: Callable[[str], str] = str,
     ) -> None:
         self.schema: Final = schema
         self.small: Final = small
         self._compile = compile_
-        self._explainer: Final = Explainer(schema, None)
-        self._validators: dict[tuple[Path, str], Draft202012Validator] = {}
+        self._explainer: Final = Explainer(schema, None, own)
+        self._validators: dict[tuple[Path, str], Validator] = {}
+        self._levels: Final = _levels(_widest(schema))
 
     def is_valid(self, place: Path, value: Any) -> bool:
         """Whether the schema at a place accepts a value."""
@@ -80,11 +89,13 @@ class Pieces:
             return
         schema = self._explainer.at(place)
         if (
-            _is_small(value, self.small)
+            _is_small(value, self.small, self._levels)
             or not is_object(schema)
             or not _FOLLOWED & schema.keys()
         ):
-            found = explain(validator.iter_errors(value), value, self.schema)
+            found = explain(
+                validator.iter_errors(value), value, self.schema, self._explainer.own
+            )
             yield from (said._replace(path=(*path, *said.path)) for said in found)
             return
         refused = (
@@ -176,7 +187,7 @@ class Pieces:
     ) -> Iterator[Said]:
         """What a part of the schema at a place refuses in a value without what it holds."""
         errors = self._validator(place, part, schema).iter_errors(value)
-        for said in explain(errors, value, schema):
+        for said in explain(errors, value, schema, self._explainer.own):
             yield said._replace(
                 path=(*path, *said.path), schema=schema_pointer(place) + said.schema[1:]
             )
@@ -270,7 +281,7 @@ class Pieces:
 
     def _validator(
         self, place: Path, part: str = "", schema: Mapping[str, Any] | None = None
-    ) -> Draft202012Validator:
+    ) -> Validator:
         """The validator of what stands at a place, or of a part of it; each is made once."""
         found = self._validators.get((place, part))
         if found is None:
@@ -281,17 +292,79 @@ class Pieces:
         return found
 
 
-def _is_small(value: Any, most: int) -> bool:
-    waiting = [value]
-    for item in waiting:  # which grows
+def _is_small(value: Any, most: int, levels: float) -> bool:
+    waiting = [(value, 0)]
+    for item, level in waiting:  # which grows
         if isinstance(item, str):
             most -= len(item) // _TEXT
         elif is_object(item) or is_array(item):
-            if len(waiting) + len(item) > most:
+            if level == levels or len(waiting) + len(item) > most:
                 return False
-            waiting.extend(item.values() if is_object(item) else item)
+            waiting.extend(
+                (inner, level + 1)
+                for inner in (item.values() if is_object(item) else item)
+            )
             most -= sum(len(key) for key in item) // _TEXT if is_object(item) else 0
     return most > 0
+
+
+def _levels(widest: int) -> float:
+    """How many levels of a value are told as a whole."""
+    return log(_BRANCHES, widest) // 1 if widest > 1 else inf
+
+
+def _widest(schema: Mapping[str, Any]) -> int:
+    """How many branches of one union lead back to it at most, so that each level of a value takes all of them."""
+    definitions: Mapping[str, Any] = schema.get("$defs", {})
+    users: dict[str, set[str]] = {}
+    for name, definition in definitions.items():
+        for referred_to in _references(definition):
+            users.setdefault(referred_to, set()).add(name)
+    widest = 1
+    for name, definition in definitions.items():
+        unions = [union for union in _unions(definition) if len(union) > widest]
+        if not unions:
+            continue
+        leading, waiting = {name}, [name]  # the definitions that lead to this one
+        while waiting:
+            more = users.get(waiting.pop(), set()) - leading
+            leading |= more
+            waiting.extend(more)
+        widest = max(
+            widest,
+            *(
+                sum(not leading.isdisjoint(_references(one)) for one in union)
+                for union in unions
+            ),
+        )
+    return widest
+
+
+def _references(schema: Any) -> Iterator[str]:
+    for part in _parts(schema):
+        if isinstance(part.get("$ref"), str):
+            yield from referred(part["$ref"])[1:2]
+
+
+def _unions(schema: Any) -> Iterator[Sequence[Any]]:
+    return (
+        part[key]
+        for part in _parts(schema)
+        for key in ("anyOf", "oneOf")
+        if is_array(part.get(key))
+    )
+
+
+def _parts(schema: Any) -> Iterator[Mapping[str, Any]]:
+    """The objects in a schema, at any depth."""
+    waiting = [schema]
+    while waiting:
+        part = waiting.pop()
+        if is_object(part):
+            yield part
+        waiting.extend(
+            part.values() if is_object(part) else part if is_array(part) else ()
+        )
 
 
 FIRST: Final = 100

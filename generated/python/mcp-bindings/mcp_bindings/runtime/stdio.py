@@ -4,33 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-import stat
 import sys
-from collections.abc import Callable
-from io import FileIO
-from typing import Final, Literal, Protocol
 
 from .framing import Framing
-from .pipes import Incoming, Outgoing, Piped
-
-_CHUNK: Final = 1 << 16
-
-
-class _Source(Protocol):
-    """What is read from."""
-
-    def pause_reading(self) -> object: ...
-    def resume_reading(self) -> object: ...
-    def close(self) -> object: ...
-
-
-class _Sink(Protocol):
-    """What is written to."""
-
-    def write(self, data: bytes, /) -> object: ...
-    def is_closing(self) -> bool: ...
-    def close(self) -> object: ...
-    def abort(self) -> object: ...
+from .pipes import Piped
+from .streams import NEEDS_THREADS, Sink, Source, sink, source
 
 
 class Own(Piped):
@@ -42,18 +20,24 @@ class Own(Piped):
         super().__init__(framing)
         self._grace = grace
         self._lost = asyncio.Event()
-        self._source: _Source | None = None
-        self._sink: _Sink | None = None
+        self._source: Source | None = None
+        self._sink: Sink | None = None
         self._saved: tuple[int, int] | None = None
 
     @classmethod
-    async def open(cls, framing: Framing, *, grace: float = 2.0) -> Own:
-        """Take standard input and output over; `close` gives them back."""
+    async def open(
+        cls, framing: Framing, *, grace: float = 2.0, threads: bool = NEEDS_THREADS
+    ) -> Own:
+        """Take standard input and output over; `close` gives them back. `threads`: read and write in threads, not in the event loop."""
         own = cls(framing, grace)
         own._take()
         try:
-            own._source = await _source(os.dup(own._inner[0]), own._incoming)
-            own._sink = await _sink(os.dup(own._inner[1]), own._outgoing, own._lost)
+            own._source = await source(
+                os.dup(own._inner[0]), own._incoming, threads=threads
+            )
+            own._sink = await sink(
+                os.dup(own._inner[1]), own._outgoing, own._lost, threads=threads
+            )
         except BaseException:
             await own.close()
             raise
@@ -105,118 +89,3 @@ class Own(Piped):
             os.dup2(saved, number)
             os.close(saved)
         self._saved = None
-
-
-async def _source(number: int, incoming: Incoming) -> _Source:
-    if not _is_pipe(number):
-        return _FileSource(number, incoming)
-    file = _opened(number, "rb")
-    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-        lambda: _Reader(incoming), file
-    )
-    return transport
-
-
-async def _sink(number: int, outgoing: Outgoing, lost: asyncio.Event) -> _Sink:
-    if not _is_pipe(number):
-        return _FileSink(number, lost)
-    file = _opened(number, "wb")
-    transport, _ = await asyncio.get_running_loop().connect_write_pipe(
-        lambda: _Writer(outgoing, lost), file
-    )
-    return transport
-
-
-def _opened(number: int, mode: Literal["rb", "wb"]) -> FileIO:
-    """A standard stream as a file; the transport closes it."""
-    return FileIO(number, mode)
-
-
-def _is_pipe(number: int) -> bool:
-    """Whether the event loop can wait for it. Files and the null device are always ready."""
-    mode = os.fstat(number).st_mode
-    return (
-        stat.S_ISFIFO(mode)
-        or stat.S_ISSOCK(mode)
-        or (stat.S_ISCHR(mode) and os.isatty(number))
-    )
-
-
-class _Reader(asyncio.Protocol):
-    def __init__(self, incoming: Incoming) -> None:
-        self._incoming = incoming
-
-    def data_received(self, data: bytes) -> None:
-        self._incoming.feed(data)
-
-    def eof_received(self) -> None:
-        self._incoming.end()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._incoming.end()
-
-
-class _Writer(asyncio.BaseProtocol):
-    def __init__(self, outgoing: Outgoing, lost: asyncio.Event) -> None:
-        self._outgoing = outgoing
-        self._lost = lost
-
-    def pause_writing(self) -> None:
-        self._outgoing.fill()
-
-    def resume_writing(self) -> None:
-        self._outgoing.empty()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._outgoing.lose()
-        self._lost.set()
-
-
-class _FileSource:
-    """A file as input, read as fast as its messages are taken."""
-
-    def __init__(self, number: int, incoming: Incoming) -> None:
-        self._number = number
-        self._incoming = incoming
-        self._go = asyncio.Event()
-        self._go.set()
-        self.pause_reading: Callable[[], object] = self._go.clear
-        self.resume_reading: Callable[[], object] = self._go.set
-        self._task = asyncio.create_task(self._read())
-
-    async def _read(self) -> None:
-        try:
-            while data := os.read(self._number, _CHUNK):
-                self._incoming.feed(data)
-                await asyncio.sleep(0)
-                await self._go.wait()
-        finally:
-            self._incoming.end()
-            os.close(self._number)
-
-    def close(self) -> None:
-        self._task.cancel()
-
-
-class _FileSink:
-    """A file as output."""
-
-    def __init__(self, number: int, lost: asyncio.Event) -> None:
-        self._number = number
-        self._lost = lost
-
-    def write(self, data: bytes, /) -> None:
-        rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(self._number, rest) :]
-
-    def is_closing(self) -> bool:
-        return self._lost.is_set()
-
-    def close(self) -> None:
-        if not self._lost.is_set():
-            self._lost.set()
-            os.close(self._number)
-
-    def abort(self) -> None:
-        self.close()

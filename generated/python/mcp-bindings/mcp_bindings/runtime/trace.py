@@ -340,6 +340,8 @@ def _sentence(found: PlacedError) -> str:
             return f"a string is expected, not {told(value)}"
         case "int_type" | "int_from_float":
             return f"an integer is expected, not {told(value)}"
+        case "int_without_fraction":
+            return f"an integer without a fraction is expected, not {told(value)}"
         case "float_type":
             return f"a number is expected, not {told(value)}"
         case "bool_type":
