@@ -18,7 +18,7 @@ from acpgen.schema.bundle import Bundle, bundle
 from acpgen.schema.drafts import ALL, BY_NAME, MODERN, Draft, as_written, draft_of, spelled_as_written
 from acpgen.schema.keywords import DRAFTS, TABLE
 from acpgen.schema.load import Document, Documents, check
-from acpgen.schema.numbers import validator
+from acpgen.validator import Validator
 from drafts_drawn import Maker
 
 ENGINES: Final[Mapping[str, Any]] = {
@@ -44,7 +44,7 @@ def bundled(value: Any, **references: Any) -> Bundle:
 
 
 def accepts(made: Bundle, value: Any) -> bool:
-    return validator(made.schema).is_valid(value)
+    return Validator(made.schema).is_valid(value)
 
 
 def faults_of(value: Any) -> tuple[Fault, ...]:

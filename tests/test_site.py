@@ -30,7 +30,7 @@ from xml.etree import ElementTree as ET
 import jsonschema_rs
 import pytest
 
-from acpgen import cli, config, material, publish, site
+from acpgen import cli, config, material, publish, site, stamp
 from acpgen.compat.report.markdown import VERDICTS
 from acpgen.errors import Faults, SiteNotBuilt
 from acpgen.kept import Kept, user_cache
@@ -443,7 +443,10 @@ def test_another_version_of_the_site_generator_is_a_fault(monkeypatch: pytest.Mo
 def test_a_newer_site_generator_is_taken_and_told(
     found: str, is_taken: bool, is_told: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(generator, "version", lambda name: found)
+    def version(_: str) -> str:
+        return found
+
+    monkeypatch.setattr(generator, "version", version)
     if is_taken:
         assert bool(generator.untested(generator.require())) == is_told
     else:
@@ -463,7 +466,7 @@ def test_what_refuses_a_site_is_told_before_the_work(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(site, "docs", work)
     monkeypatch.setattr(generator, "require", lambda: generator.ZENSICAL)
-    monkeypatch.setattr(site.stamp, "generator", lambda: "")
+    monkeypatch.setattr(stamp, "generator", lambda: "")
     shutil.copytree(ROOT / "schema" / "mcp", tmp_path / "schema" / "mcp")
     (tmp_path / "pyproject.toml").write_text(
         '[tool.acpgen.outputs.docs]\ntarget = "docs"\nprotocols = ["mcp/2025-06-18"]\n'

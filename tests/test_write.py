@@ -176,13 +176,17 @@ def test_what_cannot_be_written_is_told_before_the_work_for_it(tmp_path: Path) -
             check()
         return caught.value.faults
 
+    def fault_of(folder: Path) -> type[Fault]:
+        (fault,) = refused(lambda: require_folder(Tree(folder, {})))
+        return type(fault)
+
     for folder in ("new", "ours", "new/deep", "full/deep"):
         require_folder(Tree(tmp_path / folder, {}))
-    assert isinstance(*refused(lambda: require_folder(Tree(tmp_path / "full", {}))), ForeignFolder)
-    assert isinstance(*refused(lambda: require_folder(Tree(tmp_path / "file", {}))), NotAFolder)
-    assert isinstance(*refused(lambda: require_folder(Tree(tmp_path / "file" / "below", {}))), Unwritable)
+    assert fault_of(tmp_path / "full") is ForeignFolder
+    assert fault_of(tmp_path / "file") is NotAFolder
+    assert fault_of(tmp_path / "file" / "below") is Unwritable
     (tmp_path / "ours" / "mine").write_text("")
-    assert isinstance(*refused(lambda: require_folder(Tree(tmp_path / "ours", {}))), StrayFile)
+    assert fault_of(tmp_path / "ours") is StrayFile
     require_files([tmp_path / "new" / "report.html", tmp_path / "file", Path(os.devnull)])
     reasons = [str(fault) for fault in refused(lambda: require_files([tmp_path / "full", tmp_path / "file" / "a"]))]
     assert ["Is a directory" in reasons[0], "Not a directory" in reasons[1]] == [True, True]

@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias, TypeGuard
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
@@ -114,12 +115,28 @@ def dumps(value: Any, **options: Any) -> str:
     mark = "number "
     while mark in json.dumps(value):
         mark += "-"
-    return re.sub(f'"{mark}([^"]*)"', r"\1", json.dumps(_replaced(value, lambda each: f"{mark}{each.text}"), **options))
+
+    def marked(each: ExactNumber) -> str:
+        return f"{mark}{each.text}"
+
+    return re.sub(f'"{mark}([^"]*)"', r"\1", json.dumps(_replaced(value, marked), **options))
 
 
 def with_decimals(value: Any) -> Any:
     """The value with a `Decimal` for each `ExactNumber`, as `jsonschema-rs` takes it."""
-    return _replaced(value, lambda each: Decimal(each.text)) if _has_exact_number(value) else value
+    return _replaced(value, _decimal) if _has_exact_number(value) else value
+
+
+def _decimal(value: ExactNumber) -> Decimal:
+    return Decimal(value.text)
+
+
+def _is_object(value: object) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(value, dict)
+
+
+def _is_array(value: object) -> TypeGuard[Sequence[Any]]:
+    return isinstance(value, list | tuple)
 
 
 def _has_exact_number(value: Any) -> bool:
@@ -135,12 +152,12 @@ def _has_exact_number(value: Any) -> bool:
     return False
 
 
-def _replaced(value: Any, replacement: Any) -> Any:
+def _replaced(value: Any, replacement: Callable[[ExactNumber], object]) -> Any:
     if isinstance(value, ExactNumber):
         return replacement(value)
-    if isinstance(value, dict):
+    if _is_object(value):
         return {name: _replaced(each, replacement) for name, each in value.items()}
-    return [_replaced(each, replacement) for each in value] if isinstance(value, (list, tuple)) else value
+    return [_replaced(each, replacement) for each in value] if _is_array(value) else value
 
 
 def as_json(value: Any) -> Json:
@@ -176,9 +193,9 @@ def _fault(value: Decimal | float) -> str:
 def _told_fault(value: Any) -> str:
     pending: list[tuple[Any, str]] = [(value, "")]
     for each, at in pending:  # which grows
-        if isinstance(each, dict):
+        if _is_object(each):
             pending += [(item, f"{at}/{str(key).replace('~', '~0').replace('/', '~1')}") for key, item in each.items()]
-        elif isinstance(each, list):
+        elif _is_array(each):
             pending += [(item, f"{at}/{index}") for index, item in enumerate(each)]
         elif isinstance(each, (Decimal, int, float)) and (fault := _fault(each)):
             return f"the number at {at!r} {fault}"
@@ -188,9 +205,10 @@ def _told_fault(value: Any) -> str:
 def _from_decimals(value: Any) -> Json:
     if isinstance(value, Decimal):
         return number(str(value))
-    if isinstance(value, dict):
+    if _is_object(value):
         return {name: _from_decimals(each) for name, each in value.items()}
-    return [_from_decimals(each) for each in value] if isinstance(value, list) else value
+    found: Json = [_from_decimals(each) for each in value] if _is_array(value) else value
+    return found
 
 
 def exact(value: int | float) -> Fraction | None:

@@ -400,7 +400,7 @@ def test_a_package_may_be_called_like_a_module_in_it_or_elsewhere(
     for path, text in TARGETS["python"](lower(found), found, Settings(package=package)).items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text, "utf-8")
-    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     module = importlib.import_module(package)
     assert module.encode(module.decode_as(module.A, {"b": "c"})) == b'{"b":"c"}'
 

@@ -323,7 +323,7 @@ def test_bindings_refuse_a_pydantic_that_they_were_not_tested_with(
     make(tmp_path / "file", f"f{version.replace('.', '_')}", schema, None, layout="file")
     assert "pydantic>=2.14,<2.15" in (tmp_path / "package" / "pyproject.toml").read_text("utf-8")
     for kind in ("package", "file"):
-        monkeypatch.syspath_prepend(tmp_path / kind)
+        monkeypatch.setattr(sys, "path", [str(tmp_path / kind), *sys.path])
         name = f"{kind[0]}{version.replace('.', '_')}"
         if is_tested:
             import_module(name)

@@ -132,7 +132,7 @@ def test_an_enumeration_keeps_values_where_it_tells_no_branches_apart(tags_kept:
     assert found.sign == "zzz"
     found = tags_kept.module.decode_as(tags_kept.type("Result"), {"reason": "zzz"})
     assert found.reason == "zzz"
-    value = {"reason": "zzz", "models": []}
+    value: dict[str, Any] = {"reason": "zzz", "models": []}
     assert same(tags_kept.encoded(tags_kept.module.decode_as(tags_kept.type("One"), value)), value)
 
 

@@ -24,6 +24,11 @@ def ask(folder: Path, old: str, new: str) -> int:
     return main([str(folder / "old.json"), str(folder / "new.json")])
 
 
+def decimal(text: str) -> Any:
+    """A number that a program may give, though its type is not one of JSON."""
+    return Decimal(text)
+
+
 def verdicts(old: str, new: str) -> tuple[str, str]:
     found = compare(loads(old), loads(new))
     return found.backward.verdict.value, found.forward.verdict.value
@@ -89,7 +94,8 @@ def test_a_zero_is_zero_whatever_its_exponent(tmp_path: Path) -> None:
 )
 def test_a_python_value_that_is_not_json_is_undecided_with_its_place(number: Any) -> None:
     nested: Any = {"properties": {"a/b": {"enum": [1, number]}}}
-    for schema in ({"enum": [1, number]}, nested):
+    schemas: tuple[Any, ...] = ({"enum": [1, number]}, nested)
+    for schema in schemas:
         for found in (compare(schema, {"type": "null"}), compare({"type": "null"}, schema)):
             for relation in (found.backward, found.forward):
                 assert relation.verdict is Verdict.UNDECIDED and "is not JSON" in relation.reason
@@ -100,9 +106,10 @@ def test_a_python_value_that_is_not_json_is_undecided_with_its_place(number: Any
 
 
 def test_a_decimal_is_the_number_that_it_is() -> None:
-    assert compare({"maximum": Decimal("0.1")}, {"maximum": 0.1}).same
-    assert compare({"maximum": Decimal(EXPANSION)}, {"maximum": 0.1}).forward.verdict is Verdict.YES
-    found = compare({"const": Decimal("0.10000000000000000000001")}, {"maximum": 0.1}).backward
+    tenth, expansion, more = (decimal(text) for text in ("0.1", EXPANSION, "0.10000000000000000000001"))
+    assert compare({"maximum": tenth}, {"maximum": 0.1}).same
+    assert compare({"maximum": expansion}, {"maximum": 0.1}).forward.verdict is Verdict.YES
+    found = compare({"const": more}, {"maximum": 0.1}).backward
     assert found.witness is not None and str(found.witness.value) == "0.10000000000000000000001"
 
 

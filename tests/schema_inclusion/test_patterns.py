@@ -24,7 +24,8 @@ import evidence
 from schema_inclusion import include
 from schema_inclusion.ecma import compiled
 from schema_inclusion.patterns import Example, NoText, TooHard, TooLong, Wanted, example, example_at_length, matches
-from schema_inclusion.regex import UnsupportedPattern, may_backtrack, read
+from schema_inclusion.regex import may_backtrack, read
+from schema_inclusion.syntax import UnsupportedPattern
 
 MORE = os.environ.get("ACPGEN_EXAMPLES", "")
 FACTOR = int(MORE or "1")

@@ -81,12 +81,11 @@ class Scene:
     async def met(self) -> AsyncGenerator[Any]:
         near, far = pair()
         monitor = Monitor()
-        options: Any = {
-            **self.offers,
-            "strict": True,
-            "monitor": monitor,
-            "told": lambda it: self.breaches.append(str(it)),
-        }
+
+        def told(breach: object) -> None:
+            self.breaches.append(str(breach))
+
+        options: Any = {**self.offers, "strict": True, "monitor": monitor, "told": told}
         serving = asyncio.ensure_future(serve_agent(far, **self.agents))  # type: ignore[arg-type]
         connect: Any = connect_agent
         async with asyncio.timeout(30):

@@ -14,6 +14,7 @@ from acp_bindings.v2 import peers as peers2
 
 from acp_session.hosted import HostedAgent as Agent1
 from acp_session.hosted import HostedClient as Client1
+from acp_session.permission import Prompt
 from acp_session.v2.hosted import HostedAgent as Agent2
 from acp_session.v2.hosted import HostedClient as Client2
 
@@ -22,7 +23,7 @@ ME2 = v2.Implementation(name="lantern", version="1")
 AT = {"sessionId": "s"}
 FILE, TERMINAL = {**AT, "path": "/srv/a"}, {**AT, "terminalId": "t"}
 OPTIONS = [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]
-FORM = {**AT, "mode": "form", "message": "?", "requestedSchema": {"type": "object", "properties": {}}}
+FORM: dict[str, Any] = {**AT, "mode": "form", "message": "?", "requestedSchema": {"type": "object", "properties": {}}}
 TEXT = {"type": "text", "text": "."}
 CHUNK = {"sessionUpdate": "agent_message_chunk", "content": TEXT}
 SELECTED = {"outcome": {"outcome": "selected", "optionId": "yes"}}
@@ -103,9 +104,10 @@ def test_the_tables_have_every_method(name: str) -> None:
 
 async def met(client: Any, agent: Any, ask: Callable[[Any, Any], Any], *, initialize: bool = True) -> Any:
     peers: Any = peers1 if isinstance(client, Client1) else peers2
+    info: Any = ME1 if isinstance(client, Client1) else ME2
     async with asyncio.timeout(30), peers.join(agent, client) as (to_agent, to_client):
         if initialize:
-            await client.host.initialize(ME1 if isinstance(client, Client1) else ME2)
+            await client.host.initialize(info)
         return await ask(to_agent, to_client)
 
 
@@ -197,7 +199,10 @@ def test_an_override_may_ask_the_host_and_add_to_its_answer() -> None:
         request = v1.RequestPermissionRequest(session_id=session.id, tool_call=call, options=options)
         return await to_client.session_request_permission(request)
 
-    client = Own(granted=["/"], permission=lambda prompt: prompt.options[0].option_id)
+    def first(prompt: Prompt) -> str:
+        return prompt.options[0].option_id
+
+    client = Own(granted=["/"], permission=first)
     answer = asyncio.run(met(client, Agent1(), ask))
     assert (answer.outcome.option_id, asked) == ("yes", ["Run it"])
 

@@ -64,11 +64,15 @@ def play(agent: Any, client: Any, talk: Callable[[Any], Awaitable[Any]]) -> Any:
     breaches: list[str] = []
     monitor = Monitor()
 
+    def told(breach: object) -> None:
+        breaches.append(str(breach))
+
     async def whole() -> Any:
-        options: Any = {"strict": True, "monitor": monitor, "told": lambda it: breaches.append(str(it))}
+        options: Any = {"strict": True, "monitor": monitor, "told": told}
         peers: Any = peers1 if isinstance(client, HostedClient1) else peers2
+        info: list[Any] = [] if isinstance(client, HostedClient1) else [ME]
         async with asyncio.timeout(30), peers.join(agent, client, **options):
-            await client.host.initialize(*([] if isinstance(client, HostedClient1) else [ME]))
+            await client.host.initialize(*info)
             return await talk(client.host)
 
     found = asyncio.run(whole())

@@ -39,7 +39,7 @@ class Overlay:
         if name not in self.base:
             unmarked = {key: _without_mark(one) for key, one in whole.get("$defs", {}).items()}
             return layout.text({**whole, "$defs": unmarked})
-        head = {"$schema": whole["$schema"]} if "$schema" in whole else {}
+        head: Mapping[str, Any] = {"$schema": whole["$schema"]} if "$schema" in whole else {}
         head = {**head, EXTENDS: f"{self.extends}/{name}"} if mine is None else mine
         before: Mapping[str, Any] = head.get(ADDS, {})
         head = {key: value for key, value in head.items() if key not in (ADDS, "$defs")}

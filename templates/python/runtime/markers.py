@@ -192,11 +192,14 @@ class Shapes(NamedTuple):
         for index, own in enumerate(self.tags):
             for tag in _each(own):
                 owners[_key(tag)] = (*owners.get(_key(tag), ()), index)
+        groups: dict[tuple[int, ...], None] = dict.fromkeys(
+            [*owners.values(), *([self.optional] if self.optional else [])]
+        )
         choices: dict[Any, core_schema.CoreSchema] = {
             _label(group): schemas[group[0]]
             if len(group) == 1
             else _by_shape([schemas[index] for index in group], drops=any(_drops(branches[index]) for index in group))
-            for group in dict.fromkeys([*owners.values(), *([self.optional] if self.optional else [])])
+            for group in groups
         }
         others = [schema for schema, own in zip(schemas, self.tags, strict=True) if own == ()]
         if others:
