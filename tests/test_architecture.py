@@ -326,7 +326,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "recordings": frozenset(
         {"config", "errors", "judge", "recording", "schema.load", "schema.walk", "stamp", "validate"}
     ),
-    "redaction": frozenset({"schema.walk"}),
+    "redaction": frozenset({"schema.expressions", "schema.walk"}),
     "tape": frozenset({"errors", "recording", "schema.load"}),
     "tap": frozenset({"borrowed", "errors", "judge", "recording", "tape"}),
     "probe": frozenset({"borrowed", "compat", "errors", "judge", "schema.load", "resources", "schema.walk"}),

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -358,6 +359,34 @@ def test_without_a_schema_every_string_is_unknown() -> None:
         "update": {"sessionUpdate": REDACTED, "toolCallId": REDACTED, "kind": REDACTED},
     }
     assert found["method"] == "session/update"
+
+
+def alone(**definitions: object) -> Redactor:
+    """A redactor for one protocol: whatever the method, its params are `Params`."""
+    row = SimpleNamespace(params="Params", result=None)
+    protocol: Any = SimpleNamespace(schema={"$defs": definitions}, route=lambda method, is_request: row)
+    return Redactor((), lambda: [protocol])
+
+
+def test_an_unknown_kind_stays_beside_kinds_that_are_listed() -> None:
+    branch = {"type": "object", "properties": {"op": {"enum": ["add", "sub"]}, "note": {"type": "string"}}}
+    other = {"type": "object", "properties": {"op": {"const": "neg"}}}
+    redactor = alone(Params={"oneOf": [branch, other]})
+    for op in ("add", "neg", "tide"):
+        assert redact(call("x", {"op": op, "note": "SECRET"}), redactor=redactor)["params"] == {
+            "op": op,
+            "note": REDACTED,
+        }
+
+
+def test_schemas_that_share_parts_are_read_once() -> None:
+    def pair(number: int) -> object:
+        return {"anyOf": [{"$ref": f"#/$defs/L{number}"}, {"$ref": f"#/$defs/L{number}"}, {"$ref": "#/$defs/Params"}]}
+
+    levels = {f"L{number}": pair(number + 1) for number in range(60)}
+    last = {"type": "object", "properties": {"aId": {"type": "string", "pattern": "^a{99999999999}"}}}
+    redactor = alone(Params=pair(0), **levels, L60=last)
+    assert redact(call("x", {"aId": "a", "b": "SECRET"}), redactor=redactor)["params"] == {"aId": "a", "b": REDACTED}
 
 
 def shape(value: Any) -> Any:

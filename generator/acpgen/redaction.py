@@ -12,8 +12,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeGuard
 
+from acpgen.schema.expressions import matches
 from acpgen.schema.walk import is_array, is_object
 
 if TYPE_CHECKING:
@@ -138,7 +139,8 @@ class Redactor:
         shapes = rf"(?<![A-Za-z0-9])(?:{'|'.join(SHAPES)})"
         self._secret = re.compile("|".join((shapes, *(f"(?:{each})" for each in patterns))), re.DOTALL)
         self._protocols = cache(lambda: tuple(protocols()))
-        self._constants = cache(lambda: frozenset(_constants(one.schema for one in self._protocols())))
+        self._schemas = _Schemas()
+        self._constants = cache(lambda: frozenset(self._schemas.constants(one.schema for one in self._protocols())))
         self._open: dict[tuple[str, str], str] = {}
 
     def line(self, sender: str, line: bytes) -> bytes:
@@ -147,10 +149,9 @@ class Redactor:
             return line
         try:
             message = json.loads(line, object_pairs_hook=_Pairs, parse_int=_Number, parse_float=_Number)
-        except (ValueError, RecursionError):
-            return f"[redacted: {len(line)} bytes that are no JSON]".encode()
-        try:
             return "".join(_written(self._message(sender, message))).encode("utf-8", "surrogatepass")
+        except ValueError:
+            return f"[redacted: {len(line)} bytes that are no JSON]".encode()
         except RecursionError:
             return f"[redacted: {len(line)} bytes that are nested too deep]".encode()
 
@@ -205,7 +206,7 @@ class Redactor:
         if is_array(value):
             if not places and value and all(isinstance(each, _Number) for each in value):
                 return [_Number("0")] * len(value)  # bytes
-            leaves = [leaf for place in places for leaf in _leaves(place, None) or ()]
+            leaves = self._schemas.leaves(places)
             inner = [leaf._replace(schema=leaf.schema["items"]) for leaf in leaves if "items" in leaf.schema]
             return [self._value(each, inner, key, is_secret=is_secret) for each in value]
         if _is_text(value):
@@ -216,7 +217,7 @@ class Redactor:
         members = dict(value.items)
         if len(members) < len(value.items):
             places = []
-        described = [leaf for place in places for leaf in _leaves(place, members) or ()]
+        described = self._schemas.leaves(places, members)
         taken: dict[str, int] = {}
         found: list[tuple[str, Any]] = []
         for key, one in value.items:
@@ -238,7 +239,7 @@ class Redactor:
     def _text(self, value: str, places: list[_Place], key: str) -> str:
         if not places:
             return value if (key, value) in self._constants() else REDACTED
-        leaves = [leaf for place in places for leaf in _leaves(place, None) or ()]
+        leaves = self._schemas.leaves(places)
         constants = {one for leaf in leaves for one in _values(leaf.schema)}
         if value in constants:
             return value
@@ -278,64 +279,96 @@ class Redactor:
 # --- schemas ---------------------------------------------------------------------------------------------------------
 
 
-def _leaves(place: _Place, members: Mapping[str, Any] | None) -> list[_Place] | None:
-    """The schemas without references and combinations that describe a value, `None` if it contradicts one by a constant.
-
-    `members` are those of an object; `None` is a value of another type, of which nothing is ruled out.
-    """
-    return _collect(place, members, frozenset())
+_Leaves: TypeAlias = "dict[int, _Place]"
+"""The schemas without references and combinations that describe a value, each once."""
+_Memo: TypeAlias = "dict[tuple[int, str, str], _Leaves | None]"
 
 
-def _collect(place: _Place, members: Mapping[str, Any] | None, seen: frozenset[str]) -> list[_Place] | None:
-    schema = place.schema
-    if not is_object(schema):
-        return []
-    if members is not None and _is_contradicted(place, members):
-        return None
-    found = [place]
-    reference = schema.get("$ref")
-    if isinstance(reference, str) and reference.startswith("#/$defs/") and reference not in seen:
-        name = reference.removeprefix("#/$defs/")
-        target = _Place(place.root["$defs"].get(name, {}), place.root, name, place.member)
-        inner = _collect(target, members, seen | {reference})
-        if inner is None:
+class _Schemas:
+    """Follows references and combinations, each schema once for a value."""
+
+    def __init__(self) -> None:
+        self._any: _Memo = {}
+
+    def leaves(self, places: Iterable[_Place], members: Mapping[str, Any] | None = None) -> Sequence[_Place]:
+        """What describes a value. `members` are those of an object, which rule out branches by their constants; of a value of another type
+        nothing is ruled out.
+        """
+        memo: _Memo = self._any if members is None else {}
+        found: _Leaves = {}
+        for place in places:
+            found |= self._collect(place, members, memo) or {}
+        return tuple(found.values())
+
+    def _collect(self, place: _Place, members: Mapping[str, Any] | None, memo: _Memo) -> _Leaves | None:
+        """The leaves of a schema; `None` if the value contradicts it."""
+        key = (id(place.schema), place.definition, place.member)
+        if key not in memo:
+            memo[key] = {}  # what leads back here adds nothing
+            memo[key] = self._collected(place, members, memo)
+        return memo[key]
+
+    def _collected(self, place: _Place, members: Mapping[str, Any] | None, memo: _Memo) -> _Leaves | None:
+        schema = place.schema
+        if not is_object(schema):
+            return {}
+        if members is not None and self._is_contradicted(place, members):
             return None
-        found += inner
-    for part in schema.get("allOf", ()):
-        inner = _collect(place._replace(schema=part), members, seen)
-        if inner is None:
-            return None
-        found += inner
-    for keyword in ("anyOf", "oneOf"):
-        branches = [place._replace(schema=branch) for branch in schema.get(keyword, ())]
-        possible = [inner for branch in branches if (inner := _collect(branch, members, seen)) is not None]
-        if branches and not possible:
-            found.append(place._replace(schema={"properties": _tags(branches)}))
-        found += [leaf for inner in possible for leaf in inner]
-    return found
+        found: _Leaves = {id(schema): place}
+        parts = [place._replace(schema=part) for part in schema.get("allOf", ())]
+        reference = schema.get("$ref")
+        if isinstance(reference, str) and reference.startswith("#/$defs/"):
+            name = reference.removeprefix("#/$defs/")
+            parts.append(_Place(place.root["$defs"].get(name, {}), place.root, name, place.member))
+        for part in parts:
+            inner = self._collect(part, members, memo)
+            if inner is None:
+                return None
+            found |= inner
+        for keyword in ("anyOf", "oneOf"):
+            branches = [place._replace(schema=branch) for branch in schema.get(keyword, ())]
+            possible = [inner for branch in branches if (inner := self._collect(branch, members, memo)) is not None]
+            for inner in possible:
+                found |= inner
+            if branches and not possible:
+                unknown = place._replace(schema={"properties": self._tags(branches)})
+                found[id(unknown.schema)] = unknown
+        return found
 
+    def _is_contradicted(self, place: _Place, members: Mapping[str, Any]) -> bool:
+        """Whether a member of an object is none of the constants that a schema gives it."""
+        for name, schema in place.schema.get("properties", {}).items():
+            if _is_text(members.get(name)):
+                leaves = self.leaves([_Place(schema, place.root, place.definition, name)])
+                values = {value for leaf in leaves for value in _values(leaf.schema)}
+                is_open = any("string" in _types(leaf.schema) and not list(_values(leaf.schema)) for leaf in leaves)
+                if values and not is_open and members[name] not in values:
+                    return True
+        return False
 
-def _is_contradicted(place: _Place, members: Mapping[str, Any]) -> bool:
-    """Whether a member of an object is none of the constants that a schema gives it."""
-    for name, schema in place.schema.get("properties", {}).items():
-        if _is_text(members.get(name)):
-            leaves = _leaves(_Place(schema, place.root, place.definition, name), None) or []
-            values = {value for leaf in leaves for value in _values(leaf.schema)}
-            is_open = any("string" in _types(leaf.schema) and not list(_values(leaf.schema)) for leaf in leaves)
-            if values and not is_open and members[name] not in values:
-                return True
-    return False
-
-
-def _tags(branches: Iterable[_Place]) -> dict[str, Any]:
-    """The members by which the branches of a union differ, for an object that is none of them."""
-    found: dict[str, set[str]] = {}
-    for branch in branches:
-        for leaf in _leaves(branch, None) or ():
+    def _tags(self, branches: Iterable[_Place]) -> dict[str, Any]:
+        """The members by which the branches of a union differ, for an object that is none of them."""
+        found: dict[str, set[str]] = {}
+        for leaf in self.leaves(branches):
             for name, schema in leaf.schema.get("properties", {}).items():
-                if is_object(schema) and "const" in schema:
-                    found.setdefault(name, set()).update(_values(schema))
-    return {name: {"enum": sorted(values)} for name, values in found.items()}
+                if is_object(schema) and (values := set(_values(schema))):
+                    found.setdefault(name, set()).update(values)
+        return {name: {"enum": sorted(values)} for name, values in found.items()}
+
+    def constants(self, roots: Iterable[Any]) -> Iterator[tuple[str, str]]:
+        """Each member with the strings that some schema gives it as a constant."""
+        for root in roots:
+            waiting = [root]
+            while waiting:
+                schema = waiting.pop()
+                if is_array(schema):
+                    waiting += schema
+                elif is_object(schema):
+                    waiting += schema.values()
+                    members = schema.get("properties")
+                    for name, member in members.items() if is_object(members) else ():
+                        for leaf in self.leaves([_Place(member, root, "", name)]):
+                            yield from ((name, value) for value in _values(leaf.schema))
 
 
 def _property(schema: Any, key: str) -> Any:
@@ -366,31 +399,7 @@ def _placeholder(leaves: Sequence[_Place]) -> str:
     ):
         return ""
     patterns = [schema["pattern"] for schema in schemas if isinstance(schema.get("pattern"), str)]
-    return next((one for one in PLACEHOLDERS if all(_matches(pattern, one) for pattern in patterns)), REDACTED)
-
-
-@cache
-def _matches(pattern: str, text: str) -> bool:
-    try:
-        return re.search(pattern, text) is not None
-    except re.error:
-        return True
-
-
-def _constants(roots: Iterable[Any]) -> Iterator[tuple[str, str]]:
-    """Each member with the strings that some schema gives it as a constant."""
-    for root in roots:
-        waiting = [root]
-        while waiting:
-            schema = waiting.pop()
-            if is_array(schema):
-                waiting += schema
-            elif is_object(schema):
-                waiting += schema.values()
-                members = schema.get("properties")
-                for name, member in members.items() if is_object(members) else ():
-                    for leaf in _leaves(_Place(member, root, "", name), None) or ():
-                        yield from ((name, value) for value in _values(leaf.schema))
+    return next((one for one in PLACEHOLDERS if all(matches(pattern, one) for pattern in patterns)), REDACTED)
 
 
 # --- texts -----------------------------------------------------------------------------------------------------------

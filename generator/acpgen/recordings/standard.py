@@ -43,7 +43,7 @@ class Standard:
     def digest(self) -> str:
         """A hash of all that a verdict depends on beside the recording: this, the schemas, and the code that judges."""
         schemas = [strict.schema for strict in self.versions()]
-        content = json.dumps([asdict(self), schemas], sort_keys=True)
+        content = json.dumps([asdict(self), schemas], sort_keys=True, default=str)  # numbers that no double equals
         return hashlib.sha256(f"{stamp.generator()}\0{content}".encode(errors="surrogatepass")).hexdigest()
 
 
