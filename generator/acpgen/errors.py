@@ -36,13 +36,15 @@ def shown(text: str) -> str:
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A sentence that suggests the known name nearest to `name`, or lists the few there are; empty if there are none. Of a version, such
-    as `acp/v9`, it lists the known ones: none of them is nearer.
+    as `acp/v9`, and of a family, such as `acp`, it lists the known ones: none of them is nearer.
     """
     from difflib import get_close_matches
 
     choices = sorted(known)
     family, _, version = name.rpartition("/")
-    versions = [each for each in choices if family and each.rpartition("/")[0] == family]
+    if not family:
+        family, version = name, "0"
+    versions = [each for each in choices if each.rpartition("/")[0] == family]
     if versions and re.fullmatch(r"v?\d[\w.-]*", version):
         return f"Known versions of {family!r}: {', '.join(map(repr, versions))}."
     close = get_close_matches(name, choices, n=1)

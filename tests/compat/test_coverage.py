@@ -20,7 +20,7 @@ from acpgen.compat.findings import Finding, Inclusion, Report
 from acpgen.compat.report import FORMATS, written
 from acpgen.errors import Faults
 from acpgen.schema.bundle import bundle
-from acpgen.schema.load import Document, Documents
+from acpgen.schema.load import Document, Documents, load
 from compat.protocols import RELEASES, Schema, compared, found, go, protocol
 
 STRING: Schema = {"type": "string"}
@@ -926,3 +926,27 @@ def _judged(old: Schema, new: Schema) -> None:
         assert report.verdict != "identical" or old == new
         for name in FORMATS:
             written(report, name)
+
+
+@pytest.mark.parametrize(
+    ("definition", "old", "new", "backward", "forward"),
+    [
+        ({"type": "integer"}, "draft-04", "draft-07", "yes", "no"),
+        ({"const": 1}, "draft-04", "draft-06", "no", "yes"),
+        ({"contains": {"type": "null"}}, "draft-04", "draft-06", "no", "yes"),
+        ({"if": {"type": "string"}, "then": False}, "draft-06", "draft-07", "no", "yes"),
+        ({"type": "string"}, "draft-04", "draft-07", "yes", "yes"),
+    ],
+)
+def test_equal_text_of_a_definition_is_compared_where_another_draft_reads_it(
+    tmp_path: Path, definition: Schema, old: str, new: str, backward: str, forward: str
+) -> None:
+    sides: list[Documents] = []
+    for draft in (old, new):
+        file = tmp_path / f"{draft}.json"
+        file.write_text(
+            json.dumps({"$schema": f"http://json-schema.org/{draft}/schema#", "definitions": {"A": definition}})
+        )
+        sides.append(load(file))
+    report = compare(*sides, mode="language")
+    assert (report.language.backward, report.language.forward) == (backward, forward)

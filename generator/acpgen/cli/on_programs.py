@@ -37,8 +37,9 @@ def tap(
         bool,
         typer.Option(
             "--redact",
-            help="Leave out of the recording every string that the schema does not make protocol: ids, kinds, methods and names stay; "
-            "text, paths, contents of files, values of variables and whatever stands in extensions go.",
+            help="Leave out of the recording every string that the schema does not make protocol: ids, kinds, methods, and names of "
+            "members, variables and headers stay; text, paths, contents of files and extensions go. The report of broken rules still "
+            "quotes what breaks them.",
         ),
     ] = False,
     redact_pattern: Annotated[

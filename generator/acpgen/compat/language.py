@@ -34,12 +34,17 @@ if TYPE_CHECKING:
 
 def definitions(old: JSON, new: JSON) -> tuple[tuple[str, str], ...]:
     """The places, in each of them, of the definitions of both schemas that a root does not refer to, and that differ or refer to what
-    differs.
+    differs. Equal text differs where another draft reads it.
     """
     before, after = _places(old), _places(new)
     heirs = _heirs(before, after)
     reached = _judged(before, old), _judged(after, new)
-    differing = {one for one, other in heirs.items() if one != other or _text(before[one]) != _text(after[other])}
+    is_read_alike = draft_of(old, {}) is draft_of(new, {})
+    differing = {
+        one
+        for one, other in heirs.items()
+        if not is_read_alike or one != other or _text(before[one]) != _text(after[other])
+    }
     gone, added = before.keys() - heirs.keys(), after.keys() - set(heirs.values())
     touched = _leading_to(before, differing | gone, old)
     touched_now = _leading_to(after, {heirs[one] for one in differing} | added, new)
