@@ -18,6 +18,10 @@ DEFINITIONS: Final[dict[str, Any]] = {
     "AtLeast": {"type": "number", "minimum": CLOSE},
     "More": {"type": "number", "exclusiveMinimum": BELOW},
     "Positive": {"type": "number", "minimum": loads("1e-400")},
+    "Between": {"type": "number", "minimum": 0, "maximum": CLOSE},
+    "Nullable": {"type": ["number", "null"], "maximum": CLOSE},
+    "List": {"type": "array", "items": {"type": ["number", "null"], "minimum": BELOW, "maximum": CLOSE}},
+    "Field": {"type": "object", "properties": {"n": {"type": ["number", "null"], "maximum": CLOSE}}},
     "Large": {"type": "number", "maximum": loads("9007199254740993.5")},
     "Step": {"type": "number", "multipleOf": CLOSE},
     "Constant": {"const": CLOSE},
@@ -61,6 +65,29 @@ def test_a_limit_that_no_double_equals_judges_every_number_that_is_read(
         else:
             with pytest.raises(subject.runtime.DecodeError):
                 subject.module.decode_as(subject.type(name), value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "limit"),
+    [
+        ("AtMost", 1, "may be 0.10000000000000000000001 at most"),
+        ("AtMostBelow", 1, "may be 0.09999999999999999999999 at most"),
+        ("Less", 1, "must be less than 0.10000000000000000000001"),
+        ("AtLeast", 0, "must be 0.10000000000000000000001 or more"),
+        ("More", 0, "must be more than 0.09999999999999999999999"),
+        ("Positive", 0, "must be 1e-400 or more"),
+        ("Large", 1e300, "may be 9007199254740993.5 at most"),
+        ("Between", 1, "may be 0.10000000000000000000001 at most"),
+        ("Between", -1, "must be 0 or more"),
+        ("Nullable", 1, "may be 0.10000000000000000000001 at most"),
+        ("List", [None, 1], "may be 0.10000000000000000000001 at most"),
+        ("Field", {"n": 1}, "may be 0.10000000000000000000001 at most"),
+        ("Step", 0.1, "must be a multiple of 0.10000000000000000000001"),
+    ],
+)
+def test_a_limit_is_told_as_the_schema_has_it(subject: Subject, name: str, value: Any, limit: str) -> None:
+    for (problem,) in (subject.problems(name, value), subject.module.strict.validate_as(name, value)):
+        assert problem.sentence.replace("E", "e") == f"the number {limit}"  # jsonschema-rs tells of 1E-400
 
 
 @pytest.mark.parametrize(

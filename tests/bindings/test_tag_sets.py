@@ -51,6 +51,14 @@ DEFINITIONS: Final[dict[str, Any]] = {
     "Omitted": {"oneOf": [*PLAIN[:2], branch(listed("neg", "abs"), m="string")]},
     "Shared": {"anyOf": [*PLAIN, branch(listed("add", "inc"), "op", "m", m="boolean")]},
     "Numbers": {"oneOf": [branch(listed(1, 2), "op", m="integer"), branch(listed(3, True), "op", m="string")]},
+    "Fractions": {"oneOf": [branch(listed(1, 2, 3), "op", m="integer"), branch({"const": 4.5}, "op", m="string")]},
+    "Mixed": {"oneOf": [branch({"const": 1}, "op", m="integer"), branch({"const": "a"}, "op", m="string")]},
+    "Overlap": {
+        "oneOf": [
+            {"oneOf": [branch({"const": 1}, "op"), branch({"const": 2}, "op")]},
+            branch({"type": "number"}, "op"),
+        ]
+    },
 }
 ALIKE: Final = ("Inline", "Any", "Referred", "Nested", "Omitted", "Shared")
 TAGS: Final = ("add", "sub", "mul", "neg", "abs")
@@ -139,3 +147,34 @@ def test_an_enumeration_keeps_values_where_it_tells_no_branches_apart(tags_kept:
 def test_a_variant_is_named_after_its_first_tag(tags: Subject) -> None:
     names = {tag: type(tags.module.decode_as(tags.type("Inline"), {"op": tag})).__name__ for tag in TAGS}
     assert names == {"add": "AddInline", "sub": "SubInline", "mul": "SubInline", "neg": "NegInline", "abs": "NegInline"}
+
+
+@pytest.mark.parametrize(("tag", "is_valid"), [(1, False), (1.0, False), (2.0, False), (3, True), (3.0, True)])
+def test_a_tag_is_the_same_with_and_without_a_fraction_of_zero_where_one_branch_alone_may_fit(
+    tags: Subject, tag: float, is_valid: bool
+) -> None:
+    assert (not tags.module.validate_as(tags.type("Overlap"), {"op": tag})) is is_valid
+    if is_valid:
+        assert same(tags.encoded(tags.module.decode_as(tags.type("Overlap"), {"op": tag})), {"op": tag})
+    else:
+        (problem,) = tags.problems("Overlap", {"op": tag})
+        assert "more than one" in problem.sentence
+
+
+@pytest.mark.parametrize(
+    ("name", "known"), [("Numbers", "1, 2, 3, true"), ("Fractions", "1, 2, 3, 4.5"), ("Mixed", "1, 'a'")]
+)
+@pytest.mark.parametrize("tag", [9, 4.7, False, None])
+@pytest.mark.parametrize("keeps", [False, True])
+def test_an_unknown_tag_that_is_no_text_is_told_with_all_that_are_known_where_they_are_not_all_text(
+    tags: Subject, tags_kept: Subject, name: str, known: str, tag: Any, keeps: bool
+) -> None:
+    """Unknown tags are kept where they are text."""
+    (problem,) = (tags_kept if keeps else tags).problems(name, {"op": tag})
+    assert problem.pointer == "/op"
+    assert problem.sentence.endswith(f"is not a known value of 'op'; known are {known}")
+
+
+def test_an_unknown_tag_that_is_no_text_is_told_to_be_none_where_all_that_are_known_are(tags_kept: Subject) -> None:
+    (problem,) = tags_kept.problems("Inline", {"op": 9})
+    assert str(problem) == "/op: a string is expected, not 9"

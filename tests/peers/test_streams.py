@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 
 import pytest
+from acp_bindings.runtime import streams
 from acp_bindings.runtime.failures import ConnectionEnded
 from acp_bindings.runtime.framing import Lines
-from acp_bindings.runtime.pipes import CAPACITY, Piped
+from acp_bindings.runtime.pipes import CAPACITY, Incoming, Outgoing, Piped
 from acp_bindings.runtime.streams import Sink, Source, sink, source
 
 BIG = b'"' + b"x" * (3 << 20) + b'"'
@@ -184,3 +186,74 @@ def test_nothing_is_taken_from_a_source_that_is_closed() -> None:
         assert await ends.receive() is None
 
     run(work)
+
+
+def is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
+
+
+def numbers(path: Path) -> dict[str, int]:
+    """Descriptors of a file, and of a pipe that nobody else closes."""
+    read, write = os.pipe()
+    return {"file": os.open(path, os.O_RDWR | os.O_CREAT), "read": read, "write": write}
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2, 3])
+def test_a_file_that_is_read_is_closed_however_early(tmp_path: Path, steps: int) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"1\n2\n")
+
+    async def main() -> None:
+        incoming = Incoming(Lines())
+        number = os.open(file, os.O_RDONLY)
+        found = await source(number, incoming)
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        found.close()
+        found.close()
+        assert not is_open(number)
+        got = [bytes(message) async for message in _messages(incoming)]
+        assert got == [b"1", b"2"][: 2 * steps]
+        await asyncio.sleep(0.01)
+
+    asyncio.run(main())
+
+
+async def _messages(incoming: Incoming) -> AsyncIterator[bytes]:
+    while (message := await incoming.receive()) is not None:
+        yield message
+
+
+@pytest.mark.parametrize("threads", [False, True])
+@pytest.mark.parametrize("what", ["source", "sink"])
+@pytest.mark.parametrize("kind", ["file", "pipe"])
+def test_a_descriptor_that_can_be_neither_read_nor_written_is_closed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: str, kind: str, threads: bool
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError("no more of them")
+
+    async def main() -> None:
+        found = numbers(tmp_path / "file")
+        number = found["file" if kind == "file" else "read" if what == "source" else "write"]
+        loop = asyncio.get_running_loop()
+        for name in ("connect_read_pipe", "connect_write_pipe"):
+            monkeypatch.setattr(loop, name, fail)
+        for name in ("_FileSource", "_FileSink", "_ThreadSource", "_ThreadSink"):
+            monkeypatch.setattr(streams, name, fail)
+        opening = (
+            source(number, Incoming(Lines()), threads=threads)
+            if what == "source"
+            else sink(number, Outgoing(), asyncio.Event(), threads=threads)
+        )
+        with pytest.raises(OSError, match="no more of them"):
+            await opening
+        assert not is_open(number)
+        for other in set(found.values()) - {number}:
+            os.close(other)
+
+    asyncio.run(main())

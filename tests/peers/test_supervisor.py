@@ -99,6 +99,25 @@ def test_a_guard_without_python_ends_the_group(tmp_path: Path) -> None:
         until(lambda: not lives(pid))
 
 
+def test_a_guard_without_python_ends_the_groups_beside_a_program_that_was_not_started_yet() -> None:
+    guarding = supervisor._GUARD  # pyright: ignore[reportPrivateUsage]
+    program = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    try:
+        guard = subprocess.Popen(
+            ["/bin/sh", "-c", guarding, "", process_tree.__file__],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        trees = process_tree.Tree("0" * 32), process_tree.Tree("1" * 32, program.pid, 0, "s")
+        guard.communicate("".join(f"+ {tree}\n" for tree in trees).encode(), timeout=30)
+        assert program.wait(5) == -signal.SIGKILL
+        assert guard.returncode != -signal.SIGKILL
+    finally:
+        program.kill()
+        program.wait()
+
+
 def test_where_the_kernel_tells_nothing_of_processes_the_group_is_ended(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -93,7 +93,7 @@ class Tagged(NamedTuple):
 class Discriminator:
     """Names the branch of a tagged union that a value belongs to; `None` where there is none."""
 
-    __slots__ = ("__name__", "absent", "beside", "classes", "field", "is_closed", "labels", "other", "quick")
+    __slots__ = ("__name__", "absent", "beside", "classes", "field", "is_closed", "labels", "other", "quick", "stray")
 
     def __init__(
         self,
@@ -112,7 +112,9 @@ class Discriminator:
         self.beside = beside
         self.other = other
         self.is_closed = is_closed
-        self.quick: dict[Any, str] = {tag: label for (kind, tag), label in self.labels.items() if kind is str}
+        self.quick: dict[Any, str] = {tag: label for (_, tag), label in self.labels.items() if isinstance(tag, str)}
+        are_texts = len(self.quick) == len(self.labels)
+        self.stray = absent or (other if are_texts else None)  # a fallback takes texts alone, and says so
         self.classes: dict[type[BaseModel], str | None] = {}
 
     def __call__(self, value: Any) -> str | None:
@@ -136,19 +138,18 @@ class Discriminator:
         found = self.labels.get(_key(tag)) if isinstance(tag, str | int | float) else None
         if found is not None:
             return found
-        return self.other if isinstance(tag, str) else self.absent or self.other
+        return self.other if isinstance(tag, str) else self.stray
 
 
 _ABSENT: Final = object()
 
 
-def _key(tag: str | float) -> _Key:
-    """What tells a tag from others: 1.0 is 1, true is not."""
-    settled = integer_of(tag) if isinstance(tag, float) and tag.is_integer() else tag
-    return type(settled), settled
+def _key(value: Scalar) -> _Key:
+    """What tells a JSON scalar from others: 1.0 is 1, true is not."""
+    return isinstance(value, bool), integer_of(value) if isinstance(value, float) and value.is_integer() else value
 
 
-_Key: TypeAlias = "tuple[type, str | float]"
+_Key: TypeAlias = "tuple[bool, Scalar]"
 
 
 def _each(tags: Tag | tuple[Tag, ...]) -> tuple[Tag, ...]:
@@ -307,7 +308,7 @@ class Exact:
     """A set of constants that Python would confuse: as JSON, true is not 1, and 1.0 is."""
 
     def __init__(self, *values: Scalar) -> None:
-        self.values = {_json_key(value): value for value in values}
+        self.values = {_key(value): value for value in values}
         self.expected = ", ".join(repr(value) for value in values) or "a number that no double is equal to"
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
@@ -319,14 +320,10 @@ class Exact:
         return {"enum": list(self.values.values())}
 
     def _constant(self, value: Any) -> Any:
-        key = _json_key(value) if value is None or isinstance(value, str | int | float) else None
+        key = _key(value) if value is None or isinstance(value, str | int | float) else None
         if key not in self.values:
             raise PydanticKnownError("literal_error", {"expected": self.expected})
         return self.values[key]
-
-
-def _json_key(value: Scalar) -> tuple[bool, object]:
-    return isinstance(value, bool), comparable(value) if isinstance(value, float) else value
 
 
 class Open:
@@ -405,16 +402,21 @@ def _frozen(value: Any) -> object:
         return "object", frozenset((key, _frozen(item)) for key, item in value.items())
     if is_sequence(value):
         return "array", tuple(map(_frozen, value))
-    return _json_key(value)
+    return _key(value)
 
 
 class Bounds(NamedTuple):
-    """A number within limits that are larger than binary numbers are exact, compared as the decimal numbers that are written."""
+    """A number within limits that are larger than binary numbers are exact, compared as the decimal numbers that are written; or that are
+    told as the schema has them.
+
+    `written` are these: no number is equal to them that is read of a message. Each stands beside the name of the limit that judges.
+    """
 
     ge: int | float | None = None
     le: int | float | None = None
     gt: int | float | None = None
     lt: int | float | None = None
+    written: tuple[tuple[str, str], ...] = ()
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         return core_schema.no_info_after_validator_function(self._checked, handler(source))
@@ -428,14 +430,17 @@ class Bounds(NamedTuple):
     def _checked(self, value: Numeric) -> Numeric:
         number = comparable(value)
         if self.ge is not None and not number >= comparable(self.ge):
-            raise PydanticKnownError("greater_than_equal", {"ge": self.ge})
+            raise PydanticKnownError("greater_than_equal", {"ge": self._told("ge", self.ge)})
         if self.le is not None and not number <= comparable(self.le):
-            raise PydanticKnownError("less_than_equal", {"le": self.le})
+            raise PydanticKnownError("less_than_equal", {"le": self._told("le", self.le)})
         if self.gt is not None and not number > comparable(self.gt):
-            raise PydanticKnownError("greater_than", {"gt": self.gt})
+            raise PydanticKnownError("greater_than", {"gt": self._told("gt", self.gt)})
         if self.lt is not None and not number < comparable(self.lt):
-            raise PydanticKnownError("less_than", {"lt": self.lt})
+            raise PydanticKnownError("less_than", {"lt": self._told("lt", self.lt)})
         return value
+
+    def _told(self, name: str, limit: Numeric) -> Numeric | str:
+        return dict(self.written).get(name, limit)
 
 
 class Pattern(NamedTuple):

@@ -8,7 +8,9 @@ import stat
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from functools import partial
 from io import FileIO
 from typing import Final, Protocol
 
@@ -59,25 +61,43 @@ class Sink(Protocol):
 
 
 async def source(number: int, incoming: Incoming, *, threads: bool = NEEDS_THREADS) -> Source:
-    """Read a descriptor, which is the source's from now on."""
-    if not _is_pipe(number):
-        return _FileSource(number, incoming)
-    if threads:
-        return _ThreadSource(number, incoming)
-    file = FileIO(number, "rb")
-    transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: _Reader(incoming), file)
-    return transport
+    """Read a descriptor, which is the source's from now on; it is closed where that cannot be read."""
+    with _closing_on_failure(partial(os.close, number)):
+        if not _is_pipe(number):
+            return _FileSource(number, incoming)
+        if threads:
+            return _ThreadSource(number, incoming)
+        file = FileIO(number, "rb")
+    with _closing_on_failure(file.close):
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: _Reader(incoming), file)
+        return transport
 
 
 async def sink(number: int, outgoing: Outgoing, lost: asyncio.Event, *, threads: bool = NEEDS_THREADS) -> Sink:
-    """Write to a descriptor, which is the sink's from now on. `lost` is set when it is closed."""
-    if not _is_pipe(number):
-        return _FileSink(number, lost)
-    if threads:
-        return _ThreadSink(number, outgoing, lost)
-    file = FileIO(number, "wb")
-    transport, _ = await asyncio.get_running_loop().connect_write_pipe(lambda: _Writer(outgoing, lost), file)
-    return transport
+    """Write to a descriptor, which is the sink's from now on; it is closed where that cannot be written to.
+
+    `lost` is set when the sink is closed.
+    """
+    with _closing_on_failure(partial(os.close, number)):
+        if not _is_pipe(number):
+            return _FileSink(number, lost)
+        if threads:
+            return _ThreadSink(number, outgoing, lost)
+        file = FileIO(number, "wb")
+    with _closing_on_failure(file.close):
+        transport, _ = await asyncio.get_running_loop().connect_write_pipe(lambda: _Writer(outgoing, lost), file)
+        return transport
+
+
+@contextmanager
+def _closing_on_failure(close: Callable[[], object]) -> Generator[None]:
+    """Close what is not taken over. What was cancelled, the event loop has taken over and closes."""
+    try:
+        yield
+    except Exception:
+        with suppress(OSError):
+            close()
+        raise
 
 
 def _is_pipe(number: int) -> bool:
@@ -240,6 +260,7 @@ class _FileSource:
         self._incoming = incoming
         self._go = asyncio.Event()
         self._go.set()
+        self._is_closed = False
         self.pause_reading: Callable[[], object] = self._go.clear
         self.resume_reading: Callable[[], object] = self._go.set
         self._task = asyncio.create_task(self._read())
@@ -251,11 +272,17 @@ class _FileSource:
                 await asyncio.sleep(0)
                 await self._go.wait()
         finally:
-            self._incoming.end()
+            self._end()
+
+    def _end(self) -> None:
+        if not self._is_closed:
+            self._is_closed = True
             os.close(self._number)
+            self._incoming.end()
 
     def close(self) -> None:
         self._task.cancel()
+        self._end()  # here, too: a task that has not begun ends without a step
 
 
 class _FileSink:

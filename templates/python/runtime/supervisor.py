@@ -34,10 +34,13 @@ done
 "$0" -I -S "$1" $kept && exit
 for one in $kept; do
     one=${one#*:}
-    kill -s KILL -- "-${one%%:*}"
+    one=${one%%:*}
+    [ "$one" = 0 ] || kill -s KILL -- "-$one"
 done
 """
-"""Reads `+ TREE` and `- TREE`. At the end of its input it has Python end the trees that are left, or ends their groups itself."""
+"""Reads `+ TREE` and `- TREE`. At the end of its input it has Python end the trees that are left, or ends their groups itself, but for 0:
+that is a program that was not started yet, and to `kill` the guard's own group.
+"""
 
 
 class _Guard:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from math import ceil, floor, inf, nextafter
 from typing import Any, Final, assert_never
 
@@ -96,7 +97,9 @@ def _lengths(type_: ir.Tuple) -> dict[str, int | None]:
 def _number(number: ir.Number) -> Annotation:
     limits = _limits(number)
     step = limits.pop("multipleOf", None)
-    bounds = _limited if number.integer or not any(abs(limit) > _EXACT for limit in limits.values()) else _bounded
+    written = () if number.integer else _written(number)
+    is_exact = not written and not any(abs(limit) > _EXACT for limit in limits.values())
+    bounds = _limited if number.integer or is_exact else partial(_bounded, written)
     whole_number = Marked(Named("int"), "WithoutFraction") if number.without_fraction else Named("int")
     base = bounds(
         whole_number if number.integer else Named("Number", is_imported=True),
@@ -109,6 +112,15 @@ def _number(number: ir.Number) -> Annotation:
     if step is None or _divides_exactly(number, step):
         return base
     return Marked(base, "MultipleOf", literal(str(step) if isinstance(step, ExactNumber) else step))
+
+
+def _written(number: ir.Number) -> tuple[tuple[str, str], ...]:
+    """The limits that no number equals which is read of a message, as the schema has them, by the names of the marker's arguments."""
+    names = {"minimum": "ge", "maximum": "le", "exclusiveMinimum": "gt", "exclusiveMaximum": "lt"}
+    limits = limits_of(number)
+    return tuple(
+        (name, str(limits[keyword])) for keyword, name in names.items() if isinstance(limits.get(keyword), ExactNumber)
+    )
 
 
 def _limits(number: ir.Number) -> dict[str, int | float]:
@@ -183,9 +195,11 @@ def _limited(base: Annotation, **limits: str | int | float | None) -> Annotation
     return Marked(base, "Field", arguments) if arguments else base
 
 
-def _bounded(base: Annotation, **limits: str | int | float | None) -> Annotation:
-    """A type with limits of numbers that our marker judges."""
-    return Marked(base, "Bounds", _arguments(**limits))
+def _bounded(written: tuple[tuple[str, str], ...], base: Annotation, **limits: str | int | float | None) -> Annotation:
+    """A type with limits of numbers that our marker judges, and tells as they are written."""
+    pairs = "".join(f"({literal(name)}, {literal(limit)}), " for name, limit in written)
+    told = [f"written=({pairs.removesuffix(' ')})"] if written else []
+    return Marked(base, "Bounds", ", ".join((_arguments(**limits), *told)))
 
 
 _EXACT: Final = 2**53

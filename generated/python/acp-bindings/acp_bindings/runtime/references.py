@@ -78,8 +78,7 @@ def _define(ref: str, schema: Any, handler: GetCoreSchemaHandler) -> None:
         def __get_pydantic_core_schema__(
             cls, _source: Any, _handler: GetCoreSchemaHandler
         ) -> core_schema.CoreSchema:
-            return core_schema.definitions_schema(
-                core_schema.any_schema(), [{**schema, "ref": ref}]
-            )
+            named: Any = {**schema, "ref": ref}
+            return core_schema.definitions_schema(core_schema.any_schema(), [named])
 
     handler.generate_schema(_Definition)

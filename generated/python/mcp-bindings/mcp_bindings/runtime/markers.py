@@ -130,6 +130,7 @@ class Discriminator:
         "labels",
         "other",
         "quick",
+        "stray",
     )
 
     def __init__(
@@ -150,8 +151,14 @@ class Discriminator:
         self.other = other
         self.is_closed = is_closed
         self.quick: dict[Any, str] = {
-            tag: label for (kind, tag), label in self.labels.items() if kind is str
+            tag: label
+            for (_, tag), label in self.labels.items()
+            if isinstance(tag, str)
         }
+        are_texts = len(self.quick) == len(self.labels)
+        self.stray = absent or (
+            other if are_texts else None
+        )  # a fallback takes texts alone, and says so
         self.classes: dict[type[BaseModel], str | None] = {}
 
     def __call__(self, value: Any) -> str | None:
@@ -181,19 +188,20 @@ class Discriminator:
         )
         if found is not None:
             return found
-        return self.other if isinstance(tag, str) else self.absent or self.other
+        return self.other if isinstance(tag, str) else self.stray
 
 
 _ABSENT: Final = object()
 
 
-def _key(tag: str | float) -> _Key:
-    """What tells a tag from others: 1.0 is 1, true is not."""
-    settled = integer_of(tag) if isinstance(tag, float) and tag.is_integer() else tag
-    return type(settled), settled
+def _key(value: Scalar) -> _Key:
+    """What tells a JSON scalar from others: 1.0 is 1, true is not."""
+    return isinstance(value, bool), integer_of(value) if isinstance(
+        value, float
+    ) and value.is_integer() else value
 
 
-_Key: TypeAlias = "tuple[type, str | float]"
+_Key: TypeAlias = "tuple[bool, Scalar]"
 
 
 def _each(tags: Tag | tuple[Tag, ...]) -> tuple[Tag, ...]:
@@ -243,6 +251,9 @@ class Shapes(NamedTuple):
         for index, own in enumerate(self.tags):
             for tag in _each(own):
                 owners[_key(tag)] = (*owners.get(_key(tag), ()), index)
+        groups: dict[tuple[int, ...], None] = dict.fromkeys(
+            [*owners.values(), *([self.optional] if self.optional else [])]
+        )
         choices: dict[Any, core_schema.CoreSchema] = {
             _label(group): schemas[group[0]]
             if len(group) == 1
@@ -250,9 +261,7 @@ class Shapes(NamedTuple):
                 [schemas[index] for index in group],
                 drops=any(_drops(branches[index]) for index in group),
             )
-            for group in dict.fromkeys(
-                [*owners.values(), *([self.optional] if self.optional else [])]
-            )
+            for group in groups
         }
         others = [
             schema for schema, own in zip(schemas, self.tags, strict=True) if own == ()
@@ -393,7 +402,7 @@ class Exact:
     """A set of constants that Python would confuse: as JSON, true is not 1, and 1.0 is."""
 
     def __init__(self, *values: Scalar) -> None:
-        self.values = {_json_key(value): value for value in values}
+        self.values = {_key(value): value for value in values}
         self.expected = (
             ", ".join(repr(value) for value in values)
             or "a number that no double is equal to"
@@ -411,19 +420,13 @@ class Exact:
 
     def _constant(self, value: Any) -> Any:
         key = (
-            _json_key(value)
+            _key(value)
             if value is None or isinstance(value, str | int | float)
             else None
         )
         if key not in self.values:
             raise PydanticKnownError("literal_error", {"expected": self.expected})
         return self.values[key]
-
-
-def _json_key(value: Scalar) -> tuple[bool, object]:
-    return isinstance(value, bool), comparable(value) if isinstance(
-        value, float
-    ) else value
 
 
 class Open:
@@ -531,16 +534,21 @@ def _frozen(value: Any) -> object:
         return "object", frozenset((key, _frozen(item)) for key, item in value.items())
     if is_sequence(value):
         return "array", tuple(map(_frozen, value))
-    return _json_key(value)
+    return _key(value)
 
 
 class Bounds(NamedTuple):
-    """A number within limits that are larger than binary numbers are exact, compared as the decimal numbers that are written."""
+    """A number within limits that are larger than binary numbers are exact, compared as the decimal numbers that are written; or that are
+    told as the schema has them.
+
+    `written` are these: no number is equal to them that is read of a message. Each stands beside the name of the limit that judges.
+    """
 
     ge: int | float | None = None
     le: int | float | None = None
     gt: int | float | None = None
     lt: int | float | None = None
+    written: tuple[tuple[str, str], ...] = ()
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -566,14 +574,21 @@ class Bounds(NamedTuple):
     def _checked(self, value: Numeric) -> Numeric:
         number = comparable(value)
         if self.ge is not None and not number >= comparable(self.ge):
-            raise PydanticKnownError("greater_than_equal", {"ge": self.ge})
+            raise PydanticKnownError(
+                "greater_than_equal", {"ge": self._told("ge", self.ge)}
+            )
         if self.le is not None and not number <= comparable(self.le):
-            raise PydanticKnownError("less_than_equal", {"le": self.le})
+            raise PydanticKnownError(
+                "less_than_equal", {"le": self._told("le", self.le)}
+            )
         if self.gt is not None and not number > comparable(self.gt):
-            raise PydanticKnownError("greater_than", {"gt": self.gt})
+            raise PydanticKnownError("greater_than", {"gt": self._told("gt", self.gt)})
         if self.lt is not None and not number < comparable(self.lt):
-            raise PydanticKnownError("less_than", {"lt": self.lt})
+            raise PydanticKnownError("less_than", {"lt": self._told("lt", self.lt)})
         return value
+
+    def _told(self, name: str, limit: Numeric) -> Numeric | str:
+        return dict(self.written).get(name, limit)
 
 
 class Pattern(NamedTuple):
