@@ -1010,6 +1010,65 @@ def test_an_unstable_schema_goes_into_no_stable_protocol_by_itself(project: Proj
     assert caught.value.faults == (UnclearProtocol(at=str(project.file), known=("p", "next")),)
 
 
+NO_OVERLAYS: Final[Mapping[str, tuple[Json, ...]]] = {
+    "several folders": ({"x-extends": "../q/items.json"}, {"x-extends": "../r/items.json"}),
+    "no other folder": ({"x-extends": "items.json"},),
+    "no text": ({"x-extends": 5, "x-adds": [5], "$defs": [5]},),
+    "no path": ({"x-extends": "\0/items.json"},),
+}
+"""Files of folders that `load` takes for no overlays."""
+
+
+@pytest.mark.parametrize("files", NO_OVERLAYS.values(), ids=NO_OVERLAYS.keys())
+def test_a_folder_that_is_no_overlay_and_none_of_this_one_is_passed_over(
+    project: Project, files: tuple[Json, ...]
+) -> None:
+    broken = project.folder.with_name("broken")
+    broken.mkdir()
+    for number, value in enumerate(files):
+        (broken / f"{number}.json").write_text(json.dumps(value))
+    root = project.folder.parent
+    extending = overlays(root)
+    assert extending == {"broken": broken}
+    assert nearest(project.file, followers(root), extending) == "p"
+    project.definitions["Image"]["properties"]["alt"] = {"type": "string"}
+    project.file.write_text(json.dumps(project.next))
+    adoption = adopt(project.file, project.folder, "p", extending)
+    assert adoption.written and not adoption.overlay_faults
+    with pytest.raises(Faults):
+        adopt(project.file, broken, "p", extending)
+
+
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [
+        ({"x-extends": "../q/items.json"}, "extend files of several folders"),
+        ({"x-extends": 5, "x-adds": [5]}, "there is no schema file 5"),
+    ],
+)
+def test_a_folder_that_is_no_overlay_of_this_one_alone_is_told(project: Project, other: Json, told: str) -> None:
+    broken = project.folder.with_name("broken")
+    broken.mkdir()
+    for path, value in (("items.json", {"x-extends": "../p/items.json"}), ("other.json", other)):
+        (broken / path).write_text(json.dumps(value))
+    project.definitions["Image"]["properties"]["alt"] = {"type": "string"}
+    project.file.write_text(json.dumps(project.next))
+    adoption = adopt(project.file, project.folder, "p", overlays(project.folder.parent))
+    assert told in "\n".join(report(adoption, "p").tasks)
+
+
+def test_a_folder_around_an_overlay_is_not_adopted_together_with_it(project: Project) -> None:
+    inside = project.folder / "inside"
+    inside.mkdir()
+    (inside / "more.json").write_text(json.dumps({"x-extends": "../../q/more.json"}))
+    other = project.folder.with_name("q")
+    other.mkdir()
+    (other / "more.json").write_text(laid_out({"$schema": DIALECT, "$defs": {"More": {"type": "object"}}}))
+    with pytest.raises(Faults, match="this folder extends another one for itself") as caught:
+        adopt(project.file, project.folder, "p")
+    assert [fault.at for fault in caught.value.faults] == [f"{inside}/more.json#/x-extends"]
+
+
 @pytest.mark.parametrize("version", ["v1", "v2"])
 def test_the_unstable_channel_follows_upstream_there_and_back(version: str, tmp_path: Path) -> None:
     newest, older = (f"upstream/acp-{version}-{name}/schema.unstable.json" for name in ("newest", "sdk-2.0.0"))

@@ -743,11 +743,10 @@ def test_types_that_stand_side_by_side_are_told_apart_in_words() -> None:
 
 
 @pytest.mark.parametrize("target", ["docs", "vectors"])
-def test_a_pattern_that_no_judge_can_hold_is_a_fault(tmp_path: Path, target: str) -> None:
+def test_a_pattern_that_no_engine_can_hold_stops_no_target(tmp_path: Path, target: str) -> None:
     schema = {"$defs": {"Long": {"type": "string", "pattern": "a{99999999}", "examples": ["a"]}}}
     (tmp_path / "schema.json").write_text(json.dumps(schema))
-    with pytest.raises(Faults, match=r"cannot judge by the regular expression 'a\{99999999\}'"):
-        generate(load(tmp_path, name="p/v1"), [target])
+    assert "a{99999999}" in "".join(generate(load(tmp_path, name="p/v1"), [target])[target].values())
 
 
 def test_what_has_no_description_leaves_no_colon_behind(tmp_path: Path) -> None:

@@ -11,7 +11,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from typing import Any, Final, Self, TypeAlias, TypeGuard
+from typing import Any, Final, Self, TypeAlias, TypeGuard, TypeVar
+
+_Number = TypeVar("_Number", "ExactNumber", Decimal)
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
@@ -119,12 +121,12 @@ def dumps(value: Any, **options: Any) -> str:
     def marked(each: ExactNumber) -> str:
         return f"{mark}{each.text}"
 
-    return re.sub(f'"{mark}([^"]*)"', r"\1", json.dumps(_replaced(value, marked), **options))
+    return re.sub(f'"{mark}([^"]*)"', r"\1", json.dumps(_replaced(value, ExactNumber, marked), **options))
 
 
 def with_decimals(value: Any) -> Any:
     """The value with a `Decimal` for each `ExactNumber`, as `jsonschema-rs` takes it."""
-    return _replaced(value, _decimal) if _has_exact_number(value) else value
+    return _replaced(value, ExactNumber, _decimal) if _has_exact_number(value) else value
 
 
 def _decimal(value: ExactNumber) -> Decimal:
@@ -152,12 +154,24 @@ def _has_exact_number(value: Any) -> bool:
     return False
 
 
-def _replaced(value: Any, replacement: Callable[[ExactNumber], object]) -> Any:
-    if isinstance(value, ExactNumber):
-        return replacement(value)
-    if _is_object(value):
-        return {name: _replaced(each, replacement) for name, each in value.items()}
-    return [_replaced(each, replacement) for each in value] if _is_array(value) else value
+def _replaced(value: Any, kind: type[_Number], replacement: Callable[[_Number], object]) -> Any:
+    """The value with something else for each number of a kind.
+
+    Walks with a list of its own, so that depth cannot overflow the stack.
+    """
+    top: list[Any] = [value]
+    pending: list[Any] = [top]
+    for each_holder in pending:  # which grows
+        holder: Any = each_holder
+        places: list[tuple[Any, Any]] = [*(holder.items() if isinstance(holder, dict) else enumerate(holder))]
+        for key, each in places:
+            if isinstance(each, kind):
+                holder[key] = replacement(each)
+            elif _is_object(each) or _is_array(each):
+                inner: Any = dict(each) if _is_object(each) else list(each)
+                holder[key] = inner
+                pending.append(inner)
+    return top[0]
 
 
 def as_json(value: Any) -> Json:
@@ -172,7 +186,8 @@ def as_json(value: Any) -> Json:
             has_decimals = has_decimals or isinstance(each, Decimal)
             if _fault(each):
                 raise ValueError(_told_fault(value))
-    return _from_decimals(value) if has_decimals else value
+    found: Json = _replaced(value, Decimal, _denoted) if has_decimals else value
+    return found
 
 
 def _fault(value: Decimal | float) -> str:
@@ -202,13 +217,8 @@ def _told_fault(value: Any) -> str:
     raise AssertionError("there was a fault")
 
 
-def _from_decimals(value: Any) -> Json:
-    if isinstance(value, Decimal):
-        return number(str(value))
-    if _is_object(value):
-        return {name: _from_decimals(each) for name, each in value.items()}
-    found: Json = [_from_decimals(each) for each in value] if _is_array(value) else value
-    return found
+def _denoted(value: Decimal) -> int | float:
+    return number(str(value))
 
 
 def exact(value: int | float) -> Fraction | None:

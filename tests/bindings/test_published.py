@@ -24,7 +24,6 @@ from acpgen.pointers import place_parts
 from acpgen.schema.bundle import bundle
 from acpgen.schema.drafts import as_written
 from acpgen.schema.load import load
-from acpgen.schema.walk import is_array, is_object
 from acpgen.targets import TARGETS, Settings
 from bindings.drawing import Drawing
 from bindings.instances import Chooser, damage
@@ -118,19 +117,8 @@ class Original:
         fragment = "".join(f"/{quote(part.replace('~', '~0').replace('/', '~1'))}" for part in parts)
         schema = {"$schema": source.get("$schema", "https://json-schema.org/draft/2020-12/schema")}
         schema["$ref"] = f"{self.bases[path].rstrip('#')}#{fragment}"
-        judge = jsonschema_rs.validator_for(
-            schema, registry=self.registry, retriever=_nowhere, validate_formats=False
-        ).is_valid
-        return (lambda value: judge(_whole(value))) if "draft-04" in schema["$schema"] else judge
-
-
-def _whole(value: Any) -> Any:
-    """A value with its whole numbers as integers, which draft-04 alone tells from fractions that are whole. We do not."""
-    if is_object(value):
-        return {key: _whole(item) for key, item in value.items()}
-    if is_array(value):
-        return [_whole(item) for item in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+        judge = jsonschema_rs.validator_for(schema, registry=self.registry, retriever=_nowhere, validate_formats=False)
+        return judge.is_valid
 
 
 def _nowhere(uri: str) -> Any:

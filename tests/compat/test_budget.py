@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from typer.testing import CliRunner
@@ -13,6 +13,8 @@ from acpgen.cli import app
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import BUDGET, Mode, Report
 from acpgen.compat.protocol import leaves
+from acpgen.compat.protocol.check.rulings import UNCONFIRMED
+from acpgen.compat.protocol.messages import Court
 from test_shared_parts import written
 
 ROOT = Path(__file__).parents[2]
@@ -55,6 +57,53 @@ def test_less_budget_makes_no_finding_milder(budget: int) -> None:
             # What no rule could explain then is told of the whole message.
             there = cut.get(key) or {each for found, kinds in cut.items() if found[1] == key[1] for each in kinds}
             assert there <= known | {"undecided"} if key in cut else "undecided" in there, key
+
+
+CASES = Path(__file__).with_name("cases")
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        "batch-withdrawn/root",
+        "field-became-required/params",
+        "field-removed/open",
+        "limit-tightened/pattern",
+        "method-removed/request",
+        "null-forbidden/forgiving",
+        "variant-removed/taken-for-the-default",
+    ],
+)
+def test_wherever_the_budget_ends_what_breaks_has_its_message_and_the_header_promises_no_more(case: str) -> None:
+    def answers(report: Report) -> dict[tuple[str, str], str]:
+        return {
+            (name, direction): getattr(getattr(report, name), direction)
+            for name in ("wire", "language")
+            for direction in ("backward", "forward")
+        }
+
+    folder = CASES / case
+    for mode in get_args(Mode):
+        whole = compare(folder / "old.json", folder / "new.json", mode=mode)
+        for budget in [*range(1, 16), 20, 30, 60, 90, 150]:
+            cut = compare(folder / "old.json", folder / "new.json", mode=mode, budget=budget)
+            assert all(each.witness is not None for each in cut.findings if each.severity == "breaking")
+            assert all(UNCONFIRMED not in each.message for each in (*cut.findings, *whole.findings))
+            known = answers(whole)
+            assert all(answer in ("undecided", known[key]) for key, answer in answers(cut).items()), budget
+
+
+def test_a_message_that_is_not_confirmed_leaves_its_finding_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(*_: object) -> bool:
+        return False
+
+    monkeypatch.setattr(Court, "bears_out", nothing)
+    folder = CASES / "field-became-required/params"
+    report = compare(folder / "old.json", folder / "new.json")
+    (finding,) = [each for each in report.findings if each.rule == "field-became-required"]
+    assert finding.severity == "undecided" and UNCONFIRMED in finding.message
+    assert finding.witness is None and not finding.breaks
+    assert report.wire.backward == "undecided"
 
 
 @pytest.mark.parametrize("mode", ["protocol", "language"])

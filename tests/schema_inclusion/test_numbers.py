@@ -113,6 +113,29 @@ def test_a_decimal_is_the_number_that_it_is() -> None:
     assert found.witness is not None and str(found.witness.value) == "0.10000000000000000000001"
 
 
+@pytest.mark.parametrize("levels", [700, 900])
+def test_an_exact_number_deep_inside_changes_no_answer(levels: int, tmp_path: Path) -> None:
+    def constant(number: Any) -> Any:
+        for _ in range(levels):
+            number = [number]
+        return {"const": number}
+
+    plain = constant(0.5)
+    for number in (loads("0.10000000000000000000001"), decimal("0.10000000000000000000001"), decimal("0.5")):
+        schema = constant(number)
+        assert is_satisfiable(schema) == is_satisfiable(plain)
+        assert compare(schema, schema).same
+        others: tuple[Any, ...] = ({"type": "array"}, {"type": "string"})
+        for other in others:
+            assert compare(schema, other) == compare(plain, other)
+    brackets = "[" * levels, "]" * levels
+    codes = {
+        ask(tmp_path, f'{{"const": {brackets[0]}{number}{brackets[1]}}}', '{"type": "array"}')
+        for number in ("0.5", "0.10000000000000000000001")
+    }
+    assert codes == {0}
+
+
 @pytest.mark.parametrize("text", ["0.10000000000000000000001", "-1e-400", EXPANSION, "9007199254740993.5", "1.5e-3080"])
 def test_a_number_that_no_double_equals_keeps_its_text(text: str) -> None:
     value = loads(text)

@@ -17,7 +17,7 @@ from acpgen.adopt.canonical import Canonical, canonical, housed
 from acpgen.adopt.differences import differences
 from acpgen.adopt.facts import Conventions, conventions, facts, fingerprint, same
 from acpgen.adopt.merge import Conflict, Merge
-from acpgen.adopt.overlays import Overlay, overlay
+from acpgen.adopt.overlays import Overlay, added, is_above, overlay
 from acpgen.adopt.words import new, without_needless_room
 from acpgen.errors import AdoptionRefused, BaseExists, Fault, Faults, NoBase, NotAdoptable, UnclearProtocol
 from acpgen.generate import understand
@@ -106,7 +106,7 @@ def adopt(file: Path, folder: Path, name: str, extending: Mapping[str, Path] = M
     after = wanted if extends is None else canonical(found)
     stable = "" if extends is None else place(folder / extends.extends)
     conflicts = (*merge.conflicts, *_out_of_reach(wanted, after, stable))
-    above = [each for each in extending.values() if _extends(each, folder)] if written or removed else []
+    above = [each for each in extending.values() if is_above(each, folder)] if written or removed else []
     base_text = base_of(theirs)
     if base_text != _text(folder / BASE):
         written[BASE] = base_text
@@ -161,7 +161,7 @@ def nearest(file: Path, folders: Mapping[str, Path], extending: Mapping[str, Pat
         raise Faults([UnclearProtocol(at=place(file), known=known, is_unstable=is_unstable)])
     found = next(name for name, count in likeness.items() if count == first)
     if not is_unstable:
-        above = [name for name, folder in extending.items() if definitions.keys() & _added(folder)]
+        above = [name for name, folder in extending.items() if definitions.keys() & added(folder)]
         if above:
             raise Faults([UnclearProtocol(at=place(file), known=(found, *above))])
     return found
@@ -172,12 +172,6 @@ def _is_unstable(file: Path) -> bool:
     (document,) = load(file).documents
     words = (one.get("description") for _, one in inside(document.value))
     return any(isinstance(text, str) and _UNSTABLE.search(text) for text in words)
-
-
-def _added(folder: Path) -> set[str]:
-    """The definitions that a folder adds to the one that it extends."""
-    added = overlay(folder)
-    return set() if added is None else {name for value in added.own.values() for name in value.get("$defs", {})}
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -332,19 +326,14 @@ def _out_of_reach(wanted: Canonical, after: Canonical, extends: str) -> Iterator
                 yield Conflict(("$defs", name, *each.at), None, each.old, each.new, extends)
 
 
-def _extends(folder: Path, other: Path) -> bool:
-    found = overlay(folder)
-    return found is not None and (folder / found.extends).resolve() == other.resolve()
-
-
 def _overlay_faults(folder: Path, base: Documents) -> Iterator[str]:
     """What is wrong with a folder once the one that it extends holds `base`."""
-    found = overlay(folder)
-    assert found is not None
     values = {document.path: document.value for document in base.documents if is_object(document.value)}
-    yield from (f"{place(folder)}/{at}: this leads to another branch now." for at in found.moved(values))
     contents = tuple((document.path, document.text.encode()) for document in base.documents)
     try:
+        found = overlay(folder)
+        assert found is not None
+        yield from (f"{place(folder)}/{at}: this leads to another branch now." for at in found.moved(values))
         whole, taken = extended(read_folder(folder), place(folder), lambda _: contents, parsed)
         understand(parse(Source(folder.name, place(folder), whole, (), taken)), is_apart=True)
     except Faults as caught:

@@ -25,7 +25,7 @@ WORDS: Final = frozenset({"description", "examples", "$comment", "discriminator"
 OURS: Final = frozenset(
     {
         *("x-null", "x-unknown", "x-capability", "x-required-with", "x-gates", "x-unstable", "x-name", "x-was"),
-        *("x-batch", "x-migration", "x-sides", "x-extends", "x-adds"),
+        *("x-batch", "x-migration", "x-sides", "x-extends", "x-adds", "x-integer"),
     }
 )
 """The keywords of the dialect that upstream does not use: contracts, section 5."""

@@ -13,10 +13,11 @@ from typing import Any, Final
 
 from acpgen.adopt import layout
 from acpgen.adopt.facts import UNIONS, Key, fingerprint, keyed
+from acpgen.errors import BadOverlay, Faults
 from acpgen.pointers import follow, pointer, pointer_parts
 from acpgen.schema.equality import key_of
 from acpgen.schema.load import parsed, place, read_bytes, read_folder
-from acpgen.schema.overlay import ADDS, EXTENDS, is_marked
+from acpgen.schema.overlay import ADDS, EXTENDS, folders_of, is_marked, only_folder
 from acpgen.schema.walk import MAPS, Schema, is_array, is_object
 
 _WORDS: Final = ("$schema", "title", "description")
@@ -35,7 +36,7 @@ class Overlay:
     def text(self, path: str, whole: Schema) -> str | None:
         """The file that says `whole` together with what it extends; `None` where it would say nothing more."""
         mine = self.own.get(path)
-        name = path if mine is None else posixpath.basename(mine.get(EXTENDS, ""))
+        name = path if mine is None else _name(mine)
         if name not in self.base:
             unmarked = {key: _without_mark(one) for key, one in whole.get("$defs", {}).items()}
             return layout.text({**whole, "$defs": unmarked})
@@ -52,8 +53,8 @@ class Overlay:
     def moved(self, base: Mapping[str, Schema]) -> Iterator[str]:
         """The places of `x-adds` that lead to another branch in these files of the other folder than in those that it has."""
         for path, value in self.own.items():
-            name = posixpath.basename(value.get(EXTENDS, ""))
-            for at in value.get(ADDS, {}):
+            name = _name(value)
+            for at in _keys(value.get(ADDS)):
                 if _marks(self.base.get(name), at) != _marks(base.get(name), at):
                     yield f"{path}#/{ADDS}/{at}"
 
@@ -63,13 +64,28 @@ class Overlay:
 
 
 def overlay(folder: Path) -> Overlay | None:
-    """What a folder adds to another one; `None` if it stands alone. Raises `Faults`."""
+    """What a folder adds to another one; `None` if it stands alone. Raises `Faults`, also where a folder below it extends one."""
     own = _values(folder)
-    extends = {posixpath.dirname(value[EXTENDS]) for value in own.values() if EXTENDS in value}
-    if not extends:
+    said = _said(own)
+    if not said:
         return None
-    (other,) = extends  # `load` has seen to it
+    inside = [path for path in said if posixpath.dirname(path)]
+    if inside:
+        reason = "this folder extends another one for itself, so it is not adopted together with the one around it. Name it alone"
+        raise Faults([BadOverlay(at=f"{place(folder)}/{path}#/{EXTENDS}", reason=reason) for path in inside])
+    other = only_folder(said, place(folder))
     return Overlay(other, own, _values(folder / other))
+
+
+def is_above(folder: Path, other: Path) -> bool:
+    """Whether files of a folder, which may be no overlay that can be loaded, extend files of the other one. Raises `Faults`."""
+    named = (folder / each for each in folders_of(_said(_direct(folder))))
+    return any(each.is_dir() and each.resolve() == other.resolve() for each in named)
+
+
+def added(folder: Path) -> set[str]:
+    """The definitions that a folder, which may be no overlay that can be loaded, adds to the one that it extends. Raises `Faults`."""
+    return {name for value in _direct(folder).values() for name in _keys(value.get("$defs"))}
 
 
 def overlays(schema: Path) -> Mapping[str, Path]:
@@ -97,6 +113,25 @@ def _marks(value: Any, at: str) -> list[str | Key]:
             return found[:-1]
         keyword = key
     return found
+
+
+def _said(values: Mapping[str, Schema]) -> dict[str, Any]:
+    """What each file that extends one says of it."""
+    return {path: value[EXTENDS] for path, value in values.items() if EXTENDS in value}
+
+
+def _name(value: Schema) -> str:
+    """The name of the file that a file extends; empty for none."""
+    return posixpath.basename(str(value.get(EXTENDS, "")))
+
+
+def _keys(value: Any) -> Iterator[str]:
+    yield from value if is_object(value) else ()
+
+
+def _direct(folder: Path) -> dict[str, Schema]:
+    """The files of a folder without those of folders below it."""
+    return {path: value for path, value in _values(folder).items() if not posixpath.dirname(path)}
 
 
 def _values(folder: Path) -> dict[str, Schema]:

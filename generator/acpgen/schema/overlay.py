@@ -103,13 +103,9 @@ def _extended(
     """What `extended` says, of one folder alone."""
     own = {path: value for path, content in files.items() if is_object(value := parse(content, f"{root}/{path}"))}
     said = {path: value[EXTENDS] for path, value in own.items() if EXTENDS in value}
-    folders = {posixpath.dirname(file) for file in said.values() if isinstance(file, str)}
     if not said:
         return files, {}
-    if len(folders) != 1 or not next(iter(folders)):
-        reason = "the files of this folder extend files of several folders, or of no other one. Name one folder in all of them"
-        raise Faults([BadOverlay(at=f"{root}/{path}#/{EXTENDS}", reason=reason) for path in said])
-    (folder,) = folders
+    folder = only_folder(said, root)
     base = dict(read_folder(folder))
     elsewhere = posixpath.normpath(posixpath.join(root, folder))
     work = _Overlay(root, {path: parse(content, f"{elsewhere}/{path}") for path, content in base.items()})
@@ -122,6 +118,20 @@ def _extended(
     taken = {path: Written(f"{elsewhere}/{name}", base[name], files.get(path, b"")) for path, name in names.items()}
     merged = {path: _text(value) for path, value in work.merged.items()}
     return {**base, **files, **merged}, taken
+
+
+def folders_of(said: Mapping[str, Any]) -> set[str]:
+    """The folders, by their paths, that what files say of `x-extends` names; empty for the folder of the files itself."""
+    return {posixpath.dirname(file) for file in said.values() if isinstance(file, str)}
+
+
+def only_folder(said: Mapping[str, Any], root: str) -> str:
+    """The one other folder that the files of the folder `root` extend: `said` is what each of them names. Raises `Faults`."""
+    folders = folders_of(said)
+    if len(folders) != 1 or "" in folders:
+        reason = "the files of this folder extend files of several folders, or of no other one. Name one folder in all of them"
+        raise Faults([BadOverlay(at=f"{root}/{path}#/{EXTENDS}", reason=reason) for path in said])
+    return folders.pop()
 
 
 class _Overlay:

@@ -100,7 +100,7 @@ class _Guard:
 def _start_guard() -> subprocess.Popen[bytes]:
     python = "" if getattr(sys, "frozen", False) else sys.executable or ""
     nothing = subprocess.DEVNULL
-    return subprocess.Popen(  # noqa: S603
+    return subprocess.Popen(
         ["/bin/sh", "-c", _GUARD, python, process_tree.__file__],
         stdin=subprocess.PIPE,
         stdout=nothing,
@@ -280,7 +280,7 @@ def start(
         variables[VARIABLE] = f"{os.environ.get(VARIABLE, '')} {tree.token}".strip()
         GUARD.change(None, tree)  # before it runs: this process may be killed in between
     try:
-        process = subprocess.Popen(  # noqa: S603
+        process = subprocess.Popen(
             list(command),
             bufsize=0,
             stdin=stdin,

@@ -294,15 +294,34 @@ class Court:
         """Whether one revision accepts a message, with `formats` asserted whatever the comparison does. What a reference that leads
         nowhere leaves open is not accepted, nor what a pattern leaves open that Python cannot read as ECMA-262 does.
         """
+        return self._says(routes, side, value, self.allowance, formats=formats) is True
+
+    def bears_out(self, routes: dict[Revision, tuple[Route, str | None]], witness: Witness) -> bool:
+        """Whether the revisions accept and refuse a message as its witness says, whoever found it. It takes nothing from the allowance."""
+        accepting = witness.accepted_by or witness.carried_by
+        is_accepted = accepting is None or self._says(routes, accepting, witness.value, None) is True
+        refusing = witness.refused_by
+        return is_accepted and (refusing is None or self._says(routes, refusing, witness.value, None) is False)
+
+    def _says(
+        self,
+        routes: dict[Revision, tuple[Route, str | None]],
+        side: Revision,
+        value: ir.JSON,
+        allowance: Allowance | None,
+        *,
+        formats: bool = False,
+    ) -> bool | None:
+        """Whether one revision accepts a message, in steps of the allowance, if any is given; `None` where that is left open."""
         from referencing.exceptions import Unresolvable
 
         from schema_inclusion.once import TooManySteps, remembering
 
         try:
-            with remembering(most_errors=1, is_dynamic=False, allowance=self.allowance):
+            with remembering(most_errors=1, is_dynamic=False, allowance=allowance):
                 return bool(self._validator(side, *routes[side], formats=formats).is_valid(value))
         except (Unresolvable, TooManySteps, re.error):
-            return False
+            return None
 
     def _refuses_at(
         self,

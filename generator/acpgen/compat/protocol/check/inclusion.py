@@ -92,7 +92,7 @@ class Inclusions:
             return {"no"}
         changed += [(joined, pair) for joined, pair in self.on.pairs if self.on.is_rewritten(joined, pair)]
         answers: set[Answer] = {self.on.doubts.included(pair, sender, declared=False) for _, pair in changed}
-        is_open = any(each.rule in _OPEN and receiver in each.doubtful for each in judged)
+        is_open = any((each.rule in _OPEN or each.is_cut_off) and receiver in each.doubtful for each in judged)
         answers.add("undecided" if is_open else "yes")
         return answers
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from acpgen.compat.findings import Effect, Revision, Witness
+from acpgen.compat.findings import Effect, Revision, Witness, opposite
 from acpgen.compat.protocol import policy
 from acpgen.compat.protocol.check.inquiry import Inquiry
 from acpgen.compat.protocol.check.judged import Judged
@@ -25,6 +25,9 @@ _UNHEARD: Final[Mapping[str, tuple[Revision, ...]]] = {
 """Rules about methods that one revision or the other does not know, and so does not accept."""
 
 UNPROVEN: Final = "No message that proves it was found, so the finding is undecided."
+UNCONFIRMED: Final = (
+    "The message that should prove it was not confirmed when it was judged again, so the finding is undecided."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ class Rulings:
         proven: bool,
         cause: Cause | None = None,
     ) -> Judged:
-        """The finding of a judgement: undecided where nothing proves what it says."""
+        """The finding of a judgement: undecided where nothing proves what it says, or its message is not confirmed once more."""
         gate = self._gate(judgement.gate, joined)
         severity = policy.SEVERITY[judgement.weight, joined.flow, gate]
         text = f"{judgement.message}{self._ungated(judgement)}"
@@ -65,9 +68,13 @@ class Rulings:
         refuses: tuple[Revision, ...] = ()
         doubtful: tuple[Revision, ...] = ("old", "new") if judgement.weight == "undetermined" else ()
         refused_by: Revision = "new" if judgement.accepted_by == "old" else "old"
-        if wants and severity in ("breaking", "risky") and not proven:
-            severity, text = "undecided", f"{text} {UNPROVEN}"
+        is_confirmed = witness is None or self.on.court.bears_out(joined.sides, witness)
+        if severity in ("breaking", "risky") and not (is_confirmed and (proven or not wants)):
             doubtful = (refused_by,) if judgement.accepted_by is not None else ()
+            if self.on.allowance.is_spent:  # with more steps, a message might show it
+                lost: tuple[Revision, ...] = (opposite(judgement.carried_by),) if judgement.carried_by else ()
+                doubtful = tuple(dict.fromkeys((*doubtful, *_UNHEARD.get(rule, ()), *lost)))
+            severity, text = "undecided", f"{text} {UNPROVEN if is_confirmed else UNCONFIRMED}"
         elif witness is not None and witness.refused_by is not None and severity in ("breaking", "risky"):
             refuses = (witness.refused_by,)
         elif rule in _UNHEARD:
@@ -78,11 +85,10 @@ class Rulings:
         shown = severity in ("breaking", "risky", "additive")
         place = within_of(location, judgement.within)
         whole = cause or Cause(method if method is not None else place, (method, place), judgement.message)
-        assert witness is None or self._is_true(witness, joined), (rule, place, witness)
         return Judged(
             rule=rule,
             severity=severity,
-            effect=_effect(judgement, witness),
+            effect=_effect(judgement, witness if is_confirmed else None),
             method=method,
             flow=joined.flow_name,
             location=place,
@@ -92,7 +98,7 @@ class Rulings:
             advice=judgement.advice,
             breaks=breaks_of(judgement, joined) if severity in ("breaking", "risky") else "",
             subject=judgement.subject,
-            witness=witness if shown else None,
+            witness=witness if shown and is_confirmed else None,
             declaration=whole.declaration,
             cause=whole.key,
             said=whole.said,
@@ -102,12 +108,6 @@ class Rulings:
             alone=joined.alone or isinstance(fact, DefinitionAdded | DefinitionRemoved),
             is_cut_off=is_cut_off,
         )
-
-    def _is_true(self, witness: Witness, joined: Joined) -> bool:
-        """Whether the revisions accept and refuse a message as its witness says, whatever rule found it."""
-        accepting = witness.accepted_by or witness.carried_by
-        accepts = {side: self.on.court.accepts(joined.sides, side, witness.value) for side in joined.sides}
-        return (accepting is None or accepts[accepting]) and not (witness.refused_by and accepts[witness.refused_by])
 
     def on_paper(self, fact: Fact) -> Judged:
         """The finding of a fact about files alone."""
