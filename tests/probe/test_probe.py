@@ -229,12 +229,16 @@ def test_a_program_that_answers_nothing_but_words_is_found_out() -> None:
             "no key\n",
         ),
         (
-            "import os; os.close(1); os.read(0, 9); input()",
+            "import os, time; os.close(1); time.sleep(50)",
             "the program closed its standard output before it answered `initialize`",
             "",
         ),
         ("while 1: input()", "the program sent nothing within 1.2 s of `initialize`", ""),
-        ("print('Hello'); input(); input()", "the program ended with exit code 1 before it answered `initialize`", ""),
+        (
+            "print('Hello'); input(); raise SystemExit(1)",
+            "the program ended with exit code 1 before it answered `initialize`",
+            "",
+        ),
         ("while 1: print('y')", "the program sent output, but no answer, within 1.2 s of `initialize`", ""),
         (
             "import os; os.kill(os.getpid(), 9)",
@@ -245,9 +249,8 @@ def test_a_program_that_answers_nothing_but_words_is_found_out() -> None:
 )
 def test_a_program_that_does_not_answer_is_told_as_it_is(program: str, reason: str, error: str) -> None:
     command = (sys.executable, "-S", "-c", program)
-    began = time.monotonic()
-    report = driver.run(driver.Wanted(command, seed=1, seconds=0.3, total=30))
-    assert time.monotonic() - began < 40
+    patience = 0.3 if " sent " in reason else 10  # only what does not end is waited for
+    report = driver.run(driver.Wanted(command, seed=1, seconds=patience, total=60))
     assert {one.reason for one in report.not_reached} == {reason}
     assert (report.code, report.versions) == (1, ())
     assert report.errors.endswith(error)

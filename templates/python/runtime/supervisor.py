@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import IO, Any, Final
+from typing import IO, Any, Final, TypedDict
 
 from . import process_tree
 from .process_tree import VARIABLE, Tree
@@ -259,6 +259,12 @@ class Program:
         self.end(0)
 
 
+class _Before(TypedDict, total=False):
+    """What the program's process calls before it runs the program."""
+
+    preexec_fn: Callable[[], object]
+
+
 def start(
     command: Sequence[str],
     *,
@@ -279,6 +285,7 @@ def start(
     if os.name == "posix":
         variables[VARIABLE] = f"{os.environ.get(VARIABLE, '')} {tree.token}".strip()
         GUARD.change(None, tree)  # before it runs: this process may be killed in between
+    before: _Before = {} if preexec_fn is None else {"preexec_fn": preexec_fn}  # its caller answers for it
     try:
         process = subprocess.Popen(
             list(command),
@@ -288,9 +295,9 @@ def start(
             stderr=stderr,
             cwd=cwd,
             env=variables,
-            preexec_fn=preexec_fn,
             start_new_session=leads == "s",
             process_group=0 if leads == "g" else None,
+            **before,
         )
     except BaseException:
         GUARD.change(tree, None)

@@ -133,7 +133,7 @@ def _process(pid: int) -> _Process | None:
 
 def _read(path: str) -> bytes:
     try:
-        with open(path, "rb") as file:  # noqa: PTH123
+        with open(path, "rb") as file:
             return file.read()
     except OSError:
         return b""

@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import IO, Any, Final
+from typing import IO, Any, Final, TypedDict
 
 from . import process_tree
 from .process_tree import VARIABLE, Tree
@@ -108,7 +108,7 @@ class _Guard:
 def _start_guard() -> subprocess.Popen[bytes]:
     python = "" if getattr(sys, "frozen", False) else sys.executable or ""
     nothing = subprocess.DEVNULL
-    return subprocess.Popen(  # noqa: S603
+    return subprocess.Popen(
         ["/bin/sh", "-c", _GUARD, python, process_tree.__file__],
         stdin=subprocess.PIPE,
         stdout=nothing,
@@ -271,6 +271,12 @@ class Program:
         self.end(0)
 
 
+class _Before(TypedDict, total=False):
+    """What the program's process calls before it runs the program."""
+
+    preexec_fn: Callable[[], object]
+
+
 def start(
     command: Sequence[str],
     *,
@@ -293,8 +299,11 @@ def start(
         GUARD.change(
             None, tree
         )  # before it runs: this process may be killed in between
+    before: _Before = (
+        {} if preexec_fn is None else {"preexec_fn": preexec_fn}
+    )  # its caller answers for it
     try:
-        process = subprocess.Popen(  # noqa: S603
+        process = subprocess.Popen(
             list(command),
             bufsize=0,
             stdin=stdin,
@@ -302,9 +311,9 @@ def start(
             stderr=stderr,
             cwd=cwd,
             env=variables,
-            preexec_fn=preexec_fn,
             start_new_session=leads == "s",
             process_group=0 if leads == "g" else None,
+            **before,
         )
     except BaseException:
         GUARD.change(tree, None)
