@@ -122,8 +122,10 @@ def test_patterns_are_judged_as_ecma_262_reads_them(one: str, other: str, sent: 
     assert (params(finding.witness), report.wire.backward) == ({"x": sent}, "no")
 
 
-@pytest.mark.parametrize("pattern", ["^(?!x).{3,}$", "(?=.*[A-Z])(?=.*[0-9])", r"^(?:(?!\.\.).)*[0-9]$"])
-def test_a_message_holds_a_text_of_a_pattern_that_looks_around(pattern: str) -> None:
+@pytest.mark.parametrize(
+    "pattern", ["^(?!x).{3,}$", "(?=.*[A-Z])(?=.*[0-9])", r"^(?:(?!\.\.).)*[0-9]$", r"^(e)x\1*ample$"]
+)
+def test_a_message_holds_a_text_of_a_pattern_that_looks_around_or_back(pattern: str) -> None:
     def schema(kind: str) -> Schema:
         fields = {"x": {"type": "string", "pattern": pattern}, "n": {"type": kind}}
         return protocol({"GoRequest": go(fields, ("x", "n"))})
@@ -133,7 +135,7 @@ def test_a_message_holds_a_text_of_a_pattern_that_looks_around(pattern: str) -> 
     assert accepts(old, "GoRequest", params(finding.witness)) and not accepts(new, "GoRequest", params(finding.witness))
 
 
-@pytest.mark.parametrize("pattern", [r"^\p{L}+$", r"^(e)x\1*ample$"])
+@pytest.mark.parametrize("pattern", [r"^\p{L}+$"])
 def test_what_python_cannot_read_as_ecma_262_does_leaves_a_finding_undecided(pattern: str) -> None:
     def schema(kind: str) -> Schema:
         fields = {"x": {"type": "string", "pattern": pattern}, "n": {"type": kind}}

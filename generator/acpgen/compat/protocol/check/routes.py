@@ -96,10 +96,17 @@ def roots_of_both(old: Revised, new: Revised) -> Mapping[str, str]:
 
 def kinds_of_both(old: Revised, new: Revised, root: str) -> list[str]:
     """The kinds of documents that a root is a union of in both revisions. Each is told by itself: where they overlap, what one
-    refuses another may accept, and that would hide the change.
+    refuses another may accept, and that would hide the change. A tag that moves between kinds is a matter of the root.
     """
     others = set(kinds(new, root))
-    return [name for name in kinds(old, root) if name in others]
+    return [name for name in kinds(old, root) if name in others and _tags(old, root, name) == _tags(new, root, name)]
+
+
+def _tags(revised: Revised, root: str, name: str) -> set[object]:
+    """The tags by which a root is one of its kinds."""
+    union = revised.definitions.get(root)
+    variants = union.variants if isinstance(union, ir.TaggedUnion) else ()
+    return {each.tag for each in variants if each.type == name}
 
 
 def methods_of_both(old: Revised, new: Revised) -> Iterator[tuple[ir.Method, ir.Method]]:
