@@ -111,10 +111,10 @@ def test_every_letter_of_the_document_has_a_way_of_enforcement() -> None:
             assert LETTERS[letter] & set(BY_ID[number].ways), (number, letter)
 
 
-def test_the_readme_does_not_promise_more_requirements_than_there_are() -> None:
-    promised = re.search(r"of \[over (\d+) requirements\]", (ROOT / "README.md").read_text("utf-8"))
+def test_the_readme_does_not_promise_more_requirements_than_programs_enforce() -> None:
+    promised = re.search(r"of \[over (\d+) enforced requirements\]", (ROOT / "README.md").read_text("utf-8"))
     assert promised is not None
-    assert int(promised[1]) < len(TABLE.rules)
+    assert int(promised[1]) < sum(rule.ways != ("documentation",) for rule in TABLE.rules)
 
 
 def sentences(rule: Requirement) -> Iterator[str]:

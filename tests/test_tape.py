@@ -363,8 +363,11 @@ def test_without_a_schema_every_string_is_unknown() -> None:
 
 def alone(**definitions: object) -> Redactor:
     """A redactor for one protocol: whatever the method, its params are `Params`."""
-    row = SimpleNamespace(params="Params", result=None)
-    protocol: Any = SimpleNamespace(schema={"$defs": definitions}, route=lambda method, is_request: row)
+
+    def route(_: object, *, is_request: bool) -> object:
+        return SimpleNamespace(params="Params", result=None)
+
+    protocol: Any = SimpleNamespace(schema={"$defs": definitions}, route=route)
     return Redactor((), lambda: [protocol])
 
 

@@ -29,6 +29,7 @@ WRONG: Final[dict[str, Any]] = {
     "x-was": "#/$defs/Old",
     "x-migration": [],
     "x-docs-ignore": 1,
+    "x-integer": "draft-06",
     "x-deserialize-default-on-error": "yes",
     "x-deserialize-skip-invalid-items": False,
     "x-deserialize-default-on-null": None,
