@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from hypothesis import HealthCheck, settings
 
 import evidence
+import tiers
 
 pytest_plugins = ("browsing",)
 
@@ -20,6 +23,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         dest="rewrite_goldens",
         help="write what the targets make over their goldens, to be read in the diff; refused where CI is set",
     )
+    parser.addoption("--slice", metavar="K/N", help="run slice K of N: tests that together take an Nth of the time")
+    parser.addoption(
+        "--record-durations", action="store_true", help="write what each function took to tests/durations.json"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -27,6 +34,41 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers",
         "evidence(*names): what others published and the test reads; without it the test is skipped, in CI it fails",
     )
+    config.addinivalue_line("markers", "exhaustive: runs nightly and by `pytest -m exhaustive`, and not by default")
+    if config.getoption("--record-durations"):
+        config.pluginmanager.register(Durations(), "durations")
+
+
+class Durations:
+    """Sums what the functions of tests take, and writes it at the end."""
+
+    def __init__(self) -> None:
+        self.seconds = Counter(tiers.durations())
+        self.seen: set[str] = set()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        function = report.nodeid.partition("[")[0]
+        if function not in self.seen:
+            self.seen.add(function)
+            self.seconds[function] = 0
+        self.seconds[function] += report.duration
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if not hasattr(session.config, "workerinput"):
+            tiers.record(self.seconds)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    wanted = config.getoption("--slice")
+    if wanted:
+        number, _, count = wanted.partition("/")
+        if not (number.isdecimal() and count.isdecimal() and int(count)):
+            raise pytest.UsageError(f"--slice {wanted}: write a number and a count, such as 3/10")
+        kept = tiers.slice_of(items, int(number), int(count))
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+        items[:] = kept
+    items[:] = tiers.longest_first(items)
 
 
 @pytest.hookimpl(tryfirst=True)
