@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -43,14 +41,14 @@ class Durations:
     """Sums what the functions of tests take, and writes it at the end."""
 
     def __init__(self) -> None:
-        self.seconds = Counter(tiers.durations())
+        self.seconds = dict(tiers.durations())
         self.seen: set[str] = set()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         function = report.nodeid.partition("[")[0]
         if function not in self.seen:
             self.seen.add(function)
-            self.seconds[function] = 0
+            self.seconds[function] = 0.0
         self.seconds[function] += report.duration
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
