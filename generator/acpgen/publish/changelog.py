@@ -15,16 +15,12 @@ from acpgen.compat.report.markdown import VERDICTS
 from acpgen.compat.sources import opened
 from acpgen.markup import quoting
 from acpgen.publish.history import History
-from acpgen.publish.verdicts import Change, Step, step
+from acpgen.publish.verdicts import FEW, Change, Step, step
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
 from acpgen.targets.docs import Markdown, Places, code, joined
 
 PAGE: Final = "changelog.md"
-
-FEW: Final = 6
-"""As many places, types or methods are named of a change that has more. How many more is not said: a number that grows with each
-addition would be wrong where two of them are merged."""
 
 MANY: Final = 60
 """As many changes are told of a step between releases, which no change of the schema changes."""

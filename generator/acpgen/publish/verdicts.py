@@ -21,6 +21,10 @@ from acpgen.pointers import place_parts, pointer
 from acpgen.publish.outlines import Outline, OutlinedType, outline
 from acpgen.schema.load import decode, parse_json
 
+FEW: Final = 6
+"""As many places, types or methods are named of a change that has more. How many more is not said: a number that grows with each
+addition would be wrong where two of them are merged."""
+
 _TEXT: Final = {"type": "string"}
 _TEXTS: Final = {"type": "array", "items": _TEXT}
 _SEVERITY: Final = {"enum": [*SEVERITIES]}
@@ -85,7 +89,9 @@ _REMEDY: Final = "Restore the file, or delete it and run acpgen generate"
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One rule's findings with the same words: the methods, the places in messages and the types in which they stand."""
+    """One rule's findings with the same words: the methods, the places in messages and the types in which they stand, one more than are
+    named where there are more.
+    """
 
     severity: Severity
     rule: str
@@ -132,11 +138,12 @@ def step(judged: Iterable[Judged], *, is_joined: bool = True) -> Step:
 
 
 def _places(found: Sequence[Judged]) -> Iterator[tuple[str, ...]]:
-    """The methods, the places in messages and the types of findings, each once."""
-    yield tuple(dict.fromkeys(each.method for each in found if each.method))
-    yield tuple(dict.fromkeys(each.location for each in found if each.location))
+    """The methods, the places in messages and the types of findings, each once, and one more than are named."""
+    methods = (each.method or "" for each in found)
+    places = (each.location for each in found)
     types = (_type(each.new_at) or _type(each.old_at) for each in found)
-    yield tuple(dict.fromkeys(name for name in types if name))
+    for names in (methods, places, types):
+        yield tuple(dict.fromkeys(filter(None, names)))[: FEW + 1]
 
 
 def _type(at: str) -> str:

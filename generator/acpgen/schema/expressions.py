@@ -102,11 +102,10 @@ def matches(pattern: str, text: str) -> bool:
 def patterns_of(schema: Any, at: str = "") -> Iterator[tuple[str, str]]:
     """Every pattern that a schema uses, with its place."""
     for keys, one in inside(schema):
-        place = f"{at}{pointer(*keys)[1:]}"
         if isinstance(one.get("pattern"), str):
-            yield one["pattern"], f"{place}/pattern"
+            yield one["pattern"], f"{at}{pointer(*keys, 'pattern')[1:]}"
         for pattern in one.get("patternProperties", ()):
-            yield pattern, f"{place}{pointer('patternProperties', pattern)[1:]}"
+            yield pattern, f"{at}{pointer(*keys, 'patternProperties', pattern)[1:]}"
 
 
 class Translations(NamedTuple):
