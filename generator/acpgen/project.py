@@ -332,7 +332,7 @@ def _with_verdicts(
     found = dict(materials)
     for output in outputs:
         if output.folder in materials:
-            from acpgen.publish.verdicts import completed
+            from acpgen.publish.release_verdicts import completed
 
             contents = [content for part in output.parts for _, content in sources[part.source].files]
             found[output.folder] = completed(materials[output.folder], b"".join(contents))

@@ -15,7 +15,7 @@ from acpgen.compat.report.markdown import VERDICTS
 from acpgen.compat.sources import opened
 from acpgen.markup import quoting
 from acpgen.publish.history import History
-from acpgen.publish.verdicts import FEW, Change, Step, step
+from acpgen.publish.release_verdicts import FEW, ChangelogEntry, ChangelogStep, step
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
 from acpgen.targets.docs import Markdown, Places, code, joined
@@ -52,7 +52,7 @@ def page(name: str, history: History, path: str, rules: str, version: Version | 
     )
 
 
-def _own(history: History, version: Version) -> Step:
+def _own(history: History, version: Version) -> ChangelogStep:
     """What the schema of this project says otherwise than the newest release: all of it, one by one.
 
     Changes that share a row depend on one another, so two branches with one each would not merge.
@@ -66,7 +66,7 @@ def _own(history: History, version: Version) -> Step:
 
 
 def _step(
-    teller: _Teller, old: str, new: str, step: Step, *, date: str = "", most: int | None = MANY
+    teller: _Teller, old: str, new: str, step: ChangelogStep, *, date: str = "", most: int | None = MANY
 ) -> dict[str, Any]:
     """What a template shows of one step between revisions: as many changes as `most`."""
     return {
@@ -90,9 +90,9 @@ class _Teller:
     path: str
     rules: str
 
-    def groups(self, changes: Sequence[Change]) -> Iterator[tuple[Markdown, list[Markdown]]]:
+    def groups(self, changes: Sequence[ChangelogEntry]) -> Iterator[tuple[Markdown, list[Markdown]]]:
         """The changes by method; first those that many methods share."""
-        heads: dict[str, list[Change]] = {}
+        heads: dict[str, list[ChangelogEntry]] = {}
         for change in changes:
             heads.setdefault(change.methods[0] if len(change.methods) == 1 else "", []).append(change)
         shared = heads.pop("", [])
@@ -101,7 +101,7 @@ class _Teller:
         for name in sorted(heads):
             yield self._method(name), [self._told(change) for change in heads[name]]
 
-    def _told(self, change: Change) -> Markdown:
+    def _told(self, change: ChangelogEntry) -> Markdown:
         rule = Markdown(f"[{code(change.rule)}]({docs.relative(self.path, self.rules)}#{change.rule})")
         parts = [Markdown(f"**{change.severity}**, {rule}: {quoting(change.message)}")]
         if len(change.methods) > 1:

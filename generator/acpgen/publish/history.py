@@ -9,7 +9,7 @@ from acpgen import material
 from acpgen.errors import Fault, Faults
 from acpgen.material import Material
 from acpgen.publish.outlines import Outline
-from acpgen.publish.verdicts import Step, verdicts
+from acpgen.publish.release_verdicts import ChangelogStep, verdicts
 from acpgen.publish.versions import Version
 from acpgen.schema.load import Documents
 
@@ -19,7 +19,7 @@ class Past:
     """A release: its outline, the step from the release before it, and its date (`YYYY-MM-DD`), where it is known."""
 
     outline: Outline
-    step: Step
+    step: ChangelogStep
     release: material.Release = field(repr=False)
     date: str = ""
 

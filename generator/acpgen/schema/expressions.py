@@ -102,10 +102,11 @@ def matches(pattern: str, text: str) -> bool:
 def patterns_of(schema: Any, at: str = "") -> Iterator[tuple[str, str]]:
     """Every pattern that a schema uses, with its place."""
     for keys, one in inside(schema):
+        place = f"{at}{pointer(*keys)[1:]}"
         if isinstance(one.get("pattern"), str):
-            yield one["pattern"], f"{at}{pointer(*keys, 'pattern')[1:]}"
+            yield one["pattern"], f"{place}/pattern"
         for pattern in one.get("patternProperties", ()):
-            yield pattern, f"{at}{pointer(*keys, 'patternProperties', pattern)[1:]}"
+            yield pattern, f"{place}{pointer('patternProperties', pattern)[1:]}"
 
 
 class Translations(NamedTuple):
@@ -115,6 +116,11 @@ class Translations(NamedTuple):
 
     table: Mapping[str, str | None]
     loose: tuple[str, ...]
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether strict validators accept more than a pattern says."""
+        return bool(self.loose) or None in self.table.values()
 
 
 def translations(schemas: Iterable[Any]) -> Translations:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from acpgen.adopt import layout
 from acpgen.compat.findings import SEVERITIES, Severity
 from acpgen.compat.protocol.check.judged import Judged
-from acpgen.compat.protocol.rules.version import RULES
+from acpgen.compat.protocol.rules.rulebook import VERSION
 from acpgen.errors import BadMaterial, Faults
 from acpgen.material import RELEASES, VERDICTS, Files, Release, Releases, parsed
 from acpgen.pointers import place_parts, pointer
@@ -88,7 +88,7 @@ _REMEDY: Final = "Restore the file, or delete it and run acpgen generate"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ChangelogEntry:
     """One rule's findings with the same words: the methods, the places in messages and the types in which they stand, one more than are
     named where there are more.
     """
@@ -102,26 +102,26 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ChangelogStep:
     """What a revision changes for peers of the one before it: the severities of all findings, and the changes that a message shows,
     worst first. `failure` says why the two cannot be compared.
     """
 
     severities: tuple[Severity, ...] = ()
-    changes: tuple[Change, ...] = ()
+    changes: tuple[ChangelogEntry, ...] = ()
     failure: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ReleaseVerdict:
     """What is known of a release: a hash of its bytes, its outline, and the step from the release before it."""
 
     digest: str
     outline: Outline
-    step: Step
+    step: ChangelogStep
 
 
-def step(judged: Iterable[Judged], *, is_joined: bool = True) -> Step:
+def step(judged: Iterable[Judged], *, is_joined: bool = True) -> ChangelogStep:
     """The step that findings are: those with the same words together, or only those that are also of one place."""
     found: dict[tuple[Severity, str, str, str], list[Judged]] = {}
     severities: set[Severity] = set()
@@ -130,8 +130,8 @@ def step(judged: Iterable[Judged], *, is_joined: bool = True) -> Step:
         if each.severity != "editorial":
             place = "" if is_joined else each.new_at or each.old_at
             found.setdefault((each.severity, each.rule, each.message, place), []).append(each)
-    changes = [Change(*key[:3], *_places(group)) for key, group in found.items()]
-    return Step(
+    changes = [ChangelogEntry(*key[:3], *_places(group)) for key, group in found.items()]
+    return ChangelogStep(
         tuple(each for each in SEVERITIES if each in severities),
         tuple(sorted(changes, key=lambda change: SEVERITIES.index(change.severity))),
     )
@@ -155,19 +155,19 @@ def _type(at: str) -> str:
 # --- completing ------------------------------------------------------------------------------------------------------
 
 
-def verdicts(given: Releases, drawn: int | None = None) -> tuple[Verdict, ...]:
+def verdicts(given: Releases, drawn: int | None = None) -> tuple[ReleaseVerdict, ...]:
     """The verdicts on releases, oldest first: as they are kept, or made now. The one that was `drawn` is made in any case.
 
     Raises `Faults`.
     """
     known = _known(given)
     sides = _Sides(given.releases)
-    found: list[Verdict] = []
+    found: list[ReleaseVerdict] = []
     for number, release in enumerate(given.releases):
         digest = _digest(release)
         verdict = known.get((found[-1].digest if found else "", digest)) if number != drawn else None
         if verdict is None:
-            verdict = Verdict(digest, outline(sides[number].meaning), _compared(sides, number))
+            verdict = ReleaseVerdict(digest, outline(sides[number].meaning), _compared(sides, number))
         found.append(verdict)
     return tuple(found)
 
@@ -203,17 +203,17 @@ class _Sides:
         return self._read[number]
 
 
-def _compared(sides: _Sides, number: int) -> Step:
+def _compared(sides: _Sides, number: int) -> ChangelogStep:
     """What a release changes for peers of the one before it."""
     from acpgen.compat.compare import checked
 
     if not number:
-        return Step()
+        return ChangelogStep()
     old, new = sides[number - 1], sides[number]
     try:
         return step(checked(old, new).judged)
     except Faults as caught:
-        return Step(failure=" ".join(dict.fromkeys(map(str, caught.faults))))
+        return ChangelogStep(failure=" ".join(dict.fromkeys(map(str, caught.faults))))
 
 
 def _digest(release: Release) -> str:
@@ -223,27 +223,27 @@ def _digest(release: Release) -> str:
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def _known(given: Releases) -> Mapping[tuple[str, str], Verdict]:
+def _known(given: Releases) -> Mapping[tuple[str, str], ReleaseVerdict]:
     """The verdicts that are kept and hold for the rules of today, by the hashes of both releases. Raises `Faults`."""
     if given.verdicts is None:
         return {}
     at, content = given.verdicts
     value: Any = parse_json(decode(content, at), at)
-    if isinstance(value, dict) and type(value.get("rules")) is int and value["rules"] != RULES:
+    if isinstance(value, dict) and type(value.get("rules")) is int and value["rules"] != VERSION:
         return {}
     _require_form(value, at)
     types: dict[str, Any] = {}
     methods: dict[tuple[str, str], Any] = {}
-    found: dict[tuple[str, str], Verdict] = {}
+    found: dict[tuple[str, str], ReleaseVerdict] = {}
     before = ""
     for row in value["releases"]:
         types = _changed(types, row.get("types", {}))
         said = {(name, kind): told for kind in _KINDS for name, told in row.get(kind, {}).items()}
         methods = _changed(methods, said)
-        step_ = Step(
+        step_ = ChangelogStep(
             tuple(row.get("severities", ())),
             tuple(
-                Change(
+                ChangelogEntry(
                     each["severity"],
                     each["rule"],
                     each["message"],
@@ -253,7 +253,7 @@ def _known(given: Releases) -> Mapping[tuple[str, str], Verdict]:
             ),
             row.get("failure", ""),
         )
-        found[before, row["sha256"]] = Verdict(row["sha256"], _outline(types, methods), step_)
+        found[before, row["sha256"]] = ReleaseVerdict(row["sha256"], _outline(types, methods), step_)
         before = row["sha256"]
     return found
 
@@ -266,7 +266,7 @@ def _require_form(value: Any, at: str) -> None:
     if error is not None:
         where = pointer(*map(str, error.instance_path))
         reason = f"no such value can stand in a file of verdicts: {error.message[:200]}"
-        raise Faults([BadMaterial(at=f"{at}#{where}", reason=reason, remedy=_REMEDY)])
+        raise Faults([BadMaterial(at=f"{at}{where}", reason=reason, remedy=_REMEDY)])
 
 
 def _changed(before: Mapping[Any, Any], changes: Mapping[Any, Any]) -> dict[Any, Any]:
@@ -294,7 +294,7 @@ def _outline(types: Mapping[str, Any], methods: Mapping[tuple[str, str], Any]) -
 _KINDS: Final = ("request", "notification")
 
 
-def _text(releases: Sequence[Release], found: Sequence[Verdict]) -> str:
+def _text(releases: Sequence[Release], found: Sequence[ReleaseVerdict]) -> str:
     """The file: a row for each release, with what differs from the row before it."""
     rows: list[Any] = []
     before: tuple[Mapping[Any, Any], Mapping[Any, Any]] = ({}, {})
@@ -312,10 +312,10 @@ def _text(releases: Sequence[Release], found: Sequence[Verdict]) -> str:
         }
         rows.append({key: value for key, value in row.items() if value})
         before = types, methods
-    return layout.text({"rules": RULES, "releases": rows})
+    return layout.text({"rules": VERSION, "releases": rows})
 
 
-def _row(change: Change) -> Mapping[str, Any]:
+def _row(change: ChangelogEntry) -> Mapping[str, Any]:
     told = {"methods": [*change.methods], "places": [*change.places], "types": [*change.types]}
     kept = {key: value for key, value in told.items() if value}
     return {"severity": change.severity, "rule": change.rule, "message": change.message, **kept}
