@@ -640,7 +640,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "history": (
         frozenset(
             f"history.{name}"
-            for name in ("assembling", "bumps", "comparisons", "dating", "exchanges", "gathering", "matrices")
+            for name in ("assembling", "bumps", "comparisons", "dating", "gathering")
         ),
         frozenset({"check", "compare", "facts", "files", "findings", "judged", "timeline"}),
     ),
@@ -663,7 +663,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "xml_text",
             )
         )
-        | {f"report.history_{name}" for name in ("data", "markdown", "page", "pictures", "text", "words")},
+        | {f"report.history_{name}" for name in ("data", "markdown", "page", "text", "words")},
         frozenset({"compare", "findings", "timeline"}),
     ),
     "remembering": (frozenset({"remembering"}), frozenset({"files", "findings"})),
