@@ -638,10 +638,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     ),
     "timeline": (frozenset({"history.timeline"}), frozenset({"findings"})),
     "history": (
-        frozenset(
-            f"history.{name}"
-            for name in ("assembling", "bumps", "comparisons", "dating", "gathering")
-        ),
+        frozenset(f"history.{name}" for name in ("assembling", "bumps", "comparisons", "dating", "gathering")),
         frozenset({"check", "compare", "facts", "files", "findings", "judged", "timeline"}),
     ),
     "report": (
