@@ -294,6 +294,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "project": frozenset(
         {
             *(
+                "among",
                 "schema.bundle",
                 "config",
                 "meaning.found",
