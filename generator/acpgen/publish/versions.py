@@ -17,15 +17,13 @@ INDEX: Final = "index.md"
 class Version:
     """One protocol version whose docs are to be made. `at` turns a place in its files into one that users can open.
 
-    `content` is a hash of all that it is made from and of the code that makes its docs; empty where that is not known, and nothing that
-    follows from it is kept. It equals itself alone: to Python, schemas are equal in which one says 1 and the other `true`.
+    It equals itself alone: to Python, schemas are equal in which one says 1 and the other `true`.
     """
 
     protocol: ir.Protocol
     bundle: Bundle
     settings: Settings
     at: Callable[[str], str] = str
-    content: str = ""
 
     @property
     def last(self) -> str:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from acpgen import material, resources, stamp
 from acpgen.config import Config, Published
 from acpgen.errors import Faults, SiteNotBuilt, Unwritable
-from acpgen.kept import NOTHING, Kept, user_cache
+from acpgen.kept import NOTHING, Kept
 from acpgen.memory import FORGETFUL, Memory
 from acpgen.schema.effort import account
 from acpgen.schema.load import Source, parse, place, read
@@ -79,7 +79,7 @@ def build(
     if kept is not NOTHING and stamps.is_fresh(out, known):
         return Change(out, written=(), unchanged=_paths(out), removed=(), strays=())
     require_folder(Tree(out, {}))
-    tree = Tree(out, made(docs(config, found, kept), config.site))
+    tree = Tree(out, made(docs(config, found), config.site))
     (change,) = write([tree])
     stamps.record(tree, known, code, {})
     return change
@@ -97,7 +97,7 @@ def inputs(config: Config) -> Inputs:
     return Inputs(sources, beside, tuple(modules.read(config.root, config.site.python)))
 
 
-def docs(config: Config, given: Inputs, kept: Kept = NOTHING, memory: Memory = FORGETFUL) -> Docs:
+def docs(config: Config, given: Inputs, memory: Memory = FORGETFUL) -> Docs:
     """The docs of a project. Raises `Faults`."""
     from acpgen import publish
 
@@ -105,7 +105,7 @@ def docs(config: Config, given: Inputs, kept: Kept = NOTHING, memory: Memory = F
     library = memory.once("library", (given.python,), partial(publish.reference.read, given.python))
     beside = memory.once("material", (given.beside,), partial(material.parsed, given.beside))
     return Docs(
-        publish.documents(found, beside, for_site=True, kept=kept, url=config.site.url, python=library, memory=memory),
+        publish.documents(found, beside, for_site=True, python=library, memory=memory),
         publish.navigation(found, beside, library, config.site.sections, memory),
         publish.sources(found, beside, library),
         memory.once("scripts", tuple(found), partial(publish.scripts, found)),
@@ -221,7 +221,7 @@ def serve(
             memory.begin(in_hurry=in_hurry)
             found = config()
             local = replace(found, site=replace(found.site, url=""))
-            made = docs(local, inputs(local), user_cache(), memory)
+            made = docs(local, inputs(local), memory)
             return live.show(made.laid_out(local.site, is_draft=True), made.documents)
 
         changes = rounds(watched)
