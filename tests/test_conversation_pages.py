@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from acpgen import judge
-from acpgen.generate import understand
+from acpgen.pipeline import understand
 from acpgen.schema.load import load
 from acpgen.targets import Settings, docs
 from acpgen.targets.docs import examples

@@ -27,8 +27,8 @@ from markdown_it import MarkdownIt
 from acpgen import ir, markup, material, publish
 from acpgen.compat.report.history_pictures import COLOURS
 from acpgen.errors import Faults, InvalidExample, visible
-from acpgen.generate import generate, understand
 from acpgen.markup import code, prose, quoting
+from acpgen.pipeline import generate, understand
 from acpgen.publish import table
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.load import load

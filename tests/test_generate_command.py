@@ -644,6 +644,20 @@ def test_importing_the_package_or_the_command_loads_nothing_heavy() -> None:
     assert not imported_by("import acpgen.cli") & {*heavy, "rich"}
 
 
+def test_help_loads_the_command_line_alone() -> None:
+    loaded = imported_by(
+        "import atexit, sys; sys.argv = ['acpgen', '--help']; atexit.register(lambda: print(*sys.modules))\n"
+        "import acpgen.cli; acpgen.cli.main()"
+    )
+    ours = {name for name in loaded if name.startswith(("acpgen.", "schema_inclusion."))}
+    light = {"built_in", "resources", "schema", "schema.effort", "terminal"}
+    assert {name for name in ours if not name.startswith("acpgen.cli")} == {
+        *(f"acpgen.{name}" for name in light),
+        "schema_inclusion.imports",
+    }
+    assert not loaded & {"json", "pydantic", "rich", "jsonschema_rs", "tomllib"}
+
+
 def test_a_target_of_another_package_is_made_anew_each_time(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def is_known(target: str) -> bool:
         return target != "ir"

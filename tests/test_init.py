@@ -18,7 +18,7 @@ import evidence
 from acpgen import config, starting
 from acpgen import project as runs
 from acpgen.cli import app
-from acpgen.generate import understand
+from acpgen.pipeline import understand
 
 
 def acpgen(*arguments: str | Path) -> Result:

@@ -17,7 +17,7 @@ from acpgen import cli, config, ir, material, project, publish
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import SEVERITIES
 from acpgen.errors import Faults
-from acpgen.generate import understand
+from acpgen.pipeline import understand
 from acpgen.publish import changelog, monitor, upstream
 from acpgen.publish.ages import UNRELEASED, ages
 from acpgen.publish.history import History, histories

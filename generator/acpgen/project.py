@@ -26,11 +26,11 @@ from acpgen.errors import (
     did_you_mean,
     distinct,
 )
-from acpgen.generate import merge, require_targets, understand
+from acpgen.files import Change, Files, Tree, difference, is_ours, require_folder, write
 from acpgen.kept import NOTHING, Kept, user_cache
 from acpgen.meaning import found, unenforced
+from acpgen.pipeline import merge, require_targets, understand
 from acpgen.schema.load import NO_REFERENCES, References, Source, parse, place, read
-from acpgen.write import Change, Files, Tree, difference, is_ours, require_folder, write
 
 if TYPE_CHECKING:
     from acpgen.provenance import Code

@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 
 from acpgen import ir
-from acpgen.generate import understand
+from acpgen.pipeline import understand
 from acpgen.schema.load import load
 from acpgen.targets.docs import examples
 from acpgen.targets.python.construct import Constructor, NotConstructible, example, written

@@ -10,11 +10,11 @@ from acpgen.errors import Faults, PathClash, UnknownName, did_you_mean
 
 if TYPE_CHECKING:
     from acpgen import ir
+    from acpgen.files import Files
     from acpgen.schema.bundle import Bundle
     from acpgen.schema.load import Documents
     from acpgen.schema.profile import Profile
     from acpgen.targets import Settings
-    from acpgen.write import Files
 
 Made: TypeAlias = "Mapping[str, Files]"
 """The files of each target, by its name."""
