@@ -658,6 +658,25 @@ def test_help_loads_the_command_line_alone() -> None:
     assert not loaded & {"json", "pydantic", "rich", "jsonschema_rs", "tomllib"}
 
 
+def test_a_run_that_has_nothing_to_do_understands_nothing(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The key of what is kept is made from bytes, options and versions alone."""
+    command = ["generate", "--schema", "schema/acme/v1", "--package", "acme.v1", "--out", "made"]
+    assert run(*command[1:]).code == 0
+    monkeypatch.chdir(here)
+    loaded = imported_by(
+        f"import atexit, sys; sys.argv = ['acpgen', *{command}]; atexit.register(lambda: print(*sys.modules))\n"
+        "import acpgen.cli; acpgen.cli.main()"
+    )
+    assert {"acpgen.project", "acpgen.stamp"} <= loaded
+    understanding = {
+        f"acpgen.{name}" for name in ("ir", "schema.bundle", "schema.profile", "schema.expressions", "targets")
+    }
+    assert not loaded & {*understanding, "datamodel_code_generator", "jinja2", "jsonschema", "jsonschema_rs", "ruff"}
+    assert not {name for name in loaded if name.startswith("schema_inclusion.")} - {
+        f"schema_inclusion.{name}" for name in ("imports", "values")
+    }
+
+
 def test_a_target_of_another_package_is_made_anew_each_time(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def is_known(target: str) -> bool:
         return target != "ir"

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
-from acpgen import ir, material, stamp
+from acpgen import material, stamp
 from acpgen.config import Config, quoted, read_names
 from acpgen.errors import (
     BadSetting,
@@ -28,11 +28,12 @@ from acpgen.errors import (
 )
 from acpgen.files import Change, Files, Tree, difference, is_ours, require_folder, write
 from acpgen.kept import NOTHING, Kept, user_cache
-from acpgen.meaning import found, unenforced
 from acpgen.pipeline import merge, require_targets, understand
 from acpgen.schema.load import NO_REFERENCES, References, Source, parse, place, read
 
 if TYPE_CHECKING:
+    from acpgen import ir
+    from acpgen.meaning import unenforced
     from acpgen.provenance import Code
     from acpgen.publish.versions import Version
     from acpgen.schema.bundle import Bundle
@@ -271,14 +272,23 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
     told = dict.fromkeys(note for output in work.outputs for note in notes[output.folder])
     labels = {part.source: part.label for part in _protocols(work.outputs)}
     read = {source: meaning for (source, _), meaning in meanings.items()}
-    said = tuple(line for source, meaning in read.items() for line in found.told(labels[source], *meaning))
+    said = tuple(line for source, meaning in read.items() for line in _told(labels[source], meaning))
     return Outcome(
         changes=changes, fresh=tuple(sorted(fresh)), gaps=merged, trees=trees, notes=tuple(told), methods=said
     )
 
 
+def _told(label: str, meaning: tuple[ir.Protocol, Bundle]) -> Iterable[str]:
+    """What methods were found in a protocol, in lines."""
+    from acpgen.meaning import found
+
+    return found.told(label, *meaning)
+
+
 def _gaps(output: OutputFolder, meanings: Meanings) -> Mapping[str, unenforced.Gaps]:
     """What the bindings in an output do not enforce, by protocol."""
+    from acpgen.meaning import unenforced
+
     return {part.label: unenforced.gaps(*meanings[_reading(part)]) for part in output.parts if part.target == "python"}
 
 
@@ -443,6 +453,8 @@ def _unmatched(work: Work, meanings: Meanings) -> list[str]:
 
 def _unkept(output: OutputFolder, work: Work, meanings: Meanings) -> Iterator[Fault]:
     """The patterns of `keep-unknown-in` that match no record of any protocol in their output."""
+    from acpgen import ir
+
     parts = [part for part in output.parts if part.target == "python"]
     patterns = dict.fromkeys(
         pattern
