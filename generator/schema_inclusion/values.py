@@ -145,6 +145,8 @@ def _has_exact_number(value: Any) -> bool:
     pending = [value]
     for each in pending:  # which grows
         kind = each.__class__
+        if kind in _PLAIN:
+            continue
         if kind is ExactNumber:
             return True
         if isinstance(each, dict):
@@ -152,6 +154,10 @@ def _has_exact_number(value: Any) -> bool:
         elif isinstance(each, (list, tuple)):
             pending += each
     return False
+
+
+_PLAIN: Final = frozenset({str, int, float, bool, type(None)})
+"""Of what kinds most values are that hold nothing."""
 
 
 def _replaced(value: Any, kind: type[_Number], replacement: Callable[[_Number], object]) -> Any:
