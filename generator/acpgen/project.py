@@ -28,7 +28,7 @@ from acpgen.errors import (
 )
 from acpgen.files import Change, Files, Tree, difference, is_ours, require_folder, write
 from acpgen.kept import NOTHING, Kept, user_cache
-from acpgen.pipeline import merge, require_targets, understand
+from acpgen.pipeline import merge, require_targets, understand_each
 from acpgen.schema.load import NO_REFERENCES, References, Source, parse, place, read
 
 if TYPE_CHECKING:
@@ -341,13 +341,9 @@ def _protocols(outputs: Iterable[OutputFolder]) -> Iterable[Part]:
     return first.values()
 
 
-def _readings(outputs: Iterable[OutputFolder]) -> Mapping[Reading, Part]:
-    """One part of each protocol and way to read it, in the order in which they are first named."""
-    first: dict[Reading, Part] = {}
-    for output in outputs:
-        for part in output.parts:
-            first.setdefault(_reading(part), part)
-    return first
+def _readings(outputs: Iterable[OutputFolder]) -> Sequence[Reading]:
+    """Each protocol and way to read it, in the order in which they are first named."""
+    return [*dict.fromkeys(_reading(part) for output in outputs for part in output.parts)]
 
 
 def _reading(part: Part) -> Reading:
@@ -417,22 +413,25 @@ def _meanings(
     total = _steps(outputs)
     meanings: dict[Reading, tuple[ir.Protocol, Bundle]] = {}
     faults: list[Fault] = []
-    for done, (reading, part) in enumerate(_readings(outputs).items()):
-        progress(done, total, f"reading {part.label}")
+    wanted = _readings(outputs)
+    for part in _protocols(outputs):
+        readings = [reading for reading in wanted if reading[0] == part.source]
+        progress(len(meanings), total, f"reading {part.label}")
         try:
             documents = parse(sources[part.source])
         except Faults as caught:
             faults.extend(caught.faults)
             continue
         try:
-            meanings[reading] = understand(
+            found = understand_each(
                 documents,
+                [is_apart for _, is_apart in readings],
                 names={**work.names, **work.names_of.get(part.label, {})},
                 shared=frozenset(work.names) if work.protocols else frozenset[str](),
                 keep_unknown=work.keep_unknown,
                 methods=work.methods.get(part.source),
-                is_apart=reading[1],
             )
+            meanings.update({reading: found[reading[1]] for reading in readings})
         except Faults as caught:
             located = (_located(fault, work, sources[part.source]) for fault in caught.faults)
             faults.extend(located)

@@ -56,7 +56,7 @@ class Judge:
         require_few_ways(bundle.definitions, bundle.origins)
         self.root: Final = bundle.schema
         self._ways: Final = ways(bundle.definitions)
-        self._tags: Final = {
+        self._tags: Final[Mapping[Path, str]] = {
             ("$defs", name, keyword): definition.tag
             for name, definition in protocol.definitions.items()
             if isinstance(definition, ir.TaggedUnion)
