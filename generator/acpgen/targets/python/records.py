@@ -22,9 +22,6 @@ from acpgen.targets.python.naming import Names
 from acpgen.targets.python.notes import field_notes
 from acpgen.targets.python.types import annotation, imported, references, takes_null
 
-_STAND_IN: Final = {"type": "boolean"}
-"""What the emitter is shown where the type comes from elsewhere; of all types this one imports nothing."""
-
 _AT_ONCE: Final = 300
 """As many records the emitter gets at once."""
 
@@ -89,7 +86,7 @@ def _groups(records: list[ir.Record]) -> list[list[ir.Record]]:
 def _emitted(
     protocol: ir.Protocol, records: list[ir.Record], names: Names, modules: Modules, header: str, beyond: Beyond
 ) -> str:
-    """The source of a module with some of the records. The emitter lays out neutral names, and the template has every name and type."""
+    """The source of a module with some of the records. The emitter has neutral names and lays out the classes; the template has all else."""
     from datamodel_code_generator import LiteralType, generate
     from datamodel_code_generator.enums import DataModelType, InputFileType
     from datamodel_code_generator.format import PythonVersion
@@ -108,7 +105,7 @@ def _emitted(
         for r in records
     }
     source = generate(
-        _layout(protocol, records, keys),
+        _layout(records, keys),
         input_file_type=InputFileType.JsonSchema,
         output_model_type=DataModelType.PydanticV2BaseModel,
         target_python_version=PythonVersion.PY_311,
@@ -190,12 +187,11 @@ def _fallbacks(protocol: ir.Protocol) -> dict[str, ir.TaggedUnion]:
     }
 
 
-def _layout(protocol: ir.Protocol, records: list[ir.Record], keys: Mapping[str, str]) -> dict[str, Any]:
-    """The schema of the records with neutral names, and no type but the stand-in."""
+def _layout(records: list[ir.Record], keys: Mapping[str, str]) -> dict[str, Any]:
+    """The schema of the records with neutral names: what each extends, and one field, since without any it would be a map."""
     definitions: dict[str, Any] = {}
     for record in records:
-        own = [f"f{index}" for index, _ in enumerate(_own_fields(record, protocol))] or ["f0"]
-        schema: dict[str, Any] = {"type": "object", "properties": dict.fromkeys(own, _STAND_IN), "required": own}
+        schema: dict[str, Any] = {"type": "object", "properties": {"f": {"type": "boolean"}}, "required": ["f"]}
         if record.base is not None:
             schema["allOf"] = [{"$ref": f"#/$defs/{keys[record.base]}"}]
         definitions[keys[record.name]] = schema
@@ -218,20 +214,22 @@ def _view(
     beyond: Beyond,
     dials: Dials,
 ) -> dict[str, Any]:
-    fields = {}
+    fields: list[dict[str, Any]] = []
     unknown = _unknown_tag(record, union)
-    for index, field in enumerate(_own_fields(record, protocol)):
+    for field in _own_fields(record, protocol):
         python = names.fields[record.name][field.name]
         alias = f"{names.ours('Field')}(alias={literal(field.name)})" if python != field.name else None
-        fields[f"f{index}"] = {
-            "docstring": docstring(field_notes(field), 4),
-            "hint": names.ours("UnknownTag") if field.name == unknown else annotation(field.type, names),
-            "is_unknown_tag": field.name == unknown,
-            "default": _default(field, names, protocol),
-            "absent": _absent(field, names, protocol, dials),
-            "alias": alias,
-            "name": python,
-        }
+        fields.append(
+            {
+                "docstring": docstring(field_notes(field), 4),
+                "hint": names.ours("UnknownTag") if field.name == unknown else annotation(field.type, names),
+                "is_unknown_tag": field.name == unknown,
+                "default": _default(field, names, protocol),
+                "absent": _absent(field, names, protocol, dials),
+                "alias": alias,
+                "name": python,
+            }
+        )
     view: dict[str, Any] = {
         "docstring": docstring(beyond.with_gaps(record.doc or f"`{record.name}`.", record.name), 4),
         "views": fields,
