@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any, Final
 
 from acpgen import ir
@@ -65,56 +66,77 @@ def about(method: str, new: Revised) -> list[str]:
 def require_valid(old: Revised, new: Revised) -> None:
     """Raise `Faults` for each message that its version refuses, with the place where the new version says it."""
     faults: list[Fault] = []
+    judges = _Judge(old), _Judge(new)
     for move in new.bundle.moves.values():
-        for part, side, shown in (("before", old, move.before), ("after", new, move.after)):
+        for part, judge, shown in zip(("before", "after"), judges, (move.before, move.after), strict=True):
             asked: dict[Any, ir.Method] = {}
             for index, message in enumerate(shown):
-                reason = _refusal(message, side, asked)
+                reason = judge.refusal(message, asked)
                 if reason is not None:
                     at = f"{move.at}{plain_pointer(part, index)}"
-                    faults.append(InvalidExample(at=at, reason=f"{side.protocol.name}: {reason}"))
+                    faults.append(InvalidExample(at=at, reason=f"{judge.side.protocol.name}: {reason}"))
     if faults:
         raise Faults(faults)
 
 
-def _refusal(shown: Mapping[str, Any] | list[Any], side: Revised, asked: dict[Any, ir.Method]) -> str | None:
-    """Why a version refuses a message or a batch; `None` if it does not. `asked` holds the requests so far, by id."""
-    if not isinstance(shown, list):
-        return _refused(shown, side, asked)
-    if not side.protocol.batch:
-        return "it has no batches"
-    for index, message in enumerate(shown):
-        reason = _refused(message, side, asked)
-        if reason is not None:
-            return f"{plain_pointer(index)}: {reason}"
-        method = message.get("method")
-        if any(each.batch == "never" for each in side.methods if each.name == method):
-            return f"{plain_pointer(index)}: '{method}' must not be part of a batch"
-    return None
+class _Judge:
+    """Judges messages of one version. The schemas of all of them are compiled together."""
 
+    def __init__(self, side: Revised) -> None:
+        self.side = side
 
-def _refused(message: Mapping[str, Any], side: Revised, asked: dict[Any, ir.Method]) -> str | None:
-    name = message.get("method")
-    if name is not None:
-        kind = "request" if "id" in message else "notification"
-        method = next((each for each in side.methods if (each.name, each.kind) == (name, kind)), None)
-        if method is None:
-            return f"it has no {kind} '{name}'"
-        if kind == "request":
-            asked[message["id"]] = method
-        routes = [(Route("params", method), method.params)]
-    else:
-        method = asked.get(message.get("id"))
-        if method is None:
-            return "no message before it has this id, so nothing says what it answers"
-        if "error" in message:
-            routes = [(Route("error", method), of) for of in envelope_parts(side, "error") or (None,)]
-        else:
-            routes = [(Route("result", method), method.result)]
-    ways = [message_schema(side, *each)["anyOf"][0] for each in routes]
-    schema = {**(ways[0] if len(ways) == 1 else {"anyOf": ways}), "$defs": side.bundle.definitions}
-    judge = Validator(schema)
-    error = next(judge.errors(message), None)
-    if error is None:
+    @cached_property
+    def _validator(self) -> Validator:
+        """A validator of objects that hold one message under what it is of its method."""
+        schemas: dict[str, Any] = {}
+        for method in self.side.methods:
+            schemas[_key("params", method)] = self._schema([(Route("params", method), method.params)])
+            if method.kind == "request":
+                errors = envelope_parts(self.side, "error") or (None,)
+                schemas[_key("result", method)] = self._schema([(Route("result", method), method.result)])
+                schemas[_key("error", method)] = self._schema([(Route("error", method), of) for of in errors])
+        return Validator({"properties": schemas, "$defs": self.side.bundle.definitions})
+
+    def _schema(self, routes: list[tuple[Route, str | None]]) -> Mapping[str, Any]:
+        ways = [message_schema(self.side, *each)["anyOf"][0] for each in routes]
+        return ways[0] if len(ways) == 1 else {"anyOf": ways}
+
+    def refusal(self, shown: Mapping[str, Any] | list[Any], asked: dict[Any, ir.Method]) -> str | None:
+        """Why the version refuses a message or a batch; `None` if it does not. `asked` holds the requests so far, by id."""
+        if not isinstance(shown, list):
+            return self._refused(shown, asked)
+        if not self.side.protocol.batch:
+            return "it has no batches"
+        for index, message in enumerate(shown):
+            reason = self._refused(message, asked)
+            if reason is not None:
+                return f"{plain_pointer(index)}: {reason}"
+            method = message.get("method")
+            if any(each.batch == "never" for each in self.side.methods if each.name == method):
+                return f"{plain_pointer(index)}: '{method}' must not be part of a batch"
         return None
-    return f"{plain_pointer(*error.instance_path) or 'the message'}: {judge.message(error)}"
+
+    def _refused(self, message: Mapping[str, Any], asked: dict[Any, ir.Method]) -> str | None:
+        name = message.get("method")
+        part = "params"
+        if name is not None:
+            kind = "request" if "id" in message else "notification"
+            method = next((each for each in self.side.methods if (each.name, each.kind) == (name, kind)), None)
+            if method is None:
+                return f"it has no {kind} '{name}'"
+            if kind == "request":
+                asked[message["id"]] = method
+        else:
+            method = asked.get(message.get("id"))
+            if method is None:
+                return "no message before it has this id, so nothing says what it answers"
+            part = "error" if "error" in message else "result"
+        error = next(self._validator.errors({_key(part, method): message}), None)
+        if error is None:
+            return None
+        at = plain_pointer(*error.instance_path[1:])
+        return f"{at or 'the message'}: {self._validator.message(error)}"
+
+
+def _key(part: str, method: ir.Method) -> str:
+    return f"{part} of {method.kind} {method.name}"

@@ -86,7 +86,7 @@ def _groups(records: list[ir.Record]) -> list[list[ir.Record]]:
 def _emitted(
     protocol: ir.Protocol, records: list[ir.Record], names: Names, modules: Modules, header: str, beyond: Beyond
 ) -> str:
-    """The source of a module with some of the records. The emitter has neutral names and lays out the classes; the template has all else."""
+    """The source of a module with some of the records. The emitter lays out classes with neutral names; the template has the rest."""
     from datamodel_code_generator import LiteralType, generate
     from datamodel_code_generator.enums import DataModelType, InputFileType
     from datamodel_code_generator.format import PythonVersion
