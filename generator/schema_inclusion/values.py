@@ -156,7 +156,8 @@ def _has_exact_number(value: Any) -> bool:
     return False
 
 
-_PLAIN: Final = frozenset({str, int, float, bool, type(None)})
+_WORDS: Final = frozenset({str, bool, type(None)})
+_PLAIN: Final = _WORDS | {int, float}
 """Of what kinds most values are that hold nothing."""
 
 
@@ -184,6 +185,8 @@ def as_json(value: Any) -> Json:
     """A Python value as JSON: a `Decimal` becomes the number that it is. Raises `ValueError`, with a JSON Pointer, for what is not JSON."""
     has_decimals, pending = False, [value]
     for each in pending:  # which grows
+        if each.__class__ in _WORDS:
+            continue
         if isinstance(each, dict):
             pending += each.values()
         elif isinstance(each, list):
