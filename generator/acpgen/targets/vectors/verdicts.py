@@ -66,14 +66,14 @@ class Judge:
         self._tolerant = _all_together(_tolerated(bundle.schema, protocol))
 
     def is_valid(self, name: str, value: Any) -> bool:
-        """Whether a value is one of the definition `name`, also for those who read numbers as doubles."""
+        """Whether a value is surely one of the definition `name`, also for those who read numbers as doubles."""
         self._count(name)
-        return _is_read_alike(value) and self._strict.is_valid({name: value})
+        return name not in self._strict.uncertain and _is_read_alike(value) and self._strict.is_valid({name: value})
 
     def is_tolerated(self, name: str, value: Any) -> bool:
         """Whether a receiver that keeps what it does not know takes the value, leniency aside."""
         self._count(name)
-        return _is_read_alike(value) and self._tolerant.is_valid({name: value})
+        return name not in self._tolerant.uncertain and _is_read_alike(value) and self._tolerant.is_valid({name: value})
 
     def breaks(self, name: str, value: Any) -> tuple[Break, ...]:
         """What the value breaks, each rule at each place once; nothing, if it is valid."""
