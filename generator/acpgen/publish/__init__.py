@@ -358,7 +358,7 @@ def _guided(old: Version, new: Version, kept: Kept) -> str:
     from acpgen.compat.protocol.revision import Revised
 
     make = partial(guide, Revised(old.protocol, old.bundle), Revised(new.protocol, new.bundle))
-    if not old.content or not new.content:
+    if kept.folder is None or not old.content or not new.content:
         return make()
     return str(once(kept, provenance.code(*GUIDING), "guide", (old.content, new.content), make))
 
