@@ -19,7 +19,7 @@ import pytest
 
 import evidence
 from acpgen import Faults, plugins
-from acpgen.generate import understand
+from acpgen.pipeline import understand
 from acpgen.plugins import Settings
 from acpgen.schema.load import load
 from acpgen_acp_sdk import names, target

@@ -26,11 +26,11 @@ from typing import Any, Final
 import pytest
 
 from acpgen import cli, compare, errors, generate, judge, terminal
+from acpgen.files import Tree, write
 from acpgen.lint import lint
 from acpgen.schema.effort import account
 from acpgen.schema.load import Document, Documents, Source, parse
 from acpgen.schema.walk import is_array, is_object
-from acpgen.write import Tree, write
 
 CASES = Path(__file__).parent / "golden" / "faults"
 PYPROJECT = """\

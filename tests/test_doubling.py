@@ -15,10 +15,10 @@ from acpgen import Faults, lint
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import Mode
 from acpgen.errors import Fault, TooManyWays
-from acpgen.generate import understand
 from acpgen.ir import Ref
 from acpgen.judge import strict
 from acpgen.meaning.values import LARGEST, Unmakeable, Values
+from acpgen.pipeline import understand
 from acpgen.schema.load import Documents, Source, parse
 from acpgen.schema.ways import MOST_WAYS, ways
 from acpgen.targets import TARGETS, Settings

@@ -8,7 +8,7 @@ import pytest
 
 from acpgen import Faults
 from acpgen.errors import TooMuchWork
-from acpgen.generate import understand
+from acpgen.pipeline import understand
 from acpgen.schema.expressions import LARGEST, LONGEST_TRIED, expression, fault_of, matches, size, translations
 from acpgen.schema.load import Source, parse
 from acpgen.validator import Validator

@@ -16,9 +16,9 @@ import pytest
 from acpgen import Faults, cli, lint, publish
 from acpgen.compat.language import definitions, gone
 from acpgen.errors import Fault, TooDeep, TooLongChain, TooMuchWork
-from acpgen.generate import understand
 from acpgen.markup import sentences
 from acpgen.meaning.values import Unmakeable, Values
+from acpgen.pipeline import understand
 from acpgen.schema import effort
 from acpgen.schema.labels import labels
 from acpgen.schema.load import Source, parse

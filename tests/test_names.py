@@ -17,8 +17,8 @@ import pytest
 
 import evidence
 from acpgen.errors import BadSetting, Faults, NameCollision, UnusedName
-from acpgen.generate import understand
 from acpgen.ir import Record
+from acpgen.pipeline import understand
 from acpgen.schema.bundle import Bundle, bundle
 from acpgen.schema.load import Document, Documents
 from acpgen.schema.names import class_names, field_names, is_class_name, method_keys

@@ -43,7 +43,8 @@ class Validator:
 
     def place(self, error: jsonschema_rs.ValidationError) -> tuple[str | int, ...]:
         """The place in the schema of what refuses."""
-        found: tuple[str | int, ...] = self._patterns.place(tuple(error.schema_path))
+        place = tuple(error.schema_path)
+        found: tuple[str | int, ...] = self._patterns.place(place) if "patternProperties" in place else place
         return found
 
     def message(self, error: jsonschema_rs.ValidationError) -> str:
