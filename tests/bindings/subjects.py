@@ -114,6 +114,15 @@ class Subject:
         return found
 
 
+def forget(package: str) -> None:
+    """Let go of the modules of a package, so that its classes take no memory any more."""
+    for name in [each for each in sys.modules if each == package or each.startswith(f"{package}.")]:
+        del sys.modules[name]
+    parent, _, own = package.rpartition(".")
+    if parent in sys.modules:
+        delattr(sys.modules[parent], own)
+
+
 class Subjects:
     """Subjects by name, generated when first asked for, below one folder."""
 
@@ -145,6 +154,11 @@ class Subjects:
         invalidate_caches()
         module, runtime = import_module(f"{top}.{package}"), import_module(f"{top}.runtime")
         return Subject(name, found, protocol, module, runtime, top, source.keep_unknown)
+
+    def forget(self, name: str) -> None:
+        """Let go of a subject that no other test asks for."""
+        self.known.pop(name, None)
+        forget(f"subject_{name}")
 
     def small(self, name: str, definitions: Mapping[str, Any], *, shared: str = "", **options: Any) -> Subject:
         """The bindings of a schema that a test makes up."""
