@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
@@ -59,8 +59,14 @@ SOURCES: Final = {
     "own_unstable_v2": Source(ROOT / "schema" / "acp" / "unstable" / "v2", "acp/unstable/v2"),
     "own_roots": Source(ROOT / "schema" / "mcp" / "2025-06-18", "mcp/2025-06-18"),
 }
-UPSTREAM: Final = tuple(name for name in SOURCES if not name.startswith("own"))
 OWN: Final = tuple(name for name in SOURCES if name.startswith("own"))
+USUAL: Final = frozenset({"own_v1", "own_v2", "own_roots", "acp_v1", "acp_v1_keep", "mcp_november"})
+"""The sources that tests of every source take by default: each that is generated stays in memory."""
+
+
+def parameters(names: Iterable[str]) -> list[Any]:
+    """Names of sources as parameters of a test: the usual ones, and the others in the exhaustive tier."""
+    return [pytest.param(name, marks=() if name in USUAL else pytest.mark.exhaustive) for name in names]
 
 
 @dataclass(frozen=True)

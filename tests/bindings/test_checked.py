@@ -41,7 +41,7 @@ INTEGERS: Final[dict[str, Any]] = {
     "Node": {"anyOf": [{"const": LARGE}, {"type": "array", "items": {"$ref": "#/$defs/Node"}}]},
 }
 USER: Final = """\
-import {package}.wire as wire
+import typed.{package} as wire
 
 
 def names(holder: wire.Holder) -> list[str]:
@@ -66,7 +66,6 @@ PARTS_OF_THEMSELVES: Final[dict[str, dict[str, Any]]] = {
 }
 """Packages of types that are parts of themselves, with their options."""
 
-PACKAGES: Final = (*PARTS_OF_THEMSELVES, "large")
 USERS: Final = tuple(f"user_of_{package}" for package in PARTS_OF_THEMSELVES)
 
 
@@ -75,7 +74,7 @@ def made(folder: Path, package: str, definitions: dict[str, Any], options: dict[
     file = folder / f"{package}.json"
     file.write_text(json.dumps({"$defs": definitions}), "utf-8")
     found = bundle(load(file, name=package))
-    settings = with_options("python", Settings(f"{package}.wire"), options, "here", "options")
+    settings = with_options("python", Settings(f"typed.{package}"), options, "here", "options")
     for path, text in TARGETS["python"](lower(found), found, settings).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, "utf-8")
@@ -90,7 +89,7 @@ def done(folder: Path, *command: str) -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Packages of all kinds and code that uses them, in one folder, so that a checker runs once."""
+    """Packages of all kinds and code that uses them, with one run time in one folder, so that a checker runs once."""
     found = tmp_path_factory.mktemp("checked")
     for package, options in PARTS_OF_THEMSELVES.items():
         made(found, package, RECURSIVE, options)
@@ -105,7 +104,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.mark.parametrize(
     "command",
     [
-        ("mypy", "--strict", "--config-file=", *(part for name in (*USERS, *PACKAGES) for part in ("-p", name))),
+        ("mypy", "--strict", "--config-file=", *(part for name in (*USERS, "typed") for part in ("-p", name))),
         ("pyright", "--pythonpath", sys.executable, "-p", "."),
     ],
     ids=lambda command: command[0],
@@ -126,8 +125,8 @@ def test_types_that_are_parts_of_themselves_are_decoded(
 
 
 def test_integers_of_any_size_are_constants(folder: Path) -> None:
-    assert (folder / "large").is_dir()
-    wire = import_module("large.wire")
+    assert (folder / "typed" / "large").is_dir()
+    wire = import_module("typed.large")
     assert (wire.decode_as(wire.Some, LARGE), wire.Holder(one=-LARGE - 1).one) == (LARGE, -LARGE - 1)
     (problem,) = wire.validate_as(wire.Some, LARGE + 1)
     assert f"{LARGE + 1}" in str(problem)
@@ -138,7 +137,7 @@ def test_integers_of_any_size_are_constants(folder: Path) -> None:
 @pytest.mark.parametrize("name", ["Item", "Model"])  # `Model` is imported too: then the target spells each name
 def test_a_module_imports_only_what_it_uses(name: str, tmp_path: Path) -> None:
     thing = {"type": "object", "properties": {"name": {"type": "string"}, "other": {"$ref": f"#/$defs/{name}"}}}
-    made(tmp_path, "typed", {name: {"type": "object"}, "Thing": thing}, {})
+    made(tmp_path, name.lower(), {name: {"type": "object"}, "Thing": thing}, {})
     done(tmp_path, "ruff", "check", "--isolated", "--no-cache", "typed")
 
 

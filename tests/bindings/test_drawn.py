@@ -66,7 +66,7 @@ def compare(subjects: Subjects, maker: Maker, values: int) -> Counter[str]:
 def test_drawn_schemas_are_judged_as_by_the_reference_or_listed(subjects: Subjects, whole: bool) -> None:
     @given(st.data())
     @settings(
-        max_examples=200 if whole else 25,
+        max_examples=200 if whole else 10,
         derandomize=True,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

@@ -17,7 +17,7 @@ import tiers
 from acpgen import ir
 from acpgen.pointers import resolve
 from bindings.instances import Chooser, Drawn, Instances
-from bindings.subjects import SOURCES, Subject, Subjects, same
+from bindings.subjects import SOURCES, Subject, Subjects, parameters, same
 
 VALUES = 5
 MANY = 28
@@ -65,7 +65,7 @@ def judged(subject: Subject) -> list[str]:
 
 
 @pytest.mark.parametrize("whole", tiers.EXTENTS)
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", parameters(SOURCES))
 def test_json_schema_and_the_meaning_and_the_bindings_accept_the_same_and_lose_nothing(
     subjects: Subjects, source: str, whole: bool
 ) -> None:
@@ -81,7 +81,7 @@ def test_json_schema_and_the_meaning_and_the_bindings_accept_the_same_and_lose_n
 
 
 @pytest.mark.parametrize("whole", tiers.EXTENTS)
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", parameters(SOURCES))
 def test_the_judges_agree_on_what_hypothesis_finds(subjects: Subjects, source: str, whole: bool) -> None:
     subject = subjects(source)
     instances, verdicts = Instances(subject.meaning), Counter[bool]()
@@ -104,12 +104,12 @@ def test_the_judges_agree_on_what_hypothesis_finds(subjects: Subjects, source: s
     assert verdicts[False] > 0
 
 
-def test_every_definition_of_the_meaning_is_judged(subjects: Subjects) -> None:
-    for source in SOURCES:
-        subject = subjects(source)
-        left = {name for name in subject.protocol.definitions if name not in subject.bundle.definitions}
-        assert left == {
-            union.fallback
-            for union in subject.protocol.definitions.values()
-            if isinstance(union, ir.TaggedUnion) and union.openness != "open" and union.fallback is not None
-        }
+@pytest.mark.parametrize("source", parameters(SOURCES))
+def test_every_definition_of_the_meaning_is_judged(subjects: Subjects, source: str) -> None:
+    subject = subjects(source)
+    left = {name for name in subject.protocol.definitions if name not in subject.bundle.definitions}
+    assert left == {
+        union.fallback
+        for union in subject.protocol.definitions.values()
+        if isinstance(union, ir.TaggedUnion) and union.openness != "open" and union.fallback is not None
+    }

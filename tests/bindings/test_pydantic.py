@@ -18,7 +18,7 @@ from pydantic.json_schema import models_json_schema
 
 import tiers
 from acpgen import ir
-from bindings.subjects import OWN, Subject, Subjects
+from bindings.subjects import OWN, Subject, Subjects, parameters
 from schema_inclusion import Verdict, compare
 
 MODES: tuple[Literal["validation"], Literal["serialization"]] = ("validation", "serialization")
@@ -54,7 +54,7 @@ def meant(subject: Subject, name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("whole", tiers.EXTENTS)
-@pytest.mark.parametrize("source", JUDGED)
+@pytest.mark.parametrize("source", parameters(JUDGED))
 def test_the_json_schema_of_every_type_means_what_the_schema_says(subjects: Subjects, source: str, whole: bool) -> None:
     subject = subjects(source)
     found_types = dict(types(subject))
