@@ -24,15 +24,15 @@ def sample(cases: Iterable[T], size: int, name: Callable[[T], str] = str) -> lis
     A case that is added changes the draw of at most one other. `name` makes the id of a case; ids must differ.
     """
     found = list(cases)
-    chosen = {name(case) for case in drawn(found, size, name)}
+    chosen = {name(case) for case in draw(found, size, name)}
     return [
         pytest.param(case, id=name(case), marks=() if name(case) in chosen else pytest.mark.exhaustive)
         for case in found
     ]
 
 
-def drawn(cases: Iterable[T], size: int, name: Callable[[T], str] = str) -> list[T]:
-    """`size` of the cases, drawn by a seed, in their order. A case that is added changes at most one of them."""
+def draw(cases: Iterable[T], size: int, name: Callable[[T], str] = str) -> list[T]:
+    """Draw `size` of the cases by a seed; they keep their order. A case that is added changes at most one of them."""
     found = list(cases)
     chosen = set(sorted(map(name, found), key=_rank)[:size])
     return [case for case in found if name(case) in chosen]

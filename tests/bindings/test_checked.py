@@ -105,7 +105,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     "command",
     [
         ("mypy", "--strict", "--config-file=", *(part for name in (*USERS, "typed") for part in ("-p", name))),
-        ("pyright", "--pythonpath", sys.executable, "-p", "."),
+        pytest.param(("pyright", "--pythonpath", sys.executable, "-p", "."), marks=pytest.mark.exhaustive),
     ],
     ids=lambda command: command[0],
 )

@@ -24,6 +24,7 @@ from acpgen.schema.load import load
 from acpgen.schema.walk import is_array, is_object
 from acpgen.targets import TARGETS, Settings, with_options
 from acpgen.targets.python.dials import dials
+from bindings.subjects import forget
 
 ROOT: Final = Path(__file__).parents[2]
 
@@ -66,6 +67,12 @@ def pairwise() -> list[dict[str, Any]]:
 
 
 COMBINATIONS: Final = pairwise()
+
+
+def indices(*, whole: bool) -> list[int]:
+    """The combinations that a test tries, counted from 1."""
+    every = range(1, len(COMBINATIONS) + 1)
+    return list(every) if whole else tiers.draw(every, 6)
 
 
 def _evidence(name: str) -> Path:
@@ -117,6 +124,8 @@ def subjects(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, l
     sys.path.insert(0, str(folder))
     yield folder, [Subject("acp/v1", lower(acp), acp, folder), Subject("mcp", lower(mcp), mcp, folder)]
     sys.path.remove(str(folder))
+    for package in {name.partition(".")[0] for name in sys.modules if name.startswith("dials_")}:
+        forget(package)
 
 
 def loosened(record: Any, package: Any, spoken: frozenset[str]) -> bool:
@@ -198,7 +207,7 @@ def test_every_option_is_tried() -> None:
 
 @pytest.mark.parametrize("whole", tiers.EXTENTS)
 def test_each_combination_judges_and_writes_as_it_promises(subjects: tuple[Path, list[Subject]], whole: bool) -> None:
-    """By default a combination is tried on one of the protocols, with a part of the rows."""
+    """By default some of the combinations are tried, each on one of the protocols, with a part of the rows."""
     for number, subject in enumerate(subjects[1]):
         plain = subject.package(0)
         spoken = frozenset(
@@ -210,11 +219,12 @@ def test_each_combination_judges_and_writes_as_it_promises(subjects: tuple[Path,
             )
         )
         assert len(subject.rows) > 300
-        rows = subject.rows if whole else tiers.drawn(subject.rows, 150, lambda row: row["id"])
+        rows = subject.rows if whole else tiers.draw(subject.rows, 150, lambda row: row["id"])
         expected = [as_without_options(plain, row, spoken) for row in rows]
-        for index, chosen in enumerate(COMBINATIONS, 1):
+        for index in indices(whole=whole):
             if not whole and index % 2 != number:
                 continue
+            chosen = COMBINATIONS[index - 1]
             package, lost, refused = subject.package(index), 0, 0
             for row, known in zip(rows, expected, strict=True):
                 if known is None:
@@ -238,10 +248,11 @@ def test_each_combination_judges_and_writes_as_it_promises(subjects: tuple[Path,
             assert bool(refused) == (chosen["unknown-fields"] == "refuse")
 
 
-def test_each_combination_is_typed_strictly_and_formatted(subjects: tuple[Path, list[Subject]]) -> None:
+@pytest.mark.parametrize("whole", tiers.EXTENTS)
+def test_each_combination_is_typed_strictly_and_formatted(subjects: tuple[Path, list[Subject]], whole: bool) -> None:
     """Each with one of the protocols."""
     folder, found = subjects
-    paths = {index: found[index % 2].write(index) for index in range(1, len(COMBINATIONS) + 1)}
+    paths = {index: found[index % 2].write(index) for index in indices(whole=whole)}
     for path in paths.values():
         (folder / path if path.endswith(".py") else folder / path / "runtime" / "peers.py").stat()
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(folder / ".cache"), *paths.values()]

@@ -184,7 +184,7 @@ def test_decoding_and_strict_validation_judge_as_the_schema_says(name: str, subj
 @pytest.mark.parametrize("whole", tiers.EXTENTS)
 def test_the_packages_are_clean_under_strict_mypy(whole: bool, tmp_path: Path) -> None:
     """All of them below one package, so that the run time is checked once."""
-    for name in ACCEPTED if whole else tiers.drawn(ACCEPTED, 4):
+    for name in ACCEPTED if whole else tiers.draw(ACCEPTED, 4):
         if name.startswith("wild/") and not evidence.path(name).exists():
             continue
         evidence.need(name)

@@ -59,7 +59,7 @@ def test_the_json_schema_of_every_type_means_what_the_schema_says(subjects: Subj
     subject = subjects(source)
     found_types = dict(types(subject))
     judged = 0
-    for name in found_types if whole else tiers.drawn(found_types, 15):
+    for name in found_types if whole else tiers.draw(found_types, 15):
         type_ = found_types[name]
         found = json_schema(type_)
         assert json_schema(type_, "serialization") == found, name

@@ -98,6 +98,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     sys.path.insert(0, str(found))
     yield found
     sys.path.remove(str(found))
+    _PAIRS.clear()
+    for package in {name.partition(".")[0] for name in sys.modules if name.startswith("single_")}:
+        forget(package)
 
 
 _PAIRS: Final[dict[str, Pair]] = {}
@@ -170,7 +173,7 @@ def test_a_file_reads_writes_and_judges_every_vector_as_the_package_does(folder:
     subject = pair(folder, name)
     counts = {"read": 0, "refused": 0}
     rows = list(subject.rows())
-    for row in rows if whole else tiers.drawn(rows, 800, lambda row: row["id"]):
+    for row in rows if whole else tiers.draw(rows, 800, lambda row: row["id"]):
         expected = outcome(subject.package, subject.runtime.DecodeError, row)
         assert outcome(subject.file, subject.file.DecodeError, row) == expected, row["id"]
         counts["refused" if isinstance(expected, list) else "read"] += 1

@@ -159,7 +159,7 @@ def data_of(report: Report, case: Path) -> dict[str, Any]:
     return json.loads(text)  # type: ignore[no-any-return]
 
 
-def pinned(found: dict[str, Any]) -> dict[str, Any]:
+def pin(found: dict[str, Any]) -> dict[str, Any]:
     """What a case expects of its report: answers, and of each finding rule, severity, effect, direction, place and kind of proof."""
     kept = {key: found[key] for key in _ANSWERS if key in found}
     return {
@@ -182,7 +182,7 @@ def _reach(found: dict[str, Any]) -> dict[str, Any]:
     return {**kept, **({"witness": proof} if proof else {})}
 
 
-def expected(case: Path) -> dict[str, Any]:
+def expectation_of(case: Path) -> dict[str, Any]:
     """What a case expects."""
     return json.loads((case / "expected.json").read_text("utf-8"))  # type: ignore[no-any-return]
 
@@ -206,13 +206,13 @@ def _of(rule: str) -> dict[str, Any]:
 
 
 def _severities(case: Path, rule: str) -> list[str]:
-    found = expected(case)["findings"]
+    found = expectation_of(case)["findings"]
     return sorted({each["severity"] for each in found if each["rule"] == rule}, key=_RANKS.index) or ["note"]
 
 
 def _pair(name: str, rule: str) -> dict[str, Any]:
     case = CASES / name
-    wanted = expected(case)
+    wanted = expectation_of(case)
     pair: dict[str, Any] = {
         "case": name,
         "verdict": wanted["verdict"],
@@ -220,13 +220,13 @@ def _pair(name: str, rule: str) -> dict[str, Any]:
         "difference": _difference(case),
         "files": {path.name: path.read_text() for path in sorted(case.glob("*.toml"))},
     }
-    index = shown(wanted["findings"], rule, case)
+    index = choose(wanted["findings"], rule, case)
     if index is not None:
         pair["finding"] = {key: wanted["findings"][index][key] for key in ("rule", "severity", "breaks")}
     return pair
 
 
-def shown(findings: list[dict[str, Any]], rule: str, case: Path) -> int | None:
+def choose(findings: list[dict[str, Any]], rule: str, case: Path) -> int | None:
     """Which finding of a case the page of a rule shows: the first of the rule, or of the rule that the case is of, or of all."""
     ranked = [index for index, each in enumerate(findings) if each["rule"] in (rule, case.parent.name)]
     return ranked[0] if ranked else 0 if findings else None
@@ -246,11 +246,11 @@ def text() -> str:
             case = CASES / pair["case"]
             if "finding" in pair:
                 findings = data_of(report_of(case), case)["findings"]
-                pair["finding"] = sentence(findings[shown(findings, rule, case) or 0])
+                pair["finding"] = describe(findings[choose(findings, rule, case) or 0])
     return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
 
 
-def sentence(finding: dict[str, Any]) -> dict[str, Any]:
+def describe(finding: dict[str, Any]) -> dict[str, Any]:
     """What a page shows of a finding."""
     found = {key: finding[key] for key in ("rule", "severity", "message", "breaks")}
     return {**found, "witness": finding["witness"]["value"]} if "witness" in finding else found

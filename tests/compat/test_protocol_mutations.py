@@ -189,7 +189,7 @@ def each_once(functions: Iterable[Callable[..., Any]], names: list[str]) -> list
     """Each function with each schema: with one of them by default."""
     found: list[Any] = []
     for function in functions:
-        (chosen,) = tiers.drawn(names, 1, lambda name: f"{function.__name__} {name}")  # noqa: B023 - called at once
+        (chosen,) = tiers.draw(names, 1, lambda name: f"{function.__name__} {name}")  # noqa: B023 - called at once
         for name in names:
             marks = () if name == chosen else pytest.mark.exhaustive
             found.append(pytest.param(name, function, id=f"{function.__name__}-{title(name)}", marks=marks))

@@ -86,9 +86,9 @@ def test_a_case_finds_all_that_it_should_and_nothing_else(case: Path, request: p
     is_rewriting = request.config.getoption("rewrite_goldens")
     if is_rewriting:
         assert not os.environ.get("CI"), "goldens are rewritten by people, and read before they are committed"
-        text = json.dumps(rule_examples.pinned(found), indent=2, ensure_ascii=False)
+        text = json.dumps(rule_examples.pin(found), indent=2, ensure_ascii=False)
         (case / "expected.json").write_text(f"{text}\n", "utf-8")
-    assert rule_examples.pinned(found) == rule_examples.expected(case)
+    assert rule_examples.pin(found) == rule_examples.expectation_of(case)
     assert case.parent.name in {each["rule"] for each in (*found["findings"], *found["notes"])}, (
         "the rule does not fire in its own case"
     )
@@ -99,9 +99,9 @@ def test_a_case_finds_all_that_it_should_and_nothing_else(case: Path, request: p
             assert is_proven(judge, finding, finding.witness.value), finding
     name = f"{case.parent.name}/{case.name}"
     for rule, shown in () if is_rewriting else examples_of_cases().get(name, ()):
-        index = rule_examples.shown(found["findings"], rule, case)
+        index = rule_examples.choose(found["findings"], rule, case)
         assert index is not None
-        told = rule_examples.sentence(found["findings"][index])
+        told = rule_examples.describe(found["findings"][index])
         assert {**told, "witness": shown.get("witness")} == {"witness": None, **shown}, AGAIN
         assert "witness" not in shown or is_proven(judge, report.findings[index], shown["witness"]), AGAIN
 

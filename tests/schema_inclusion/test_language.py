@@ -302,7 +302,7 @@ def test_what_the_published_meta_schema_says_is_followed_through_its_dynamic_ref
     spoilt: Json = {"items": {"allOf": [{"properties": {"a": {"not": {"minLength": -1}}}}]}}
     seen = {True: 0, False: 0}
     schemas = [schema for _, schema, _ in suite() if isinstance(schema, dict)]
-    chosen = schemas if whole else tiers.drawn(schemas, 20)
+    chosen = schemas if whole else tiers.draw(schemas, 20)
     for schema in chosen:
         constants: list[Any] = [schema, {**schema, "$defs": {"a": spoilt}}, {**schema, "type": 5}]
         for constant in constants:
