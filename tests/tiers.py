@@ -24,11 +24,22 @@ def sample(cases: Iterable[T], size: int, name: Callable[[T], str] = str) -> lis
     A case that is added changes the draw of at most one other. `name` makes the id of a case; ids must differ.
     """
     found = list(cases)
-    chosen = set(sorted(map(name, found), key=_rank)[:size])
+    chosen = {name(case) for case in draw(found, size, name)}
     return [
         pytest.param(case, id=name(case), marks=() if name(case) in chosen else pytest.mark.exhaustive)
         for case in found
     ]
+
+
+def draw(cases: Iterable[T], size: int, name: Callable[[T], str] = str) -> list[T]:
+    """Draw `size` of the cases by a seed; they keep their order. A case that is added changes at most one of them."""
+    found = list(cases)
+    chosen = set(sorted(map(name, found), key=_rank)[:size])
+    return [case for case in found if name(case) in chosen]
+
+
+EXTENTS: Final = (pytest.param(False, id="sample"), pytest.param(True, id="whole", marks=pytest.mark.exhaustive))
+"""Parameters of a test that goes through many inputs itself: whether it tries all of them, or a sample as by default."""
 
 
 def _rank(name: str) -> str:

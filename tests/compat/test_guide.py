@@ -92,6 +92,7 @@ def test_the_guide_is_plain_markdown(text: str) -> None:
     assert text == text.rstrip() + "\n"
 
 
+@pytest.mark.exhaustive
 def test_two_runs_give_the_same_guide(text: str, sides: tuple[Revised, Revised]) -> None:
     assert guide(*sides) == text
 
