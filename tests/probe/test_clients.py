@@ -56,7 +56,7 @@ def test_a_client_that_is_right_breaks_nothing(version: int) -> None:
     assert f"v{version}/transports/junk" in report.reached
 
 
-@pytest.mark.parametrize("defect", tiers.sample(DEFECTS, 4))
+@pytest.mark.parametrize("defect", tiers.sample(DEFECTS, 3))
 def test_a_defect_of_a_client_is_found_where_it_is(defect: str) -> None:
     case, wanted = DEFECTS[defect]
     report = probed(case, defect=defect)
