@@ -50,8 +50,9 @@ def conversations(protocol: str) -> Iterator[Sequence[Said]]:
 )
 def test_every_breach_of_every_rule_cites_the_version_that_judged(protocol: str) -> None:
     cited: dict[str, set[int | str]] = {}
+    known = strict(protocol)
     for said in conversations(protocol):
-        monitor = judge.monitor([strict(protocol)], fixed=True)
+        monitor = judge.monitor([known], fixed=True)
         lines = [(who, one if isinstance(one, bytes) else json.dumps(one).encode()) for who, one in said]
         found = [breach for who, line in lines for breach in monitor.observe(who, line)]
         for breach in (*found, *monitor.finish()):
