@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import schema_inclusion
@@ -417,6 +418,7 @@ def dotted(path: Path) -> str:
     return ".".join(("acpgen", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
 
 
+@cache
 def imported(path: Path) -> set[str]:
     """Dotted names that a file imports, from anywhere in it."""
     found: set[str] = set()
