@@ -483,7 +483,8 @@ def _trees(
             if part.target == "docs" and part.prefix:
                 from acpgen.publish.versions import Version
 
-                told.append(Version(*meaning, settings, sources[part.source].at, content))
+                source = sources[part.source]
+                told.append(Version(*meaning, settings, source.at, content, source.extends))
                 continue
             make = partial(_rendered, TARGETS[part.target], meaning, settings, sources[part.source])
             name = f"{part.target} {part.prefix} {part.package} {part.label}"

@@ -33,12 +33,13 @@ from acpgen.publish import (
     upstream,
 )
 from acpgen.publish import monitor as monitoring
+from acpgen.publish.channels import Shelves, shelves
 from acpgen.publish.counterparts import beside
 from acpgen.publish.demands import demands
 from acpgen.publish.in_browser import scripts
 from acpgen.publish.pages import Entry
 from acpgen.publish.table import Table
-from acpgen.publish.versions import INDEX, Version, successions
+from acpgen.publish.versions import INDEX, Version, extended, successions
 from acpgen.targets import docs
 from acpgen.targets.docs.origin_notes import Origins
 from acpgen.targets.docs.rule_notes import NO_RULES, RuleNotes
@@ -50,6 +51,9 @@ __all__ = ["Entry", "Version", "documents", "navigation", "scripts", "sources"]
 HOME: Final = INDEX
 RULES: Final = "compatibility.md"
 MACHINES: Final = "llms.txt"
+
+_SAID_ONCE: Final = (("Error codes", "errors.md"), ("Messages", "messages.md"))
+"""Pages that a version which extends another one may share with it."""
 
 GUIDING: Final = ("acpgen.compat.guide", "acpgen.compat.history.recall")
 """What makes migration guides."""
@@ -68,7 +72,8 @@ def documents(
     """The docs of all versions, and what is about several of them: home page, changelogs, what differs between versions, the rules of
     the compatibility check and of the monitor, the requirements, and the pages that the project adds.
 
-    `for_site` adds marks for its search to headings, each version as one file, the page that judges messages in the browser,
+    These are the pages that people read in a repository, without a version that extends another one. `for_site` adds that, the pages of
+    types and of rules, marks for its search to headings, each version as one file, the page that judges messages in the browser,
     those that compare two releases, the API of `python`, and the feed of the changelogs, whose links are relative to `url`, where the site
     will stand. What follows from releases alone is taken from what is `kept`, and what has the inputs of the last time from `memory`.
     Raises `Faults`.
@@ -76,7 +81,9 @@ def documents(
     from acpgen.publish.ages import ages
     from acpgen.publish.history import histories
 
-    table = _read(material, memory)
+    table, every = _read(material, memory), versions
+    versions = [version for version in every if for_site or extended(version, every) is None]
+    where = shelves(versions, for_site=for_site)
     named = tuple((version.protocol.name, version.family) for version in versions)
     past = memory.once("past", (named, material.releases), lambda: histories(versions, material, kept))
     files: dict[str, str] = {}
@@ -84,6 +91,7 @@ def documents(
     for version in versions:
         name = version.protocol.name
         others = [other for other in versions if other.family == version.family and other is not version]
+        others += filter(None, [extended(version, versions)])
         released = material.releases.get(name)
         compared = (
             version,
@@ -95,13 +103,14 @@ def documents(
         stands = memory.once(f"origins {name}", compared, stood, may_lag=True)
         try:
             with version.bundle.bounded():
-                counterparts, known = beside(version, others), ages(version, past.get(name))
+                counterparts, known = beside(version, others, where), ages(version, past.get(name))
                 rules = demands(table, version) if table is not None else NO_RULES
                 book = memory.once(
                     f"book {name}", (version, known, rules, stands), partial(_book, version, known, rules, stands)
                 )
-                pages_made = partial(docs.laid_out, book, version.settings, counterparts, for_site=for_site)
-                files |= memory.once(f"pages {name}", (book, counterparts, for_site), pages_made)
+                shelf = where[name]
+                pages_made = partial(docs.laid_out, book, version.settings, counterparts, shelf, for_site=for_site)
+                files |= memory.once(f"pages {name}", (book, counterparts, shelf, for_site), pages_made)
                 if for_site:
                     whole = partial(docs.single_file, book, version.settings)
                     files |= memory.once(f"single file {name}", (book,), whole, may_lag=True)
@@ -112,8 +121,8 @@ def documents(
     for version in versions:
         name = version.protocol.name
         if name in past:
-            changes_told = partial(changelog.page, version, past[name], RULES)
-            inputs = (version, past[name])
+            changes_told = partial(changelog.page, version, where[name], past[name], RULES)
+            inputs = (version, where[name], past[name])
             files[version.path(changelog.PAGE)] = memory.once(f"changelog {name}", inputs, changes_told, may_lag=True)
     for name, history in past.items():
         told = next((v.path(changelog.PAGE) for v in versions if v.protocol.name == name), None)
@@ -128,22 +137,23 @@ def documents(
             files |= memory.once(f"pairs {name}", (history, given, own, around), paired, may_lag=True)
     for old, new in successions(versions):
         path = changes.name(old, new)
-        changed = partial(changes.page, old, new, path, _guide(old, new))
-        files[path] = memory.once(f"changes {path}", (old, new), changed, may_lag=True)
+        changed = partial(changes.page, old, new, path, _guide(old, new), where)
+        files[path] = memory.once(f"changes {path}", (old, new, where), changed, may_lag=True)
         guided = partial(_guided, old, new, kept)
         try:
             files[_guide(old, new)] = memory.once(f"guide {path}", (old, new), guided, may_lag=True)
         except Faults as caught:
             raise Faults([replace(fault, at=new.at(fault.at)) for fault in caught.faults]) from None
-    files |= memory.once("rules", (), _rules)
+    files |= memory.once("rules", (for_site,), partial(_rules, for_site=for_site))
     checked: Mapping[str, str] = {}
     if any(map(monitoring.is_known, versions)):
         page = requirements.PAGE if table is not None else None
-        files |= memory.once("monitor", (page, *versions), partial(monitoring.pages, versions, page), may_lag=True)
-        checked = monitoring.paths()
+        monitored = partial(monitoring.pages, versions, page, for_site=for_site)
+        files |= memory.once("monitor", (page, for_site, *versions), monitored, may_lag=True)
+        checked = monitoring.paths(for_site=for_site)
     if table is not None:
-        required = partial(requirements.pages, table, versions, checked)
-        files |= memory.once("requirements", (table, *versions), required, may_lag=True)
+        required = partial(requirements.pages, table, every, where, checked, for_site=for_site)
+        files |= memory.once("requirements", (table, where, for_site, *every), required, may_lag=True)
     if for_site and in_browser.judged(versions):
         judging = partial(in_browser.page, versions, checked)
         files[in_browser.PAGE] = memory.once("judging", (checked, *versions), judging, may_lag=True)
@@ -158,7 +168,7 @@ def documents(
             used = memory.once(f"used {path}", (python, files[path]), using)
             files |= {path: f"{files[path]}\n{used}"} if used is not None else {}
         files |= memory.once("reference", (python,), partial(reference.pages, python))
-    listed, above = _listed(versions, files), _above(versions, material, files)
+    listed, above = _listed(versions, where, files), _above(versions, material, files)
     linked = pages.linked(material)
     more = [(title, path) for title, path in above if path not in linked]
     files[HOME] = docs.lay_out("home", path=HOME, head=pages.head(material), versions=listed, pages=more)
@@ -186,16 +196,17 @@ def navigation(
     if in_browser.judged(versions):
         found.append(("Judge messages", in_browser.PAGE))
     found.append(("JSON Schemas", schemas.PAGE))
+    shelf = shelves(versions, for_site=True)
     for version in versions:
-        where = docs.places_of(version.protocol, version.bundle)
+        where = shelf[version.protocol.name]
         areas: list[Entry] = []
-        for area, page in where.areas.items():
-            types = [(name, version.path(where.types[name])) for name, found in where.area_of.items() if found == area]
-            areas.append((docs.area_title(version.bundle, area), [("Overview", version.path(page)), *sorted(types)]))
-        told: list[Entry] = [
-            (plan.title, version.path(where.conversations[plan.name])) for plan in docs.plans(version.protocol)
-        ]
-        methods = sorted((name, version.path(page)) for name, page in where.methods.items())
+        for area, page in filter(lambda each: where.is_made(each[1]), where.areas.items()):
+            types = [(name, where.types[name]) for name, found in where.area_of.items() if found == area]
+            inside = sorted((name, version.path(each)) for name, each in types if where.is_made(each))
+            areas.append((docs.area_title(version.bundle, area), [("Overview", version.path(page)), *inside]))
+        plans = [(plan.title, where.conversations[plan.name]) for plan in docs.plans(version.protocol)]
+        told: list[Entry] = [(title, version.path(page)) for title, page in plans if where.is_made(page)]
+        methods = sorted((name, version.path(page)) for name, page in where.methods.items() if where.is_made(page))
         has_past = version.protocol.name in material.releases
         history: list[Entry] = []
         if has_past:
@@ -210,8 +221,7 @@ def navigation(
                     ("Types", [("All types", version.path("types.md")), *sorted(areas, key=lambda entry: entry[0])]),
                     *([("Conversations", told)] if told else []),
                     ("Capabilities", version.path("capabilities.md")),
-                    ("Error codes", version.path("errors.md")),
-                    ("Messages", version.path("messages.md")),
+                    *((title, version.path(page)) for title, page in _SAID_ONCE if where.is_made(page)),
                     *history,
                 ],
             )
@@ -228,7 +238,7 @@ def navigation(
     rules: list[Entry] = []
     table = _read(material, memory)
     if table is not None:
-        each: list[Entry] = [(document.title, requirements.path(document.id)) for document in table.documents]
+        each: list[Entry] = [*requirements.areas(table).items()]
         rules = [("Requirements", [("All requirements", requirements.PAGE), *each])]
     if any(map(monitoring.is_known, versions)):
         rules.append(("Monitor rules", [("All rules", monitoring.PAGE), *monitoring.navigation()]))
@@ -244,12 +254,13 @@ def sources(
     hand.
     """
     found = {path: pages.source(material, path) for path in material.pages} | {**reference.sources(python)}
+    shelf = shelves(versions, for_site=True)
     for version in versions:
-        where = docs.places_of(version.protocol, version.bundle)
+        where = shelf[version.protocol.name]
         definitions = version.protocol.definitions
         files = {where.types[name]: definitions[name].at for name in definitions}
         files |= {where.methods[method.name]: method.at for method in version.protocol.methods}
-        found |= {version.path(path): version.at(at).partition("#")[0] for path, at in files.items() if at}
+        found |= {version.path(path): version.at(at).partition("#")[0] for path, at in files.items() if at and where.is_made(path)}
     return found
 
 
@@ -270,11 +281,12 @@ def _read(material: Material, memory: Memory) -> Table | None:
     return memory.once("table", written, lambda: _requirements(material))
 
 
-def _rules() -> Mapping[str, str]:
-    """The pages about rules that are the same for every project."""
+def _rules(*, for_site: bool) -> Mapping[str, str]:
+    """The pages about rules that are the same for every project; that of each rule is for a site."""
     from acpgen.compat import catalogue, rule_pages
 
-    return {RULES: catalogue.as_markdown(linked=True), **rule_pages.pages(), lint_rules.PAGE: lint_rules.page()}
+    each = rule_pages.pages() if for_site else {}
+    return {RULES: catalogue.as_markdown(linked=for_site), **each, lint_rules.PAGE: lint_rules.page()}
 
 
 def _snippets(version: Version) -> docs.Snippets | None:
@@ -315,14 +327,16 @@ def _above(versions: Sequence[Version], material: Material, files: Mapping[str, 
     return [*found, *((title, path) for title, path in rules if path in files)]
 
 
-def _listed(versions: Sequence[Version], files: Mapping[str, str]) -> list[dict[str, object]]:
+def _listed(versions: Sequence[Version], where: Shelves, files: Mapping[str, str]) -> list[dict[str, object]]:
     return [
         {
             "name": version.protocol.name,
             "doc": version.protocol.doc,
-            "folder": version.settings.prefix or ".",
+            "pages": {
+                page.removesuffix(".md"): version.path(where[version.protocol.name].address(page)) for page in docs.FIXED
+            },
             "whole": whole if (whole := version.path(docs.WHOLE)) in files else "",
-            "has_changelog": version.path(changelog.PAGE) in files,
+            "changelog": page if (page := version.path(changelog.PAGE)) in files else "",
         }
         for version in versions
     ]

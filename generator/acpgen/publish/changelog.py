@@ -39,10 +39,10 @@ _EVERYWHERE: Final = 3
 """A change that more methods share than this stands before the methods."""
 
 
-def page(version: Version, history: History, rules: str) -> str:
+def page(version: Version, places: Places, history: History, rules: str) -> str:
     """The changelog, newest first; at its end what the schema of this project says otherwise than the newest release."""
     path = version.path(PAGE)
-    teller = _Teller(version, docs.places_of(version.protocol, version.bundle), path, rules)
+    teller = _Teller(version, places, path, rules)
     steps = [
         _step(teller, old.title, new.title, found.judged)
         for (old, new), found in zip(pairwise(history.releases), history.comparisons.steps, strict=True)
@@ -171,7 +171,7 @@ class _Teller:
     def _link(self, name: str, page: str | None) -> Markdown:
         if page is None:
             return code(name)
-        return Markdown(f"[{code(name)}]({docs.relative(self.path, self.version.path(page))})")
+        return Markdown(f"[{code(name)}]({docs.relative(self.path, self.version.path(self.places.address(page)))})")
 
 
 def _some(items: Sequence[Markdown]) -> Markdown:

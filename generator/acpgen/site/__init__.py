@@ -148,7 +148,7 @@ def _version(config: Config, name: str, source: Source) -> Version:
         shared=frozenset(config.names),
         methods=config.profile(name) if config.methods else None,
     )
-    return Version(*understood, Settings(package=config.package(name), prefix=name), source.at)
+    return Version(*understood, Settings(package=config.package(name), prefix=name), source.at, extends=source.extends)
 
 
 def _digest(config: Config, given: Inputs, code: Code) -> str:
