@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from acpgen import provenance
+from acpgen import ir, provenance
 from acpgen.compat.remembering import once
 from acpgen.errors import Fault, Faults
 from acpgen.kept import NOTHING, Kept
@@ -141,7 +141,7 @@ def documents(
         files[path] = memory.once(f"changes {path}", (old, new, where), changed, may_lag=True)
         guided = partial(_guided, old, new, kept)
         try:
-            files[_guide(old, new)] = memory.once(f"guide {path}", (old, new), guided, may_lag=True)
+            files |= memory.once(f"guide {path}", (old, new), guided, may_lag=True)
         except Faults as caught:
             raise Faults([replace(fault, at=new.at(fault.at)) for fault in caught.faults]) from None
     files |= memory.once("rules", (for_site,), partial(_rules, for_site=for_site))
@@ -260,7 +260,11 @@ def sources(
         definitions = version.protocol.definitions
         files = {where.types[name]: definitions[name].at for name in definitions}
         files |= {where.methods[method.name]: method.at for method in version.protocol.methods}
-        found |= {version.path(path): version.at(at).partition("#")[0] for path, at in files.items() if at and where.is_made(path)}
+        found |= {
+            version.path(path): version.at(at).partition("#")[0]
+            for path, at in files.items()
+            if at and where.is_made(path)
+        }
     return found
 
 
@@ -333,7 +337,8 @@ def _listed(versions: Sequence[Version], where: Shelves, files: Mapping[str, str
             "name": version.protocol.name,
             "doc": version.protocol.doc,
             "pages": {
-                page.removesuffix(".md"): version.path(where[version.protocol.name].address(page)) for page in docs.FIXED
+                page.removesuffix(".md"): version.path(where[version.protocol.name].address(page))
+                for page in docs.FIXED
             },
             "whole": whole if (whole := version.path(docs.WHOLE)) in files else "",
             "changelog": page if (page := version.path(changelog.PAGE)) in files else "",
@@ -366,16 +371,22 @@ def _families(versions: Sequence[Version], material: Material) -> list[str]:
     ]
 
 
-def _guided(old: Version, new: Version, kept: Kept) -> str:
-    """The migration guide, as it is kept or made now. Raises `Faults`."""
+def _guided(old: Version, new: Version, kept: Kept) -> Mapping[str, str]:
+    """The pages of the migration guide, as they are kept or made now. Raises `Faults`."""
     from acpgen.compat.guide import guide
     from acpgen.compat.protocol.revision import Revised
 
-    make = partial(guide, Revised(old.protocol, old.bundle), Revised(new.protocol, new.bundle))
-    if not old.content or not new.content:
-        return make()
-    return str(once(kept, provenance.code(*GUIDING), "guide", (old.content, new.content), make))
+    def make() -> ir.JSON:
+        return {**guide(Revised(old.protocol, old.bundle), Revised(new.protocol, new.bundle))}
+
+    is_known = bool(old.content and new.content)
+    made = once(kept, provenance.code(*GUIDING), "guide", (old.content, new.content), make) if is_known else make()
+    assert isinstance(made, dict)
+    return {old.beside(path): str(text) for path, text in made.items()}
 
 
 def _guide(old: Version, new: Version) -> str:
-    return old.beside(f"migration-{old.last}-{new.last}.md")
+    """The first page of the guide."""
+    from acpgen.compat.guide import first_page
+
+    return old.beside(first_page(old.protocol.name, new.protocol.name))

@@ -44,20 +44,10 @@ def page(old: Version, new: Version, path: str, guide: str, shelves: Shelves) ->
         old=old.protocol.name,
         new=new.protocol.name,
         methods=methods,
-        added=[
-            (m.name, of_new(after.methods[m.name]))
-            for m in new.protocol.methods
-            if m.name not in kept
-        ],
-        changed_types=[
-            (name, of_old(before.types[name]))
-            for name, found in sorted(types.items())
-            if found[1]
-        ],
+        added=[(m.name, of_new(after.methods[m.name])) for m in new.protocol.methods if m.name not in kept],
+        changed_types=[(name, of_old(before.types[name])) for name, found in sorted(types.items()) if found[1]],
         removed_types=[
-            (name, of_old(before.types[name]))
-            for name in sorted(old.protocol.definitions)
-            if name not in types
+            (name, of_old(before.types[name])) for name in sorted(old.protocol.definitions) if name not in types
         ],
         added_types=[
             (name, of_new(after.types[name]))

@@ -280,7 +280,9 @@ def _places(place: SchemaPlaces, shelf: Mapping[str, _Shelf]) -> Iterator[Markdo
         kind = parts.pop() if len(parts) in (1, 3) and (parts[-1], True) in _PHRASES else ""
         below = ".".join(part for part in parts[2:] if part != "properties")
         types = kinds.setdefault((kind, below), {})
-        types.setdefault("".join(parts[1:2]), []).append(_type_link(shelf[protocol], parts) if protocol in shelf else prose(protocol))
+        types.setdefault("".join(parts[1:2]), []).append(
+            _type_link(shelf[protocol], parts) if protocol in shelf else prose(protocol)
+        )
     for (kind, below), types in kinds.items():
         one, several, joint = _PHRASES[kind, bool(place.has)]
         words = place.has or place.lacks

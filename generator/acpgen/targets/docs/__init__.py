@@ -16,8 +16,8 @@ from acpgen.schema.bundle import Bundle
 from acpgen.targets import Settings
 from acpgen.targets.docs import examples
 from acpgen.targets.docs.age_notes import NO_AGES, Ages, Member
-from acpgen.targets.docs.codes import error_codes
 from acpgen.targets.docs.book import Beside, Book, Counterpart, Snippets, VersionDifference, about_area
+from acpgen.targets.docs.codes import error_codes
 from acpgen.targets.docs.origin_notes import NO_ORIGINS, Origins
 from acpgen.targets.docs.phrases import plainly
 from acpgen.targets.docs.places import (
@@ -85,6 +85,7 @@ OPTIONS: Final = (
         ("error", "leave-out"),
     ),
 )
+
 
 def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
     """All pages below the prefix, with nothing about other versions. Raises `Faults` of examples that do not hold."""

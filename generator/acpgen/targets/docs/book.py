@@ -18,6 +18,7 @@ from acpgen.targets.docs.age_notes import NO_AGES, Ages, shortly
 from acpgen.targets.docs.codes import ErrorCode, codes_of, error_codes
 from acpgen.targets.docs.conversations import Conversation, Spoken, conversations
 from acpgen.targets.docs.examples import Examples
+from acpgen.targets.docs.leniency import is_told
 from acpgen.targets.docs.lifecycles import around, picture
 from acpgen.targets.docs.origin_notes import NO_ORIGINS, Origins
 from acpgen.targets.docs.phrases import references
@@ -309,8 +310,17 @@ class Book:
             "request_id": self.protocol.definitions.get("RequestId"),
             "cancel": next((m.name for m in self.protocol.methods if m.name == "$/cancel_request"), None),
             "rules": self.rules.messages,
+            "meta": self._meta(),
+            "is_lenient": is_told(self.protocol),
             "never_batched": [m.name for m in self.protocol.methods if m.batch == "never"],
         }
+
+    def _meta(self) -> ir.Definition | None:
+        """The type of the field `_meta`, where all objects that have one share it."""
+        records = (each for each in self.protocol.definitions.values() if isinstance(each, ir.Record))
+        types = {field.type for record in records for field in record.fields if field.name == "_meta"}
+        names = {name for each in types for name in references(each)}
+        return self.protocol.definitions[names.pop()] if len(types) == len(names) == 1 else None
 
     # --- parts -----------------------------------------------------------------------------------------------------
 
