@@ -24,7 +24,9 @@ def shelves(versions: Sequence[Version], *, for_site: bool) -> Shelves:
         whole = docs.places_of(version.protocol, version.bundle)
         stable = extended(version, versions)
         if stable is not None:
-            found[version.protocol.name] = docs.with_others(whole, dict(_equal(version, stable, whole)))
+            found[version.protocol.name] = docs.with_others(
+                whole, stable.protocol.name, dict(_equal(version, stable, whole))
+            )
         else:
             found[version.protocol.name] = whole if for_site else docs.with_types_in_areas(whole)
     return found

@@ -31,6 +31,7 @@ class Places:
 
     `unions` are those that each type is a branch of, with the field that tells their branches. `elsewhere` are the pages that are not made:
     for each the page that tells the same, which may stand outside of the folder, and the anchor there, empty for that of the link.
+    `extended` is the version whose pages those are, if they are those of another one.
     """
 
     methods: Mapping[str, str]
@@ -40,6 +41,7 @@ class Places:
     area_of: Mapping[str, str] = field(repr=False)
     unions: Mapping[str, tuple[tuple[str, str], ...]] = field(repr=False)
     elsewhere: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]], repr=False)
+    extended: str = ""
 
     def told(self, page: str, anchor: str = "") -> tuple[str, str]:
         """Where a page, or an anchor on it, is told: there, or on the page that stands for it."""
@@ -59,9 +61,9 @@ class Places:
         return not self.told(self.types[name])[1]
 
 
-def with_others(places: Places, others: Mapping[str, str]) -> Places:
-    """The same without the pages for which there are others."""
-    return replace(places, elsewhere={page: (other, "") for page, other in others.items()})
+def with_others(places: Places, version: str, others: Mapping[str, str]) -> Places:
+    """The same without the pages for which those of another version stand."""
+    return replace(places, elsewhere={page: (other, "") for page, other in others.items()}, extended=version)
 
 
 def with_types_in_areas(places: Places) -> Places:
