@@ -13,46 +13,28 @@ from typing import Any
 import pytest
 
 from acp_session.monitor import BEHIND
-from acpgen import cli, config, ir, material, project, publish
+from acpgen import cli, config, ir, material, project, publish, site
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import SEVERITIES
 from acpgen.errors import Faults
 from acpgen.generate import understand
+from acpgen.kept import user_cache
 from acpgen.publish import changelog, monitor, upstream
 from acpgen.publish.ages import UNRELEASED, ages
+from acpgen.publish.channels import shelves
 from acpgen.publish.history import History, histories
 from acpgen.schema.load import load
 from acpgen.targets import Settings, docs
 from acpgen.targets.docs import examples
 from monitor.cases import CASES, MCP_CASES
-
-ROOT = Path(__file__).parents[1]
-PROTOCOLS = ("acp/v1", "acp/v2", "mcp/2025-06-18")
+from published import PROTOCOLS, ROOT, beside, files, versions
 
 Json = dict[str, Any]
 
 
 @cache
-def versions() -> tuple[publish.Version, ...]:
-    return tuple(
-        publish.Version(*understand(load(ROOT / "schema" / name, name=name)), Settings(prefix=name))
-        for name in PROTOCOLS
-    )
-
-
-@cache
-def beside() -> material.Material:
-    return material.parsed(material.read(ROOT / "schema", PROTOCOLS))
-
-
-@cache
 def past() -> Mapping[str, History]:
-    return histories(versions(), beside())
-
-
-@cache
-def files() -> Mapping[str, str]:
-    return publish.documents(versions(), beside())
+    return histories(versions(), beside(), user_cache())
 
 
 # --- a small project -------------------------------------------------------------------------------------------------
@@ -120,11 +102,111 @@ def small(
 
 
 def made(found: config.Config) -> Mapping[str, str]:
+    """The docs of the site."""
+    return site.docs(found, site.inputs(found)).documents
+
+
+def in_repository(found: config.Config) -> Mapping[str, str]:
+    """The docs that `acpgen generate` writes."""
     project.run(project.configured(found))
     return {
         path.relative_to(found.root / "docs").as_posix(): path.read_text("utf-8")
         for path in (found.root / "docs").rglob("*.*")
     }
+
+
+# --- the repository, and versions that extend others -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
+def test_a_repository_has_no_pages_of_types_and_shows_each_type_once_all_the_same(version: publish.Version) -> None:
+    """On the page of a method, or where its area lists it; its fields are rows there."""
+    here = files(for_site=False)
+    where = docs.places_of(version.protocol, version.bundle)
+    shown = "\n".join(here[version.path(page)] for page in (*where.methods.values(), *where.areas.values()))
+    for name, definition in version.protocol.definitions.items():
+        area = here[version.path(where.areas[where.area_of[name]])]
+        assert version.path(where.types[name]) not in here and area.count(f'<a id="{name}"></a>') == 1, name
+        whole = f'<a id="type-{name}"></a>' in shown or re.search(rf"<summary>{name}</summary>", area)
+        assert whole and not (isinstance(definition, ir.Record) and definition.fields and name not in shown), name
+
+
+def test_a_repository_holds_what_people_read_there() -> None:
+    here, site_files = files(for_site=False), files()
+    assert 150 < len(here) < 260 < len(site_files)
+    folders = {path.rpartition("/")[0] for path in here}
+    assert not {"compatibility", "monitor", "acp/v1/types", "acp/unstable", "acp/unstable/v1"} & folders
+    assert {"compatibility", "monitor", "acp/v1/types", "acp/unstable", "acp/unstable/v1"} <= {
+        path.rpartition("/")[0] for path in site_files
+    }
+    assert not [path for path, text in here.items() if ".py::" in text]
+    assert [path for path, text in site_files.items() if ".py::" in text]
+
+
+def test_what_lenient_decoding_and_metadata_mean_is_said_once_a_version() -> None:
+    for said in ("receivers read an invalid value as if the field were omitted", "Data of an implementation"):
+        told = [path for path, text in files(for_site=False).items() if path.startswith("acp/v1/") and said in text]
+        assert len(told) <= 2 and "acp/v1/messages.md" in told, told
+    assert "[lenient](../messages.md#lenient) |" in files(for_site=False)["acp/v1/methods/session_new.md"]
+
+
+def test_a_version_that_extends_another_one_has_pages_for_what_differs(tmp_path: Path) -> None:
+    text: Json = {"type": "string", "description": "Said."}
+    other = {"Same": {"type": "object"}, "Worded": text, "Shown": {**text, "examples": ["a"]}}
+    stable = schema(
+        AskRequest=with_field(ASK, "part", {"$ref": "#/$defs/Part"}),
+        TellRequest=TELL,
+        **other,
+    )
+    adds = {
+        "x-extends": "../../v1/p.json",
+        "x-adds": {
+            "#/$defs/Part/anyOf": [{"type": "object", "properties": {"type": {"const": "image"}}, "required": ["type"]}]
+        },
+        "$defs": {"HintRequest": {"type": "object", "x-method": "hint", "x-side": "agent"}},
+    }
+    for folder, value in (("v1", stable), ("next/v1", adds)):
+        (tmp_path / "schema/p" / folder).mkdir(parents=True)
+        (tmp_path / "schema/p" / folder / "p.json").write_text(json.dumps(value))
+    names = '["p/v1", "p/next/v1"]'
+    (tmp_path / "pyproject.toml").write_text(f'[tool.acpgen.outputs."docs"]\ntarget = "docs"\nprotocols = {names}\n')
+    found = config.find(tmp_path)
+    pages = made(found)
+    own = {path for path in pages if path.startswith("p/next/v1/")}
+    assert {f"p/next/v1/{each}.md" for each in ("methods/ask", "methods/hint", "types/Part", "areas/p")} <= own
+    assert not {f"p/next/v1/{each}.md" for each in ("methods/tell", "types/Same", "types/Worded", "errors")} & own
+    assert "[`tell`](../../v1/methods/tell.md)" in pages["p/next/v1/methods.md"]
+    assert "[`Part`](types/Part.md)" in pages["p/next/v1/types.md"]
+    ask = pages["p/next/v1/methods/ask.md"]
+    assert "[`Part`](../types/Part.md)" in ask and "[`AskRequest`](../../../v1/types/AskRequest.md)" in ask
+    assert "Compared with p/v1" in pages["p/next/v1/types/Part.md"]
+    assert "- Methods: [`ask`](methods/ask.md), [`hint`](methods/hint.md)." in pages["p/next/v1/index.md"]
+    titles = str(publish.navigation(site.versions(found)))
+    assert "p/next/v1/types/Part.md" in titles and "p/next/v1/types/Same.md" not in titles
+    assert not [path for path in in_repository(found) if "next" in path]
+
+
+def test_another_word_or_example_makes_a_type_differ(tmp_path: Path) -> None:
+    one: Json = {"type": "string", "description": "Said.", "examples": ["a"]}
+    for folder, value in (
+        ("a", one),
+        ("b", one),
+        ("c", {**one, "description": "Told."}),
+        ("d", {**one, "examples": ["b"]}),
+    ):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "p.json").write_text(json.dumps({"$defs": {"Word": value}}))
+    made = {
+        name: publish.Version(
+            *understand(load(tmp_path / name, name=name)), Settings(prefix=name), extends="a" * (name != "a")
+        )
+        for name in "abcd"
+    }
+    has = {
+        name: "types/Word.md" not in shelf.elsewhere
+        for name, shelf in shelves(list(made.values()), for_site=True).items()
+    }
+    assert has == {"a": True, "b": False, "c": True, "d": True}
 
 
 # --- pages of the project --------------------------------------------------------------------------------------------

@@ -189,6 +189,9 @@ class Book:
         related = [other for part in named for other in named_in(self.protocol.definitions[part])]
         told = list(self._told_of(method)) if is_first else []
         in_params = tuple(self._nested(method.params, before | {*named}))
+        known = before | {*named, *(found.definition.name for found in in_params)}
+        in_result = tuple(self._nested(method.result, known))
+        known |= {found.definition.name for found in in_result} | ({self.meta.name} if self.meta else set[str]())
         return {
             "anchored": frozenset(named) - before,
             "method": method,
@@ -204,12 +207,10 @@ class Book:
             "is_made": not self.made.isdisjoint(named),
             "more": len(self.examples.get(method.params or "", ())) > 1,
             "in_params": in_params,
-            "in_result": tuple(
-                self._nested(method.result, before | {*named, *(found.definition.name for found in in_params)})
-            ),
+            "in_result": in_result,
             "told": told,
             "around": self._around(told[0][0], method.name) if told else None,
-            "related": [other for other in dict.fromkeys(related) if other not in named],
+            "related": [other for other in dict.fromkeys(related) if other not in known],
             "area": self._area_link(self.places.area_of[named[0]]) if named else None,
             "since": _age(self.ages.methods.get(method.name)),
             "held": tuple(held(self.protocol, named)),
@@ -310,12 +311,13 @@ class Book:
             "request_id": self.protocol.definitions.get("RequestId"),
             "cancel": next((m.name for m in self.protocol.methods if m.name == "$/cancel_request"), None),
             "rules": self.rules.messages,
-            "meta": self._meta(),
+            "meta": self.meta,
             "is_lenient": is_told(self.protocol),
             "never_batched": [m.name for m in self.protocol.methods if m.batch == "never"],
         }
 
-    def _meta(self) -> ir.Definition | None:
+    @property
+    def meta(self) -> ir.Definition | None:
         """The type of the field `_meta`, where all objects that have one share it."""
         records = (each for each in self.protocol.definitions.values() if isinstance(each, ir.Record))
         types = {field.type for record in records for field in record.fields if field.name == "_meta"}
