@@ -11,7 +11,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.pointers import pointer_parts
-from acpgen.publish.requirements import path
+from acpgen.publish.requirements import paths
 from acpgen.publish.table import PEERS, WAYS, Requirement, Table
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
@@ -27,7 +27,7 @@ def demands(table: Table, version: Version) -> RuleNotes:
     types: dict[str, list[RuleNote]] = {}
     titles = {name.casefold(): name for name in protocol.definitions}
     left: list[Requirement] = []
-    pages = {document.id: path(document) for document in table.documents}
+    pages = paths(table)
     area_of = docs.places_of(protocol, version.bundle).area_of
     known: dict[str, Counter[str]] = {}
     for rule in table.rules:

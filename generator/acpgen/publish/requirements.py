@@ -16,7 +16,7 @@ from acpgen.schema.walk import is_array, is_object
 from acpgen.targets import docs
 from acpgen.targets.docs.places import TYPES, Places
 
-__all__ = ["PAGE", "areas", "pages", "parse", "path"]
+__all__ = ["PAGE", "areas", "pages", "parse", "path", "paths"]
 
 PAGE: Final = "requirements.md"
 
@@ -77,6 +77,11 @@ def _kinds(table: Table) -> Sequence[tuple[str, ...]]:
 def path(document: NormativeDocument) -> Markdown:
     """The page of a document."""
     return Markdown(f"requirements/{identifier(document.page)}.md")
+
+
+def paths(table: Table) -> Mapping[str, Markdown]:
+    """The page of each document by its id."""
+    return {document.id: path(document) for document in table.documents}
 
 
 def areas(table: Table) -> Mapping[str, Markdown]:
