@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 from typing import Final
 
 from acpgen import ir, provenance
@@ -51,6 +52,8 @@ __all__ = ["Entry", "Version", "documents", "navigation", "scripts", "sources"]
 HOME: Final = INDEX
 RULES: Final = "compatibility.md"
 MACHINES: Final = "llms.txt"
+
+NO_FILES: Final[Mapping[str, str]] = MappingProxyType({})
 
 _SAID_ONCE: Final = (("Error codes", "errors.md"), ("Messages", "messages.md"))
 """Pages that a version which extends another one may share with it."""
@@ -187,8 +190,11 @@ def navigation(
     python: reference.Library = reference.NOTHING,
     sections: pages.Sections = (),
     memory: Memory = FORGETFUL,
+    made: Mapping[str, str] = NO_FILES,
 ) -> list[Entry]:
-    """How the pages hang together: a section for each version with its methods and, by area, its types. Raises `Faults`."""
+    """How the pages hang together: a section for each version with its methods and, by area, its types; the areas of migration guides as
+    far as they are among the `made` pages. Raises `Faults`.
+    """
     from acpgen.compat import catalogue
 
     found: list[Entry] = [("Home", HOME), *pages.navigation(material, sections)]
@@ -232,7 +238,10 @@ def navigation(
         between += _chosen(f"{name}: compare two releases", name, versions, material)
     for old, new in successions(versions):
         title = f"{old.protocol.name} to {new.protocol.name}"
-        between += [(f"{title}: differences", changes.name(old, new)), (f"{title}: migration guide", _guide(old, new))]
+        first = _guide(old, new)
+        areas = [(_area(text), path) for path, text in made.items() if path.startswith(f"{first.removesuffix('.md')}/")]
+        told = [("Checklists", first), *areas]
+        between += [(f"{title}: differences", changes.name(old, new)), (f"{title}: migration guide", told)]
     if between:
         found.append(("Between versions", between))
     rules: list[Entry] = []
@@ -383,6 +392,11 @@ def _guided(old: Version, new: Version, kept: Kept) -> Mapping[str, str]:
     made = once(kept, provenance.code(*GUIDING), "guide", (old.content, new.content), make) if is_known else make()
     assert isinstance(made, dict)
     return {old.beside(path): str(text) for path, text in made.items()}
+
+
+def _area(text: str) -> str:
+    """The area of which a page of a migration guide tells, by its title."""
+    return (title_of(text) or "").rpartition(": ")[0]
 
 
 def _guide(old: Version, new: Version) -> str:

@@ -104,9 +104,12 @@ def docs(config: Config, given: Inputs, kept: Kept = NOTHING, memory: Memory = F
     found = _versions(config, given.sources, memory)
     library = memory.once("library", (given.python,), partial(publish.reference.read, given.python))
     beside = memory.once("material", (given.beside,), partial(material.parsed, given.beside))
+    files = publish.documents(
+        found, beside, for_site=True, kept=kept, url=config.site.url, python=library, memory=memory
+    )
     return Docs(
-        publish.documents(found, beside, for_site=True, kept=kept, url=config.site.url, python=library, memory=memory),
-        publish.navigation(found, beside, library, config.site.sections, memory),
+        files,
+        publish.navigation(found, beside, library, config.site.sections, memory, files),
         publish.sources(found, beside, library),
         memory.once("scripts", tuple(found), partial(publish.scripts, found)),
     )
