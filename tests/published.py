@@ -9,7 +9,6 @@ from typing import Final
 
 from acpgen import material, publish
 from acpgen.generate import understand
-from acpgen.kept import user_cache
 from acpgen.schema.load import parse, read
 from acpgen.targets import Settings
 
@@ -39,6 +38,6 @@ def beside() -> material.Material:
 
 @cache
 def files(*, for_site: bool = True) -> Mapping[str, str]:
-    """All files of the docs. What follows from releases alone is taken from the cache of the user, as `acpgen docs build` does."""
+    """All files of the docs."""
     every = (*versions(), *map(version, CHANNELS))
-    return publish.documents(every, beside(), for_site=for_site, kept=user_cache())
+    return publish.documents(every, beside(), for_site=for_site)

@@ -339,11 +339,10 @@ ARROWS: dict[str, frozenset[str]] = {
                 "compat",
                 "errors",
                 "ir",
-                "kept",
                 "material",
                 "memory",
-                "provenance",
                 "targets",
+                "validator",
             ),
             *("lint", "schema.walk", "schema.load", "meaning.contract", "meaning.framing", "resources"),
         }
@@ -641,9 +640,9 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "history": (
         frozenset(
             f"history.{name}"
-            for name in ("assembling", "bumps", "comparisons", "dating", "exchanges", "gathering", "matrices", "recall")
+            for name in ("assembling", "bumps", "comparisons", "dating", "gathering")
         ),
-        frozenset({"check", "compare", "facts", "files", "findings", "judged", "remembering", "timeline"}),
+        frozenset({"check", "compare", "facts", "files", "findings", "judged", "timeline"}),
     ),
     "report": (
         frozenset(
@@ -664,10 +663,10 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "xml_text",
             )
         )
-        | {f"report.history_{name}" for name in ("data", "markdown", "page", "pictures", "text", "words")},
+        | {f"report.history_{name}" for name in ("data", "markdown", "page", "text", "words")},
         frozenset({"compare", "findings", "timeline"}),
     ),
-    "remembering": (frozenset({"remembering"}), frozenset({"files", "findings", "judged"})),
+    "remembering": (frozenset({"remembering"}), frozenset({"files", "findings"})),
     "front": (
         frozenset(
             {

@@ -20,12 +20,12 @@ import jsonschema
 import jsonschema_rs
 import pytest
 import yaml
+from acpgen.compat.report.history_pictures import COLOURS
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from acpgen import ir, markup, publish
-from acpgen.compat.report.history_pictures import COLOURS
 from acpgen.errors import Faults, InvalidExample, visible
 from acpgen.generate import generate, understand
 from acpgen.markup import code, prose, quoting

@@ -91,8 +91,8 @@ TASKS: Final = (
     Task(
         "what-broke-between-two-releases",
         "what broke between two releases",
-        "acp/v1/compare.html",
-        (r"Compare two releases of acp/v1", r"\bOld\b", r"\bNew\b"),
+        "acp/v1/changelog.html",
+        (r"Changelog of acp/v1", r"\bbreaking\b"),
     ),
 )
 

@@ -19,24 +19,19 @@ from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
 from http.client import HTTPConnection
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import unquote, urlsplit
 from urllib.request import Request, urlopen
-from xml.etree import ElementTree as ET
 
 import jsonschema_rs
 import pytest
 
 import published
 from acpgen import cli, config, material, publish, site, stamp
-from acpgen.compat.report.markdown import VERDICTS
 from acpgen.errors import Faults, SiteNotBuilt
 from acpgen.kept import Kept
-from acpgen.publish import feed
-from acpgen.publish.history import histories
 from acpgen.site import generator, laying, live, searching, serving
 from browsing import ROOT, SCHEMES, SCREENSHOTS, Window, project
 
@@ -64,13 +59,8 @@ KINDS = (
         "lint.html",
         "judge.html",
     ),
-    *(
-        "acp/migration-v1-v2.html",
-        "acp/migration-v1-v2/permission.html",
-        "acp/v2/changelog.html",
-        "acp/v2/conversations/work.html",
-        "acp/v1/compare.html",
-    ),
+    *("acp/migration-v1-v2.html", "acp/migration-v1-v2/permission.html", "acp/v2/changelog.html"),
+    *("acp/v2/conversations/work.html", "mcp/changelog.html"),
     *(
         "acp/v1/messages.html",
         "acp/v1/errors.html",
@@ -93,8 +83,7 @@ LOOKED_AT = (
         "monitor.html",
         "requirements.html",
         "judge.html",
-        "acp/v1/compare.html",
-        "mcp/compare.html",
+        "mcp/changelog.html",
         "lint.html",
         "acp/v1/conversations/turn.html",
     ),
@@ -320,60 +309,6 @@ def test_the_home_page_leads_each_reader_to_pages_and_lists_none_twice(built: Pa
     assert listed and not set(listed) & set(linked)
     by_hand = {Path(path).with_suffix(".md").as_posix() for path in BY_HAND} - {"index.md"}
     assert by_hand <= {*linked}, "pages by hand that no reader is led to"
-
-
-def test_the_feed_is_atom_and_tells_the_dated_releases_newest_first(built: Path) -> None:
-    text = (built / "feed.xml").read_bytes()
-    root = ET.fromstring(text)
-    assert root.tag == f"{ATOM}feed" and text.startswith(b'<?xml version="1.0" encoding="utf-8"?>')
-    entries = root.findall(f"{ATOM}entry")
-    known = material.parsed(material.read(ROOT / "schema", PROTOCOLS)).releases
-    wanted = [
-        f"{name}: {new.title}, after {old.title}"
-        for name, releases in known.items()
-        for old, new in pairwise(releases.releases)
-        if new.version in releases.dates
-    ]
-    assert len(wanted) > 20 and sorted(wanted) == sorted(str(entry.findtext(f"{ATOM}title")) for entry in entries)
-    for node in (root, *entries):
-        assert re.fullmatch(r"\d{4}-\d\d-\d\dT00:00:00Z", node.findtext(f"{ATOM}updated") or "")
-        assert node.findtext(f"{ATOM}title")
-    ids = [node.findtext(f"{ATOM}id") or "" for node in (root, *entries)]
-    assert len(set(ids)) == len(ids) and all(each.startswith("urn:uuid:") for each in ids)
-    days = [entry.findtext(f"{ATOM}updated") or "" for entry in entries]
-    assert days == sorted(days, reverse=True) and root.findtext(f"{ATOM}updated") == days[0]
-    assert root.findtext(f"{ATOM}author/{ATOM}name")
-    assert [link.get("href") for link in root.findall(f"{ATOM}link")] == ["feed.xml", "index.html"]
-    for entry in entries:
-        page, _, anchor = str(next(entry.iter(f"{ATOM}link")).get("href")).partition("#")
-        assert f'id="{anchor}"' in (built / page).read_text("utf-8"), (page, anchor)
-        assert (entry.findtext(f"{ATOM}content") or "").startswith(tuple(VERDICTS.values()))
-
-
-def test_the_head_of_each_page_leads_to_the_feed(built: Path) -> None:
-    for path in built.rglob("*.html"):
-        if path.name != "404.html":
-            up = "../" * (len(path.relative_to(built).parts) - 1) or "./"
-            link = f'<link rel="alternate" type="application/atom+xml" title="Changelog" href="{up}feed.xml">'
-            assert link in path.read_text("utf-8"), path
-
-
-def test_a_site_without_dated_releases_has_no_feed_and_no_page_names_one() -> None:
-    files = site.made(site.Docs(SMALL, NAVIGATION))
-    assert "feed.xml" not in files and not any("application/atom+xml" in text for text in files.values())
-
-
-def test_a_feed_keeps_what_a_name_holds_as_text_and_is_relative_to_an_address_that_is_known() -> None:
-    versions = site.versions(project())
-    beside = material.parsed(material.read(ROOT / "schema", PROTOCOLS))
-    past = histories(versions, beside)
-    dates = {"acp/v2": {"1.2.0": "2026-06-29"}}
-    made = feed.feed('A <b> & "\x01', versions, past, dates, "https://example.com/docs/")
-    root = ET.fromstring(str(made))
-    assert (root.findtext(f"{ATOM}title") or "").startswith('A <b> & "')
-    assert root.get("{http://www.w3.org/XML/1998/namespace}base") == "https://example.com/docs/"
-    assert len(root.findall(f"{ATOM}entry")) == 1
-    assert feed.feed("A", versions, past, {}, "") is None
 
 
 def test_the_page_for_what_is_missing_leads_home(built: Path) -> None:
@@ -938,28 +873,6 @@ def test_pasted_messages_are_judged_in_the_browser(window: Window) -> None:
     window.page.get_by_role("button", name="Judge", exact=True).click()
     status.filter(has_text="acp/v1: 1 message, 0 right, 1 wrong").wait_for()
     assert 'the field "mcpServers" is required' in window.page.locator(".acp-judge tbody").inner_text()
-
-
-def test_any_two_releases_can_be_compared_and_the_comparison_has_an_address(built: Path, window: Window) -> None:
-    window.open("acp/v1/compare.html#old=0.9.0&new=1.21.0")
-    place = window.page.locator("[data-acp-compare]")
-    place.get_by_text("0.9.0 → 1.21.0").wait_for()
-    assert place.locator("strong").first.inner_text().startswith(VERDICTS["risky"])
-    assert place.locator("h2").all_inner_texts() == ["Risky", "Additive"]
-    found = place.locator("li", has_text="usage_update").first
-    assert found.locator("a").first.get_attribute("href") == "../../compatibility.html#closed-variant-added"
-    assert (built / "acp" / "v1" / str(found.locator("a").last.get_attribute("href"))).is_file()
-    newest = place.get_by_label("New")
-    newest.select_option(label="TypeScript SDK 2.4.0 (2026-11-02)")
-    place.get_by_text("0.9.0 → TypeScript SDK 2.4.0").wait_for()
-    assert place.locator("a").last.get_attribute("href") == "#old=0.9.0&new=TypeScript+SDK+2.4.0"
-    newest.select_option(label="0.9.1 (2025-12-01)")
-    assert place.locator("strong").all_inner_texts() == [VERDICTS["editorial"]]
-    newest.select_option(label="0.8.0 (2025-11-28)")
-    place.get_by_text("0.8.0 → 0.9.0, the older one first").wait_for()
-    assert place.locator("h2").first.inner_text() == "Breaking"
-    newest.select_option(label="0.9.0 (2025-12-01)")
-    place.get_by_text("Choose two different releases.").wait_for()
 
 
 def test_an_arrow_of_a_conversation_opens_its_message(window: Window) -> None:

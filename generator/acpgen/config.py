@@ -30,7 +30,7 @@
     promise = "full"
 
     [tool.acpgen.site]                               # of `acpgen docs build`
-    url = "https://example.com/docs/"                # where it will stand: canonical addresses, site map, feed
+    url = "https://example.com/docs/"                # where it will stand: canonical addresses, site map
     source = "https://example.com/edit/main/"        # before the path of a file: links that edit a page
 
 With `protocols`, each protocol has a folder of its own name in the output; with `packages`, the package says where it goes.

@@ -11,7 +11,7 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -67,16 +67,6 @@ class Kept:
             replace_file(path, f"{_digest(key, text.encode()).decode()}\n{text}")
             path.chmod(0o600)
             self._sweep()
-
-    def once(self, code: Code, kind: str, parts: Iterable[str], make: Callable[[], JSON]) -> JSON:
-        """What `code` makes of `parts`: as it is kept, or made now and kept. `None` is never kept."""
-        known = key(code, kind, parts)
-        found = self.find(known)
-        if found is None:
-            found = make()
-            if code.is_as_it_was:
-                self.keep(known, found)
-        return found
 
     def _file(self, key: str) -> Path:
         assert self.folder is not None

@@ -3,6 +3,7 @@
     schema/pages/*.md, schema/pages/*/*.md          pages of the docs, some in folders; index.md is the head of the home page
     schema/releases/<protocol>/index.json           the releases that are kept, oldest first; of a family too, whose versions are dates
     schema/releases/<protocol>/<version>.json       what was published then: facts alone, without descriptions
+    schema/releases/<protocol>/verdicts.json        what each release changed, computed: `acpgen generate` writes it
     schema/requirements.json                        the requirements and what enforces each
 
 All of it may be absent.
@@ -32,6 +33,7 @@ RESERVED: Final = (PAGES, RELEASES)
 """Folders of the schema folder that hold no protocol."""
 
 INDEX: Final = "index.json"
+VERDICTS: Final = "verdicts.json"
 
 _KEEP: Final = "Store it with acpgen adopt FILE --keep-as VERSION, or strike the version out"
 
@@ -46,11 +48,21 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A protocol as it was published under a version. `title` is what readers know it by, mostly the version itself."""
+    """A protocol as it was published under a version: one file. `title` is what readers know it by, mostly the version itself."""
 
     version: str
-    documents: Documents = field(repr=False)
+    source: Source = field(repr=False)
     title: str = ""
+
+    @property
+    def content(self) -> bytes:
+        """The bytes of its file."""
+        return self.source.files[0][1]
+
+    @property
+    def documents(self) -> Documents:
+        """What its file holds, read now. Raises `Faults`."""
+        return parse(self.source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +87,8 @@ class Releases:
     differences: tuple[Reason, ...] | None = None
     typescript: str = ""
     """The npm package of upstream's TypeScript SDK, whose types have the names of the newest release's definitions."""
+    verdicts: tuple[str, bytes] | None = field(default=None, repr=False)
+    """The file of verdicts on these releases, by its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +197,9 @@ def index(content: bytes | None, at: str) -> Index:
     if not isinstance(versions, list) or not all(isinstance(version, str) for version in listed):
         reason = "this is no list of the versions that are kept, oldest first"
         faults.append(BadMaterial(at=f"{at}#/versions", reason=reason, remedy=_INDEX_REMEDY))
+    if VERDICTS.removesuffix(".json") in listed:
+        remedy = f"Give this release another name: {VERDICTS} holds the verdicts"
+        faults.append(BadMaterial(at=f"{at}#/versions", reason="a release cannot be called 'verdicts'", remedy=remedy))
     if len(set(map(str, listed))) < len(listed):
         faults.append(BadMaterial(at=f"{at}#/versions", reason="a version occurs twice", remedy="Remove one of them"))
     told: dict[str, dict[str, str]] = {}
@@ -266,9 +283,10 @@ _INDEX_REMEDY: Final = (
 def _releases(protocol: str, contents: Mapping[str, bytes], at: str) -> Releases:
     told = index(contents.get(INDEX), f"{at}/{INDEX}")
     listed = {f"{version}.json" for version in told.versions}
+    verdicts = contents.get(VERDICTS)
     faults: list[Fault] = [
         BadMaterial(at=f"{at}/{name}", reason=f"{INDEX} does not list this release", remedy="List it, oldest first")
-        for name in contents.keys() - listed - {INDEX}
+        for name in contents.keys() - listed - {INDEX, VERDICTS}
     ]
     faults += [
         BadMaterial(at=f"{at}/{INDEX}#/versions/{number}", reason=f"there is no file {version}.json", remedy=_KEEP)
@@ -279,14 +297,12 @@ def _releases(protocol: str, contents: Mapping[str, bytes], at: str) -> Releases
     for version in told.versions:
         name = f"{version}.json"
         if name in contents:
-            try:
-                documents = parse(Source(f"{protocol} {version}", at, ((name, contents[name]),)))
-                found.append(Release(version, documents, told.titles.get(version, version)))
-            except Faults as caught:
-                faults.extend(caught.faults)
+            source = Source(f"{protocol} {version}", at, ((name, contents[name]),))
+            found.append(Release(version, source, told.titles.get(version, version)))
     if faults:
         raise Faults(sorted(faults, key=str))
-    return Releases(told.about, tuple(found), told.dates, told.differences, told.typescript)
+    beside = None if verdicts is None else (f"{at}/{VERDICTS}", verdicts)
+    return Releases(told.about, tuple(found), told.dates, told.differences, told.typescript, beside)
 
 
 def _page_faults(pages: Mapping[str, str], root: str) -> Iterator[Fault]:

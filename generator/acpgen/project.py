@@ -30,7 +30,7 @@ from acpgen.generate import merge, require_targets, understand
 from acpgen.kept import NOTHING, Kept, user_cache
 from acpgen.meaning import found, unenforced
 from acpgen.schema.load import NO_REFERENCES, References, Source, parse, place, read
-from acpgen.write import Change, Files, Tree, difference, is_ours, require_folder, write
+from acpgen.write import Change, Files, Tree, difference, is_ours, replace_files, require_folder, write
 
 if TYPE_CHECKING:
     from acpgen.provenance import Code
@@ -258,10 +258,16 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
         if not (output.shared or is_ours(output.folder) or stamps.is_known(output.folder)):
             require_folder(Tree(output.folder, {}, output.root))
     meanings: Meanings = _meanings(work, stale, sources, progress) if stale else {}
+    before, materials = materials, _with_verdicts(stale, sources, materials)
+    verdicts = _verdicts(work, before, materials)
     trees = _trees(work, stale, sources, meanings, materials, code, progress) if stale else ()
     changes = write(trees, dry=check)
+    if not check:
+        replace_files({tree.folder / path: text for tree, _ in verdicts for path, text in tree.files.items()})
     gaps = {output.folder: _gaps(output, meanings) for output in stale}
     notes = {output.folder: _notes(output, meanings, sources) for output in stale}
+    if verdicts:
+        hashes |= {each.folder: _inputs(work, each, sources, materials, code) for each in stale if hashes[each.folder]}
     for tree, change in zip(trees, changes, strict=True):
         if not check or change.is_none:
             stamps.record(tree, hashes[tree.folder], code, gaps[tree.folder], notes[tree.folder])
@@ -273,7 +279,12 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
     read = {source: meaning for (source, _), meaning in meanings.items()}
     said = tuple(line for source, meaning in read.items() for line in found.told(labels[source], *meaning))
     return Outcome(
-        changes=changes, fresh=tuple(sorted(fresh)), gaps=merged, trees=trees, notes=tuple(told), methods=said
+        changes=(*changes, *(change for _, change in verdicts)),
+        fresh=tuple(sorted(fresh)),
+        gaps=merged,
+        trees=(*trees, *(tree for tree, _ in verdicts)),
+        notes=tuple(told),
+        methods=said,
     )
 
 
@@ -312,6 +323,39 @@ def _materials(work: Work) -> Mapping[Path, material.Files]:
     return {
         output.folder: material.read(work.schema, output.documented) for output in work.outputs if output.documented
     }
+
+
+def _with_verdicts(
+    outputs: Iterable[OutputFolder], sources: Mapping[Path, Source], materials: Mapping[Path, material.Files]
+) -> Mapping[Path, material.Files]:
+    """The material with a verdict on each release; the schemas of an output draw one that is made again. Raises `Faults`."""
+    found = dict(materials)
+    for output in outputs:
+        if output.folder in materials:
+            from acpgen.publish.release_verdicts import completed
+
+            contents = [content for part in output.parts for _, content in sources[part.source].files]
+            found[output.folder] = completed(materials[output.folder], b"".join(contents))
+    return found
+
+
+def _verdicts(
+    work: Work, before: Mapping[Path, material.Files], after: Mapping[Path, material.Files]
+) -> Sequence[tuple[Tree, Change]]:
+    """The files of verdicts that differ from what they are to hold, and what would change in their folders."""
+    texts: dict[str, str] = {}
+    for folder, files in after.items():
+        known = dict(before[folder].files)
+        texts |= {path: content.decode() for path, content in files.files if known.get(path) != content}
+    found: list[tuple[Tree, Change]] = []
+    for path, text in texts.items():
+        assert work.schema is not None
+        file = work.schema / path
+        tree = Tree(file.parent, {file.name: text}, shared=True)
+        found.append(
+            (tree, Change(file.parent, written=(file.name,), unchanged=(), removed=(), strays=(), shared=True))
+        )
+    return found
 
 
 def _missing(at: str, source: Path, protocol: str) -> Fault:
@@ -479,13 +523,13 @@ def _trees(
             progress(done, total, f"{part.target} of {part.label}")
             done += 1
             settings, meaning = _settings(part, output, work), meanings[_reading(part)]
-            content = _of_part(work, output, part, sources, code) if stamp.is_known(part.target) else ""
             if part.target == "docs" and part.prefix:
                 from acpgen.publish.versions import Version
 
                 source = sources[part.source]
-                told.append(Version(*meaning, settings, source.at, content, source.extends))
+                told.append(Version(*meaning, settings, source.at, source.extends))
                 continue
+            content = _of_part(work, output, part, sources, code) if stamp.is_known(part.target) else ""
             make = partial(_rendered, TARGETS[part.target], meaning, settings, sources[part.source])
             name = f"{part.target} {part.prefix} {part.package} {part.label}"
             made.append(parts.files(output.folder, name, content, make) if content else make())
@@ -493,7 +537,7 @@ def _trees(
             from acpgen import publish
 
             beside = material.parsed(materials[output.folder]) if output.folder in materials else material.NONE
-            made.append(publish.documents(told, beside, kept=work.kept))
+            made.append(publish.documents(told, beside))
         trees.append(Tree(output.folder, merge(made, place(output.folder)), output.root, shared=output.shared))
     progress(done, total, "writing")
     return tuple(trees)

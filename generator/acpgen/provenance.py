@@ -1,14 +1,9 @@
-"""Which code a result depends on, and a hash of it: modules, what these import, the data beside them, and what is installed.
-
-Imports are read from the text of the modules. All that looks like one counts: a name too many costs work, a name too few would give stale
-results.
-"""
+"""Which code results depend on, and a hash of it: all of ours, the data beside it, and what is installed."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -31,10 +26,6 @@ DEPENDENCIES: Final = (
     "ruff",
 )
 """What results depend on, beside the code of acpgen."""
-
-_OURS: Final = re.compile(r"(?<![\w.])(?:acpgen|schema_inclusion)(?:\.\w+)*")
-_NAMES: Final = re.compile(r"(?<![\w.])from[ ]+((?:acpgen|schema_inclusion)[\w.]*)[ ]+import[ ]+(\([^)]*\)|[^\n]*)")
-_WORD: Final = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +51,6 @@ class Code:
 
 
 @cache
-def code(*modules: str) -> Code:
-    """The code of modules by their dotted names, of all that they import, and the data beside them.
-
-    It is looked at once in a process: modules that are loaded do not change with their files.
-    """
-    found = closure(modules)
-    return _looked_at([*found.values(), *_data()])
-
-
-@cache
 def everything() -> Code:
     """All the code of acpgen and of the prover, and the data beside them; without templates and monitor, which may lie elsewhere."""
     return _looked_at([*(path for root in _roots().values() for path in _files(root, ".py")), *_data()])
@@ -78,53 +59,6 @@ def everything() -> Code:
 def framed(name: str, content: bytes) -> bytes:
     """A file as it goes into a hash: its name, its size in bytes and its content, so that no two lists of files give the same bytes."""
     return f"{name}\0{len(content)}\0".encode(errors="surrogateescape") + content
-
-
-def closure(modules: Iterable[str]) -> dict[str, Path]:
-    """The modules, and all of ours that they import, in whatever part of them, by dotted name."""
-    waiting, found = list(modules), dict[str, Path]()
-    while waiting:
-        name = waiting.pop()
-        path = _path(name)
-        if name in found or path is None:
-            continue
-        found[name] = path
-        waiting += _needed(name, path)
-    return dict(sorted(found.items()))
-
-
-@cache
-def _needed(name: str, path: Path) -> tuple[str, ...]:
-    """What a module imports, read once in a process: most of what one result depends on is what another does."""
-    return tuple(_imported(path.read_text(encoding="utf-8"), name, path))
-
-
-def _imported(text: str, name: str, path: Path) -> Iterator[str]:
-    """The names that stand in a module as those of others. A name that a package lends is its own, and not that of a module."""
-    for match in _NAMES.finditer(text):
-        package, names = match.groups()
-        words = _WORD.findall(re.sub(r"#[^\n]*", "", names))
-        inner = {word: f"{package}.{word}" for word in words if _path(f"{package}.{word}") is not None}
-        yield from inner.values()
-        if len(inner) < len(set(words) - {"as"}):
-            yield package
-    for match in _OURS.finditer(_NAMES.sub("", text)):
-        parts = match.group().split(".")
-        yield next((known for n in range(len(parts), 1, -1) if _path(known := ".".join(parts[:n]))), "")
-    if "import_module" in text:
-        package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-        yield from (f"{package}.{each.stem}" for each in path.parent.glob("*.py") if each.stem != "__init__")
-
-
-@cache
-def _path(name: str) -> Path | None:
-    """The file of a module or package of ours."""
-    root, *rest = name.split(".")
-    if root not in _roots():
-        return None
-    folder = _roots()[root].joinpath(*rest)
-    file = folder / "__init__.py" if folder.is_dir() else folder.with_name(f"{folder.name}.py")
-    return file if file.is_file() else None
 
 
 def _roots() -> dict[str, Path]:

@@ -1,28 +1,26 @@
-"""Histories: which step broke what, which revisions understand each other, and what a step means for the version."""
+"""Histories: which step broke what, since when, and what a step means for the version."""
 
 from __future__ import annotations
 
 import copy
-import itertools
 import random
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import pytest
 
-from acpgen.compat.compare import Side, checked, compare, side
+from acpgen.compat.compare import Side, checked, side
 from acpgen.compat.history.assembling import Read, timeline
 from acpgen.compat.history.bumps import bump
 from acpgen.compat.history.comparisons import Comparisons
 from acpgen.compat.history.dating import origins
-from acpgen.compat.history.exchanges import outcome
 from acpgen.compat.history.timeline import Milestone, Timeline
+from acpgen.compat.protocol.check.judged import Checked
 from acpgen.compat.report.columns import WIDTH, columns
 from acpgen.compat.report.history_data import history_data
 from acpgen.compat.report.history_text import history_text
 from acpgen.compat.sources import opened
-from compat.protocols import Schema, documents, go, protocol, releases
+from compat.protocols import Schema, documents, go, protocol
 
 ID: Schema = {"id": {"type": "string"}}
 
@@ -52,94 +50,32 @@ def sides(schemas: Sequence[Schema]) -> list[Side]:
     return [side(opened(documents(schema, f"r{number}")), unstable=False) for number, schema in enumerate(schemas)]
 
 
-def history(*schemas: Schema, most_rows: int = 99) -> Timeline:
+def history(*schemas: Schema) -> Timeline:
     read = [Read(Milestone(each.input.label), each) for each in sides(schemas)]
-    return timeline("test", read, most_rows=most_rows)
-
-
-def understood(found: Timeline, flow: str, sender: int, receiver: int) -> str:
-    """What becomes of what one revision sends to another, whatever rows they are in."""
-    row = {name: number for number, names in enumerate(found.matrix.rows) for name in names}
-    return found.matrix.outcomes[flow, row[f"r{sender}"], row[f"r{receiver}"]]
-
-
-TO_AGENT, TO_CLIENT = "client-to-agent", "agent-to-client"
-
-
-# --- the matrix ------------------------------------------------------------------------------------------------------
-
-
-def test_a_field_that_becomes_required_is_refused_by_newer_agents_alone() -> None:
-    found = history(told({"cwd": {"type": "string"}}), told({"cwd": {"type": "string"}}, ("cwd",)))
-    assert found.matrix.flows == (TO_AGENT, TO_CLIENT)
-    assert understood(found, TO_AGENT, 0, 1) == "no"
-    assert understood(found, TO_AGENT, 1, 0) == "yes"
-    assert understood(found, TO_CLIENT, 0, 1) == understood(found, TO_CLIENT, 1, 0) == "yes"
+    return timeline("test", read)
 
 
 def test_what_neither_of_two_steps_breaks_is_broken_across_both() -> None:
-    """A name is dropped where members are free, then claimed: so that peers get along is never composed of two steps."""
+    """A name is dropped where members are free, then claimed: that peers get along is never composed of two steps."""
     text, none, number = (told(each) for each in ({"_x": {"type": "string"}}, {}, {"_x": {"type": "integer"}}))
     found = history(text, none, number)
-    assert [understood(found, TO_AGENT, *pair) for pair in ((0, 1), (1, 2), (0, 2))] == ["yes", "risky", "no"]
-    assert compare(documents(text), documents(number)).verdict == "breaking"
+    assert [each.report.verdict for each in found.strides if each.report is not None] == ["risky", "risky"]
+    assert {(each.severity, each.new) for each in found.origins} >= {("breaking", "r2")}
 
 
-def test_revisions_between_which_no_message_can_tell_share_a_row_and_are_compared_once() -> None:
-    first = told({})
-    worded = told({})
+def test_a_revision_that_no_message_tells_from_the_one_before_is_not_compared_with_the_first() -> None:
+    worded = told({"cwd": {"type": "string"}})
     worded["$defs"]["GoRequest"]["description"] = "Go."
-    other = told({"cwd": {"type": "string"}})
-    found = history(first, worded, other, worded, other)
-    assert found.matrix.rows == (("r0", "r1", "r3"), ("r2", "r4"))
-    assert found.matrix.comparisons == 2  # there and back
+    revisions = sides([told({}), told({"cwd": {"type": "string"}}), worded, told({"cwd": {}})])
+    asked: list[tuple[int, int]] = []
 
+    def compared(old: int, new: int) -> Checked:
+        asked.append((old, new))
+        return checked(revisions[old], revisions[new])
 
-def test_the_newest_rows_are_shown_and_the_others_named() -> None:
-    found = history(*(told({f"f{n}": {"type": "string"} for n in range(count)}) for count in range(5)), most_rows=2)
-    assert found.matrix.rows == (("r3",), ("r4",))
-    assert found.matrix.left_out == ("r0", "r1", "r2")
-    assert not history(told({}), told({"a": {}}), most_rows=0).matrix.rows
-
-
-def test_documents_without_methods_have_writers_and_readers() -> None:
-    old: Schema = {"$defs": {"Thing": {"type": "object", "properties": {"a": {"type": "integer"}}}}}
-    new: Schema = {"$defs": {"Thing": {**old["$defs"]["Thing"], "required": ["a"]}}}
-    found = history(old, new)
-    assert found.matrix.flows == ("documents",)
-    assert found.matrix.outcomes["documents", 0, 1] == "no"
-    assert found.matrix.outcomes["documents", 1, 0] == "yes"
-
-
-@cache
-def published(version: str) -> tuple[Side, ...]:
-    return tuple(side(opened(path), unstable=False) for path in releases(version))
-
-
-def test_the_matrix_of_releases_agrees_with_direct_comparisons() -> None:
-    read = [Read(Milestone(f"r{number}"), each) for number, each in enumerate(published("v2"))]
-    found = timeline("acp/v2", read, most_rows=99)
-    pairs = list(itertools.combinations(range(len(read)), 2))
-    for old, new in random.Random(14).sample(pairs, 6):
-        judged = checked(published("v2")[old], published("v2")[new]).judged
-        for flow in found.matrix.flows:
-            assert understood(found, flow, old, new) == outcome(judged, flow, "old", found.matrix.flows)
-            assert understood(found, flow, new, old) == outcome(judged, flow, "new", found.matrix.flows)
-
-
-def test_releases_that_share_a_row_get_the_same_answers_from_direct_comparisons() -> None:
-    chosen = published("v1")[4:13]
-    found = timeline(
-        "acp/v1", [Read(Milestone(f"r{number}"), each) for number, each in enumerate(chosen)], most_rows=99
-    )
-    assert max(map(len, found.matrix.rows)) > 2
-    pairs = list(itertools.combinations(range(len(chosen)), 2))
-    for old, new in random.Random(3).sample(pairs, 8):
-        judged = checked(chosen[old], chosen[new]).judged
-        for flow, sender, pair in itertools.product(found.matrix.flows, ("old", "new"), ((old, new),)):
-            there = pair if sender == "old" else pair[::-1]
-            direct = outcome(judged, flow, "old" if sender == "old" else "new", found.matrix.flows)
-            assert understood(found, flow, *there) == direct, (flow, there)
+    comparisons = Comparisons(revisions, compared)
+    assert comparisons.spans[1] is comparisons.spans[0]
+    assert asked == [(0, 1), (1, 2), (2, 3), (0, 3)]
 
 
 # --- since when ------------------------------------------------------------------------------------------------------
@@ -168,12 +104,7 @@ def drawn(seed: int, count: int) -> list[Schema]:
 def test_each_finding_is_dated_to_the_step_that_a_look_at_every_revision_names(seed: int) -> None:
     revisions = sides(drawn(seed, 9))
     milestones = [Milestone(f"r{number}") for number in range(len(revisions))]
-    comparisons = Comparisons(revisions)
-    for new in range(1, len(revisions)):
-        comparisons.between(0, new) if comparisons.groups[new] != 0 else None
-    found = origins(comparisons, milestones)
-    assert all(each.is_exact for each in found)
-    for each in found:
+    for each in origins(Comparisons(revisions), milestones):
         stands = [
             any(
                 (judged.rule, judged.severity, judged.said) == (each.rule, each.severity, each.message)
@@ -183,21 +114,6 @@ def test_each_finding_is_dated_to_the_step_that_a_look_at_every_revision_names(s
         ]
         last = max(number for number, there in enumerate(stands) if not there)
         assert each.new == f"r{last + 1}", (each, stands)
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_bisection_names_a_step_before_which_a_finding_was_absent_and_after_which_it_stood(seed: int) -> None:
-    revisions = sides(drawn(seed, 9))
-    milestones = [Milestone(f"r{number}") for number in range(len(revisions))]
-    for each in origins(Comparisons(revisions), milestones):
-        old, new = (int(name[1:]) for name in (each.old, each.new))
-        assert new == old + 1
-        said = [
-            {(judged.rule, judged.severity, judged.said) for judged in checked(revisions[0], revisions[number]).judged}
-            for number in (old, new)
-        ]
-        assert (each.rule, each.severity, each.message) not in said[0] or old == 0
-        assert (each.rule, each.severity, each.message) in said[1]
 
 
 def test_what_was_taken_back_is_no_finding_of_the_span_and_what_came_back_has_the_last_step() -> None:

@@ -71,7 +71,6 @@ def test_the_commits_that_changed_a_schema_are_compared_and_the_first_that_broke
     (grave,) = (each for each in found.origins if each.severity == "breaking")
     assert (grave.rule, grave.new) == ("required-field-added", third)
     assert found.milestones[-1].tags == ("v2.0.0",)
-    assert found.matrix.rows[-1] == ("v2.0.0",)
     assert of("s/a.json").strides == of("s/a.json", "HEAD").strides
 
 
@@ -250,7 +249,6 @@ def test_files_are_compared_in_the_order_given_and_waivers_hold(
         (Asked(("main",), "a.json", since="2026-13-45"), BadSetting),
         (Asked(("main",), "a.json", since="9999-01-01"), BadSetting),
         (Asked(("main",), "a.json", limit=0), BadSetting),
-        (Asked(("main",), "a.json", rows=-1), BadSetting),
         (Asked(("main",), "a.json", fail_on="always"), UnknownName),
     ],
     ids=lambda value: "" if isinstance(value, Asked) else value.__name__,

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from acpgen import provenance
 from acpgen.compat import remembering
 from acpgen.compat.compare import both
 from acpgen.compat.findings import Mode, Report
@@ -90,6 +91,17 @@ def test_another_question_is_another_answer(tmp_path: Path, made: list[str]) -> 
         assert len(made) == asked
     usual(old, new)
     assert len(made) == asked
+
+
+def test_a_report_whose_code_changed_meanwhile_is_not_kept(
+    tmp_path: Path, made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = provenance.Code("0" * 64, (("there is no such file", 1, 1),))
+    monkeypatch.setattr(provenance, "everything", lambda: changed)
+    old, new = sides(tmp_path / "files")
+    for _ in range(2):
+        Comparing("protocol", unstable=False, kept=Kept(tmp_path / "cache"))(old, new)
+    assert len(made) == 2
 
 
 def test_an_answer_that_was_left_to_time_is_not_kept(

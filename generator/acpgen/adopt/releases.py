@@ -10,7 +10,7 @@ from typing import Any, Final
 from acpgen.adopt import layout
 from acpgen.adopt.adoption import read_upstream
 from acpgen.errors import BadMaterial, Faults
-from acpgen.material import INDEX, RELEASES, index
+from acpgen.material import INDEX, RELEASES, VERDICTS, index
 from acpgen.schema.load import decode, place, read_bytes
 
 _VERSION: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
@@ -31,7 +31,7 @@ def is_family(schema: Path, name: str, protocols: Collection[str]) -> bool:
 
 def keep(file: Path, folder: Path, version: str) -> Mapping[str, str]:
     """The files of `folder` that keep the facts of upstream's `file` under a version, as the newest release. Raises `Faults`."""
-    if not _VERSION.fullmatch(version) or f"{version}.json" == INDEX:
+    if not _VERSION.fullmatch(version) or f"{version}.json" in (INDEX, VERDICTS):
         reason, remedy = "this cannot be the name of a release", "Use letters, digits, '.', '+' and '-', as 1.21.0 does"
         raise Faults([BadMaterial(at="--keep-as", reason=reason, remedy=remedy)])
     text = layout.compact({"$schema": _DIALECT, **read_upstream(file)})

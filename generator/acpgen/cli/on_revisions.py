@@ -230,12 +230,6 @@ def history(
     limit: Annotated[
         int, typer.Option(metavar="N", help="Compare the newest N revisions; the report says how many were left out.")
     ] = 50,
-    matrix: Annotated[
-        int,
-        typer.Option(
-            metavar="N", help="The newest N rows of the table of releases that understand one another; 0 for none."
-        ),
-    ] = 12,
     waivers: Waivers = None,
     unstable: Unstable = False,
     methods: Annotated[
@@ -264,7 +258,7 @@ def history(
 ) -> None:
     """Compare many revisions of a schema, step by step.
 
-    The report says what each step broke, since when, and which releases understand one another.
+    The report says what each step broke, which version it needed, and since when each thing is broken.
 
     `acpgen history main -- acp/v1` follows first parents, and the schema where it was moved. Exit codes: 0 no step counts
     under --fail-on, 1 one does, 2 the input cannot be used.
@@ -287,7 +281,6 @@ def history(
             fail_on=fail_on,
             since=since,
             limit=limit,
-            rows=matrix,
             waivers=waivers,
             unstable=unstable,
             methods=methods,

@@ -12,12 +12,14 @@ from typing import Any, Final
 
 from acpgen import ir
 from acpgen.compat.protocol.check.routes import envelope_parts
+from acpgen.compat.protocol.covered import closure
 from acpgen.compat.protocol.messages import Route, message_schema
 from acpgen.compat.protocol.revision import Revised
 from acpgen.errors import Fault, Faults, InvalidExample
 from acpgen.markup import block, code, plain, prose
 from acpgen.pointers import plain_pointer
 from acpgen.schema.bundle import Moved
+from acpgen.schema.walk import Schema, references
 from acpgen.validator import Validator
 
 _BECAME: Final = {
@@ -65,56 +67,71 @@ def about(method: str, new: Revised) -> list[str]:
 def require_valid(old: Revised, new: Revised) -> None:
     """Raise `Faults` for each message that its version refuses, with the place where the new version says it."""
     faults: list[Fault] = []
+    judges = _Judges(old), _Judges(new)
     for move in new.bundle.moves.values():
-        for part, side, shown in (("before", old, move.before), ("after", new, move.after)):
+        for part, judge, shown in (("before", judges[0], move.before), ("after", judges[1], move.after)):
             asked: dict[Any, ir.Method] = {}
             for index, message in enumerate(shown):
-                reason = _refusal(message, side, asked)
+                reason = judge.refusal(message, asked)
                 if reason is not None:
                     at = f"{move.at}{plain_pointer(part, index)}"
-                    faults.append(InvalidExample(at=at, reason=f"{side.protocol.name}: {reason}"))
+                    faults.append(InvalidExample(at=at, reason=f"{judge.side.protocol.name}: {reason}"))
     if faults:
         raise Faults(faults)
 
 
-def _refusal(shown: Mapping[str, Any] | list[Any], side: Revised, asked: dict[Any, ir.Method]) -> str | None:
-    """Why a version refuses a message or a batch; `None` if it does not. `asked` holds the requests so far, by id."""
-    if not isinstance(shown, list):
-        return _refused(shown, side, asked)
-    if not side.protocol.batch:
-        return "it has no batches"
-    for index, message in enumerate(shown):
-        reason = _refused(message, side, asked)
-        if reason is not None:
-            return f"{plain_pointer(index)}: {reason}"
-        method = message.get("method")
-        if any(each.batch == "never" for each in side.methods if each.name == method):
-            return f"{plain_pointer(index)}: '{method}' must not be part of a batch"
-    return None
+class _Judges:
+    """Judges the messages of one version, by a validator for each kind of them."""
 
+    def __init__(self, side: Revised) -> None:
+        self.side = side
+        self._validators: dict[tuple[tuple[Route, str | None], ...], Validator] = {}
 
-def _refused(message: Mapping[str, Any], side: Revised, asked: dict[Any, ir.Method]) -> str | None:
-    name = message.get("method")
-    if name is not None:
-        kind = "request" if "id" in message else "notification"
-        method = next((each for each in side.methods if (each.name, each.kind) == (name, kind)), None)
-        if method is None:
-            return f"it has no {kind} '{name}'"
-        if kind == "request":
-            asked[message["id"]] = method
-        routes = [(Route("params", method), method.params)]
-    else:
-        method = asked.get(message.get("id"))
-        if method is None:
-            return "no message before it has this id, so nothing says what it answers"
-        if "error" in message:
-            routes = [(Route("error", method), of) for of in envelope_parts(side, "error") or (None,)]
-        else:
-            routes = [(Route("result", method), method.result)]
-    ways = [message_schema(side, *each)["anyOf"][0] for each in routes]
-    schema = {**(ways[0] if len(ways) == 1 else {"anyOf": ways}), "$defs": side.bundle.definitions}
-    judge = Validator(schema)
-    error = next(judge.errors(message), None)
-    if error is None:
+    def refusal(self, shown: Mapping[str, Any] | list[Any], asked: dict[Any, ir.Method]) -> str | None:
+        """Why the version refuses a message or a batch; `None` if it does not. `asked` holds the requests so far, by id."""
+        if not isinstance(shown, list):
+            return self._refused(shown, asked)
+        if not self.side.protocol.batch:
+            return "it has no batches"
+        for index, message in enumerate(shown):
+            reason = self._refused(message, asked)
+            if reason is not None:
+                return f"{plain_pointer(index)}: {reason}"
+            method = message.get("method")
+            if any(each.batch == "never" for each in self.side.methods if each.name == method):
+                return f"{plain_pointer(index)}: '{method}' must not be part of a batch"
         return None
-    return f"{plain_pointer(*error.instance_path) or 'the message'}: {judge.message(error)}"
+
+    def _refused(self, message: Mapping[str, Any], asked: dict[Any, ir.Method]) -> str | None:
+        name = message.get("method")
+        if name is not None:
+            kind = "request" if "id" in message else "notification"
+            method = next((each for each in self.side.methods if (each.name, each.kind) == (name, kind)), None)
+            if method is None:
+                return f"it has no {kind} '{name}'"
+            if kind == "request":
+                asked[message["id"]] = method
+            routes = [(Route("params", method), method.params)]
+        else:
+            method = asked.get(message.get("id"))
+            if method is None:
+                return "no message before it has this id, so nothing says what it answers"
+            if "error" in message:
+                routes = [(Route("error", method), of) for of in envelope_parts(self.side, "error") or (None,)]
+            else:
+                routes = [(Route("result", method), method.result)]
+        judge = self._validator(tuple(routes))
+        error = next(judge.errors(message), None)
+        if error is None:
+            return None
+        return f"{plain_pointer(*error.instance_path) or 'the message'}: {judge.message(error)}"
+
+    def _validator(self, routes: tuple[tuple[Route, str | None], ...]) -> Validator:
+        if routes not in self._validators:
+            ways: list[Schema] = [message_schema(self.side, *each)["anyOf"][0] for each in routes]
+            whole = ways[0] if len(ways) == 1 else {"anyOf": ways}
+            definitions = self.side.bundle.definitions
+            needed = closure(self.side, references(whole))
+            held = {name: schema for name, schema in definitions.items() if name in needed}
+            self._validators[routes] = Validator({**whole, "$defs": held})
+        return self._validators[routes]

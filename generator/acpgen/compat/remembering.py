@@ -1,50 +1,25 @@
-"""Answers of the prover that are kept, and comparisons and their reports among them, as JSON that is read again."""
+"""Reports that are kept, as JSON that is read again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from acpgen import provenance
 from acpgen.compat import findings
 from acpgen.compat.findings import Mode, Report
-from acpgen.compat.protocol.check import judged
 from acpgen.kept import Kept, key
 from schema_inclusion import unanswered
 
 if TYPE_CHECKING:
     from acpgen.compat.sources import Input
     from acpgen.ir import JSON
-    from acpgen.provenance import Code
 
-_CLASSES: Final[dict[str, Any]] = {
-    name: found for each in (findings, judged) for name, found in vars(each).items() if is_dataclass(found)
-}
-R = TypeVar("R")
+_CLASSES: Final[dict[str, Any]] = {name: found for name, found in vars(findings).items() if is_dataclass(found)}
 
 _TUPLE: Final = ""
 _JSON: Final = "{}"
-
-
-def once(kept: Kept, code: Code, kind: str, parts: Iterable[str], make: Callable[[], JSON]) -> JSON:
-    """What `code`, which asks the prover, makes of `parts`: as it is kept, or made now.
-
-    What was made is kept unless the prover left an answer to time. Raises `Faults`.
-    """
-    known = key(code, kind, parts)
-    found = kept.find(known)
-    if found is None:
-        left = unanswered()
-        found = make()
-        if code.is_as_it_was and unanswered() == left:
-            kept.keep(known, found)
-    return found
-
-
-def recorded(kept: Kept, code: Code, kind: str, parts: Iterable[str], make: Callable[[], R]) -> R:
-    """The same of a record of `findings` or `judged`. Raises `Faults`."""
-    return cast("R", from_data(once(kept, code, kind, parts, lambda: as_data(make()))))
 
 
 def report(
@@ -58,11 +33,21 @@ def report(
     budget: int,
     formats: bool,
 ) -> Report:
-    """The report of two sides, before any policy judges it: as it is kept, or made now. Raises `Faults`."""
+    """The report of two sides, before any policy judges it: as it is kept, or made now. Raises `Faults`.
+
+    What was made is kept unless the prover left an answer to time.
+    """
     if kept.folder is None:
         return make()
-    parts = (mode, repr((unstable, budget, formats)), *_said(old), *_said(new))
-    return recorded(kept, provenance.everything(), "report", parts, make)
+    code = provenance.everything()
+    known = key(code, "report", (mode, repr((unstable, budget, formats)), *_said(old), *_said(new)))
+    data = kept.find(known)
+    if data is None:
+        left = unanswered()
+        data = as_data(make())
+        if code.is_as_it_was and unanswered() == left:
+            kept.keep(known, data)
+    return cast("Report", from_data(data))
 
 
 def _said(side: Input) -> Iterator[str]:
@@ -75,7 +60,7 @@ def _said(side: Input) -> Iterator[str]:
 
 
 def as_data(value: Any) -> JSON:
-    """A record of `findings` or `judged` as a list of its name and its fields, a tuple as one without a name, JSON in one of its own."""
+    """A record of `findings` as a list of its name and its fields, a tuple as one without a name, JSON in one of its own."""
     if is_dataclass(value):
         return [type(value).__name__, *(as_data(getattr(value, each.name)) for each in fields(value))]
     if isinstance(value, tuple):

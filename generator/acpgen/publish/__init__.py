@@ -12,25 +12,19 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
-from acpgen import ir, provenance
-from acpgen.compat.remembering import once
 from acpgen.errors import Fault, Faults
-from acpgen.kept import NOTHING, Kept
 from acpgen.material import NONE, Material
 from acpgen.material import title as title_of
 from acpgen.memory import FORGETFUL, Memory
 from acpgen.publish import (
     changelog,
     changes,
-    feed,
     in_browser,
     lint_rules,
     pages,
-    pairs,
     reference,
     requirements,
     schemas,
-    timelines,
     upstream,
 )
 from acpgen.publish import monitor as monitoring
@@ -58,17 +52,12 @@ NO_FILES: Final[Mapping[str, str]] = MappingProxyType({})
 _SAID_ONCE: Final = (("Error codes", "errors.md"), ("Messages", "messages.md"))
 """Pages that a version which extends another one may share with it."""
 
-GUIDING: Final = ("acpgen.compat.guide", "acpgen.compat.history.recall")
-"""What makes migration guides."""
-
 
 def documents(
     versions: Sequence[Version],
     material: Material = NONE,
     *,
     for_site: bool = False,
-    kept: Kept = NOTHING,
-    url: str = "",
     python: reference.Library = reference.NOTHING,
     memory: Memory = FORGETFUL,
 ) -> Mapping[str, str]:
@@ -76,9 +65,8 @@ def documents(
     the compatibility check and of the monitor, the requirements, and the pages that the project adds.
 
     These are the pages that people read in a repository, without a version that extends another one. `for_site` adds that, the pages of
-    types and of rules, marks for its search to headings, each version as one file, the page that judges messages in the browser,
-    those that compare two releases, the API of `python`, and the feed of the changelogs, whose links are relative to `url`, where the site
-    will stand. What follows from releases alone is taken from what is `kept`, and what has the inputs of the last time from `memory`.
+    types and of rules, marks for its search to headings, each version as one file, the page that judges messages in the browser and the
+    API of `python`. What has the inputs of the last time is taken from `memory`.
     Raises `Faults`.
     """
     from acpgen.publish.ages import ages
@@ -88,7 +76,7 @@ def documents(
     versions = [version for version in every if for_site or extended(version, every) is None]
     where = shelves(versions, for_site=for_site)
     named = tuple((version.protocol.name, version.family) for version in versions)
-    past = memory.once("past", (named, material.releases), lambda: histories(versions, material, kept))
+    past = memory.once("past", (named, material.releases), lambda: histories(versions, material))
     files: dict[str, str] = {}
     faults: list[Fault] = []
     for version in versions:
@@ -124,25 +112,17 @@ def documents(
     for version in versions:
         name = version.protocol.name
         if name in past:
-            changes_told = partial(changelog.page, version, where[name], past[name], RULES)
-            inputs = (version, where[name], past[name])
-            files[version.path(changelog.PAGE)] = memory.once(f"changelog {name}", inputs, changes_told, may_lag=True)
-    for name, history in past.items():
-        told = next((v.path(changelog.PAGE) for v in versions if v.protocol.name == name), None)
-        path = _history(name, versions)
-        timeline = partial(timelines.page, name, history, path, RULES, told)
-        files[path] = memory.once(f"timeline {name}", (history, path, told), timeline)
-        if for_site and len(history.releases) >= pairs.FEWEST:
-            around = {"rules": RULES, "history": path} | ({"changelog": told} if told is not None else {})
-            own = next((version for version in versions if version.protocol.name == name), None)
-            given = material.releases[name].dates
-            paired = partial(pairs.pages, name, history, given, own, _pairs(name, versions), around)
-            files |= memory.once(f"pairs {name}", (history, given, own, around), paired, may_lag=True)
+            path, shelf = version.path(changelog.PAGE), where[name]
+            told = partial(changelog.page, name, past[name], path, RULES, version, shelf, has_own=for_site)
+            inputs = (version, shelf, past[name], for_site)
+            files[path] = memory.once(f"changelog {name}", inputs, told, may_lag=True)
+    for name in _families(versions, material):
+        files[_changelog(name)] = changelog.page(name, past[name], _changelog(name), RULES, has_own=False)
     for old, new in successions(versions):
         path = changes.name(old, new)
         changed = partial(changes.page, old, new, path, _guide(old, new), where)
         files[path] = memory.once(f"changes {path}", (old, new, where), changed, may_lag=True)
-        guided = partial(_guided, old, new, kept)
+        guided = partial(_guided, old, new)
         try:
             files |= memory.once(f"guide {path}", (old, new), guided, may_lag=True)
         except Faults as caught:
@@ -177,10 +157,6 @@ def documents(
     files[HOME] = docs.lay_out("home", path=HOME, head=pages.head(material), versions=listed, pages=more)
     files[MACHINES] = docs.lay_out("llms.txt", path=MACHINES, versions=listed, pages=above)
     pages.require_links(material, files)
-    if for_site:
-        dates = {name: releases.dates for name, releases in material.releases.items()}
-        made_feed = feed.feed(title_of(files[HOME]) or "Protocols", versions, past, dates, url)
-        files |= {feed.PAGE: made_feed} if made_feed is not None else {}
     return files
 
 
@@ -213,11 +189,8 @@ def navigation(
         plans = [(plan.title, where.conversations[plan.name]) for plan in docs.plans(version.protocol)]
         told: list[Entry] = [(title, version.path(page)) for title, page in plans if where.is_made(page)]
         methods = sorted((name, version.path(page)) for name, page in where.methods.items() if where.is_made(page))
-        has_past = version.protocol.name in material.releases
-        history: list[Entry] = []
-        if has_past:
-            history = [("Changelog", version.path(changelog.PAGE)), ("History", version.path(timelines.PAGE))]
-            history += _chosen("Compare two releases", version.protocol.name, versions, material)
+        has_past = _has_past(version.protocol.name, material)
+        history: list[Entry] = [("Changelog", version.path(changelog.PAGE))] if has_past else []
         found.append(
             (
                 version.protocol.name,
@@ -233,9 +206,7 @@ def navigation(
             )
         )
     between: list[Entry] = []
-    for name in _families(versions, material):
-        between.append((f"{name}: history", _history(name, versions)))
-        between += _chosen(f"{name}: compare two releases", name, versions, material)
+    between += [(f"{name}: changelog", _changelog(name)) for name in _families(versions, material)]
     for old, new in successions(versions):
         title = f"{old.protocol.name} to {new.protocol.name}"
         first = _guide(old, new)
@@ -321,13 +292,7 @@ def _above(versions: Sequence[Version], material: Material, files: Mapping[str, 
         title = f"{old.protocol.name} to {new.protocol.name}"
         found.append((f"What differs from {title}", changes.name(old, new)))
         found.append((f"Migration guide: {title}", _guide(old, new)))
-    kept = [name for name in material.releases if _history(name, versions) in files]
-    found += [
-        (f"History of {name}: which revisions understand each other, and since when", _history(name, versions))
-        for name in kept
-    ]
-    compared = [(name, _pairs(name, versions)) for name in kept]
-    found += [(f"Compare two releases of {name}", path) for name, path in compared if path in files]
+    found += [(f"Changelog of {name}", _changelog(name)) for name in _families(versions, material)]
     rules = (
         ("The Python API, module by module", reference.INDEX),
         ("Judge messages in the browser", in_browser.PAGE),
@@ -356,42 +321,33 @@ def _listed(versions: Sequence[Version], where: Shelves, files: Mapping[str, str
     ]
 
 
-def _history(name: str, versions: Sequence[Version]) -> str:
-    """The page with the history of a protocol, or of a family of them."""
-    own = next((version for version in versions if version.protocol.name == name), None)
-    return f"{name}/{timelines.PAGE}" if own is None else own.path(timelines.PAGE)
+def _has_past(name: str, material: Material) -> bool:
+    """Whether releases of a protocol, or of a family, are kept."""
+    return name in material.releases and bool(material.releases[name].releases)
 
 
-def _pairs(name: str, versions: Sequence[Version]) -> str:
-    """The page on which two releases of a protocol, or of a family of them, are chosen."""
-    return f"{_history(name, versions).removesuffix(timelines.PAGE)}{pairs.PAGE}"
-
-
-def _chosen(title: str, name: str, versions: Sequence[Version], material: Material) -> list[Entry]:
-    """The entry of that page, where there is one."""
-    return [(title, _pairs(name, versions))] if len(material.releases[name].releases) >= pairs.FEWEST else []
+def _changelog(family: str) -> str:
+    """The changelog of a family whose versions are releases of one protocol."""
+    return f"{family}/{changelog.PAGE}"
 
 
 def _families(versions: Sequence[Version], material: Material) -> list[str]:
     """The families whose versions are kept as releases of one protocol."""
     names = {version.protocol.name for version in versions}
     return [
-        each for each in dict.fromkeys(v.family for v in versions) if each in material.releases and each not in names
+        each
+        for each in dict.fromkeys(version.family for version in versions)
+        if each not in names and _has_past(each, material)
     ]
 
 
-def _guided(old: Version, new: Version, kept: Kept) -> Mapping[str, str]:
-    """The pages of the migration guide, as they are kept or made now. Raises `Faults`."""
+def _guided(old: Version, new: Version) -> Mapping[str, str]:
+    """The pages of the migration guide. Raises `Faults`."""
     from acpgen.compat.guide import guide
     from acpgen.compat.protocol.revision import Revised
 
-    def make() -> ir.JSON:
-        return {**guide(Revised(old.protocol, old.bundle), Revised(new.protocol, new.bundle))}
-
-    is_known = bool(old.content and new.content)
-    made = once(kept, provenance.code(*GUIDING), "guide", (old.content, new.content), make) if is_known else make()
-    assert isinstance(made, dict)
-    return {old.beside(path): str(text) for path, text in made.items()}
+    made = guide(Revised(old.protocol, old.bundle), Revised(new.protocol, new.bundle))
+    return {old.beside(path): text for path, text in made.items()}
 
 
 def _area(text: str) -> str:

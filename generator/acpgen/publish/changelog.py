@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
-from acpgen import provenance
-from acpgen.compat.findings import SEVERITIES, Severity, worst
-from acpgen.compat.history import recall
+from acpgen.compat.compare import side
+from acpgen.compat.findings import worst
 from acpgen.compat.protocol.check.check import check, restructured
-from acpgen.compat.protocol.check.judged import Checked, Judged
 from acpgen.compat.protocol.revision import Revised
-from acpgen.compat.remembering import recorded
 from acpgen.compat.report.markdown import VERDICTS
-from acpgen.errors import Faults
+from acpgen.compat.sources import opened
 from acpgen.markup import quoting
-from acpgen.pointers import place_parts
 from acpgen.publish.history import History
+from acpgen.publish.release_verdicts import FEW, ChangelogEntry, ChangelogStep, step
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
 from acpgen.targets.docs import Markdown, Places, code, joined
 
 PAGE: Final = "changelog.md"
-
-MODULES: Final = (*recall.COMPARING, "acpgen.publish.changelog")
-"""What compares the schema of today with a release."""
-
-FEW: Final = 6
-"""As many places, types or methods are named of a change that has more. How many more is not said: a number that grows with each
-addition would be wrong where two of them are merged."""
 
 MANY: Final = 60
 """As many changes are told of a step between releases, which no change of the schema changes."""
@@ -39,20 +29,30 @@ _EVERYWHERE: Final = 3
 """A change that more methods share than this stands before the methods."""
 
 
-def page(version: Version, places: Places, history: History, rules: str) -> str:
-    """The changelog, newest first; at its end what the schema of this project says otherwise than the newest release."""
-    path = version.path(PAGE)
+def page(
+    name: str,
+    history: History,
+    path: str,
+    rules: str,
+    version: Version | None = None,
+    places: Places | None = None,
+    *,
+    has_own: bool,
+) -> str:
+    """The changelog of a protocol, or of a family of them, newest first. `version` is what the protocol is today,
+    `places` where its pages are.
+
+    With `has_own`, its end tells what that says otherwise than the newest release.
+    """
     teller = _Teller(version, places, path, rules)
-    steps = [
-        _step(teller, old.title, new.title, found.judged)
-        for (old, new), found in zip(pairwise(history.releases), history.comparisons.steps, strict=True)
-        if not isinstance(found, Faults)
-    ]
-    own = _step(teller, history.releases[-1].title, "this schema", _own(history, version), most=None)
+    steps = [_step(teller, old.title, new.title, new.step, date=new.date) for old, new in pairwise(history.releases)]
+    own = None
+    if version is not None and has_own:
+        own = _step(teller, history.releases[-1].title, "this schema", _own(history, version), most=None)
     return docs.lay_out(
         "changelog",
         path=path,
-        version=version.protocol.name,
+        version=name,
         about=history.about,
         steps=steps[::-1],
         own=own,
@@ -61,115 +61,73 @@ def page(version: Version, places: Places, history: History, rules: str) -> str:
     )
 
 
-def _own(history: History, version: Version) -> Sequence[Judged]:
-    """What the schema of this project says otherwise than the newest release."""
-    last, present = history.releases[-1], Revised(version.protocol, version.bundle)
+def _own(history: History, version: Version) -> ChangelogStep:
+    """What the schema of this project says otherwise than the newest release: all of it, one by one.
 
-    def made() -> Checked:
-        found = check(last.revised, present)
-        if found.judged or last.revised.bundle.schema == present.bundle.schema:
-            return found
-        return replace(found, judged=(restructured(last.revised, present, "", ""),))
-
-    if not version.content:
-        return made().judged
-    parts = (*last.content, "", version.content)
-    return recorded(history.kept, provenance.code(*MODULES), "own", parts, made).judged
-
-
-@dataclass(frozen=True, slots=True)
-class ToldChange:
-    """One rule's findings with the same words, in as many places as there are."""
-
-    severity: Severity
-    rule: str
-    message: str
-    judged: tuple[Judged, ...]
-
-    @property
-    def methods(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(each.method or "" for each in self.judged))
-
-
-def _step(teller: _Teller, old: str, new: str, judged: Sequence[Judged], most: int | None = MANY) -> dict[str, Any]:
-    """What a template shows of one step between revisions: as many changes as `most`.
-
-    Without, all of them, those with the same words one by one: rows of the schema of today that depend on one another would not merge.
+    Changes that share a row depend on one another, so two branches with one each would not merge.
     """
-    verdict = worst(tuple(each.severity for each in judged))
-    present = {each.severity for each in judged}
-    told = changes(judged, is_joined=most is not None)
+    last = side(opened(history.releases[-1].documents), unstable=False).meaning
+    present = Revised(version.protocol, version.bundle)
+    found = check(last, present).judged
+    if not found and last.bundle.schema != present.bundle.schema:
+        found = (restructured(last, present, "", ""),)
+    return step(found, is_joined=False)
+
+
+def _step(
+    teller: _Teller, old: str, new: str, step: ChangelogStep, *, date: str = "", most: int | None = MANY
+) -> dict[str, Any]:
+    """What a template shows of one step between revisions: as many changes as `most`."""
     return {
+        "date": date,
         "old": old,
         "new": new,
-        "verdict": VERDICTS[verdict],
-        "severities": [severity for severity in SEVERITIES if severity in present],
-        "groups": list(teller.groups(told[:most])),
-        "is_cut": most is not None and len(told) > most,
+        "verdict": VERDICTS[worst(step.severities)],
+        "failure": step.failure,
+        "severities": step.severities,
+        "groups": list(teller.groups(step.changes[:most])),
+        "is_cut": most is not None and len(step.changes) > most,
     }
-
-
-def changes(judged: Iterable[Judged], *, is_joined: bool = True) -> list[ToldChange]:
-    """The findings that are told: those with the same words together, or only those that are also of one place, worst first."""
-    found: dict[tuple[Severity, str, str, str], list[Judged]] = {}
-    for each in judged:
-        if each.severity == "editorial":
-            continue
-        place = "" if is_joined else each.new_at or each.old_at
-        found.setdefault((each.severity, each.rule, each.message, place), []).append(each)
-    told = [ToldChange(*key[:3], tuple(group)) for key, group in found.items()]
-    return sorted(told, key=lambda change: SEVERITIES.index(change.severity))
 
 
 @dataclass(frozen=True, slots=True)
 class _Teller:
     """Puts changes into words and links for one page."""
 
-    version: Version
-    places: Places
+    version: Version | None
+    places: Places | None
     path: str
     rules: str
 
-    def groups(self, changes: Sequence[ToldChange]) -> Iterator[tuple[Markdown, list[Markdown]]]:
+    def groups(self, changes: Sequence[ChangelogEntry]) -> Iterator[tuple[Markdown, list[Markdown]]]:
         """The changes by method; first those that many methods share."""
-        heads: dict[str, list[ToldChange]] = {}
+        heads: dict[str, list[ChangelogEntry]] = {}
         for change in changes:
-            methods = change.methods
-            heads.setdefault(methods[0] if len(methods) == 1 else "", []).append(change)
+            heads.setdefault(change.methods[0] if len(change.methods) == 1 else "", []).append(change)
         shared = heads.pop("", [])
         if shared:
             yield Markdown("In several methods"), [self._told(change) for change in shared]
         for name in sorted(heads):
             yield self._method(name), [self._told(change) for change in heads[name]]
 
-    def _told(self, change: ToldChange) -> Markdown:
+    def _told(self, change: ChangelogEntry) -> Markdown:
         rule = Markdown(f"[{code(change.rule)}]({docs.relative(self.path, self.rules)}#{change.rule})")
         parts = [Markdown(f"**{change.severity}**, {rule}: {quoting(change.message)}")]
-        methods = [name for name in change.methods if name]
-        if len(methods) > 1:
-            parts.append(Markdown(f"In {_some([self._method(name) for name in methods])}."))
-        places = list(dict.fromkeys(each.location for each in change.judged if each.location))
-        if len(methods) <= _EVERYWHERE and places:
-            parts.append(Markdown(f"At {_some([code(place) for place in places])}."))
-        types = list(dict.fromkeys(filter(None, map(self._type, change.judged))))
-        if types:
-            parts.append(Markdown(f"See {_some(types)}."))
+        if len(change.methods) > 1:
+            parts.append(Markdown(f"In {_some([self._method(name) for name in change.methods])}."))
+        if len(change.methods) <= _EVERYWHERE and change.places:
+            parts.append(Markdown(f"At {_some([code(place) for place in change.places])}."))
+        types = {} if self.places is None else self.places.types
+        links = [self._link(name, types[name]) for name in change.types if name in types]
+        if links:
+            parts.append(Markdown(f"See {_some(links)}."))
         return joined(parts, " ")
 
     def _method(self, name: str) -> Markdown:
-        return self._link(name, self.places.methods.get(name))
-
-    def _type(self, judged: Judged) -> Markdown | None:
-        """A link to the type in which a change stands, as far as there still is one."""
-        types = self.places.types
-        for at in (judged.new_at, judged.old_at):
-            parts = place_parts(at)
-            if len(parts) > 1 and parts[1] in types:
-                return self._link(parts[1], types[parts[1]])
-        return None
+        return self._link(name, None if self.places is None else self.places.methods.get(name))
 
     def _link(self, name: str, page: str | None) -> Markdown:
-        if page is None:
+        if page is None or self.version is None or self.places is None:
             return code(name)
         return Markdown(f"[{code(name)}]({docs.relative(self.path, self.version.path(self.places.address(page)))})")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, assert_never, cast
+from typing import Literal, TypeAlias, assert_never
 
 from acpgen import ir
 from acpgen.compat.protocol.revision import Revised
@@ -27,7 +27,7 @@ class OutlinedType:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The types by name, the params and result of methods by name and kind, and the types that the release names itself."""
+    """The types by name: those that the release names itself, `own`, and the params and results of its methods, by name and kind."""
 
     types: Mapping[str, OutlinedType] = field(repr=False)
     methods: Mapping[tuple[str, str], tuple[str | None, str | None]] = field(repr=False)
@@ -36,10 +36,14 @@ class Outline:
 
 def outline(release: Revised) -> Outline:
     """The outline of a release."""
+    methods = {(each.name, each.kind): (each.params, each.result) for each in reversed(release.protocol.methods)}
+    origins = release.bundle.origins.items()
+    own = frozenset(name for name, at in origins if is_own(name, at) and name in release.definitions)
+    named = own.union(name for told in methods.values() for name in told if name is not None)
     return Outline(
-        types={name: outlined(definition, release.definitions) for name, definition in release.definitions.items()},
-        methods={(each.name, each.kind): (each.params, each.result) for each in reversed(release.protocol.methods)},
-        own=frozenset(name for name, at in release.bundle.origins.items() if is_own(name, at)),
+        types={name: outlined(release.definitions[name], release.definitions) for name in sorted(named)},
+        methods=methods,
+        own=own,
     )
 
 
@@ -87,29 +91,3 @@ def members(definition: ir.Definition) -> Iterator[tuple[Kind, str]]:
 def is_own(name: str, at: str) -> bool:
     """Whether a definition stands in its file under the name that it has here; others are named by this project."""
     return at.partition("#")[2] in (f"/$defs/{name}", f"/definitions/{name}")
-
-
-def as_data(found: Outline) -> ir.JSON:
-    """An outline as JSON that can be kept."""
-    told: dict[str, Any] = {
-        "types": {
-            name: [each.kind, sorted(each.members), {tag: sorted(names) for tag, names in each.fields.items()}]
-            for name, each in found.types.items()
-        },
-        "methods": [[*method, *types] for method, types in found.methods.items()],
-        "own": sorted(found.own),
-    }
-    return told
-
-
-def from_data(data: ir.JSON) -> Outline:
-    """What `as_data` was given."""
-    told = cast("Any", data)
-    return Outline(
-        types={
-            name: OutlinedType(kind, frozenset(names), {tag: frozenset(each) for tag, each in fields.items()})
-            for name, (kind, names, fields) in told["types"].items()
-        },
-        methods={(name, kind): (params, result) for name, kind, params, result in told["methods"]},
-        own=frozenset(told["own"]),
-    )

@@ -19,15 +19,13 @@ class Version:
     """One protocol version whose docs are to be made. `at` turns a place in its files into one that users can open; `extends` is the name
     of the version to whose files its own add, empty if there is none.
 
-    `content` is a hash of all that it is made from and of the code that makes its docs; empty where that is not known, and nothing that
-    follows from it is kept. It equals itself alone: to Python, schemas are equal in which one says 1 and the other `true`.
+    It equals itself alone: to Python, schemas are equal in which one says 1 and the other `true`.
     """
 
     protocol: ir.Protocol
     bundle: Bundle
     settings: Settings
     at: Callable[[str], str] = str
-    content: str = ""
     extends: str = ""
 
     @property

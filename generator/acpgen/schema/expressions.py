@@ -117,6 +117,11 @@ class Translations(NamedTuple):
     table: Mapping[str, str | None]
     loose: tuple[str, ...]
 
+    @property
+    def is_partial(self) -> bool:
+        """Whether strict validators accept more than a pattern says."""
+        return bool(self.loose) or None in self.table.values()
+
 
 def translations(schemas: Iterable[Any]) -> Translations:
     """What strict validators take in the place of the patterns of schemas."""

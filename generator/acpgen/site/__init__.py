@@ -79,7 +79,7 @@ def build(
     if kept is not NOTHING and stamps.is_fresh(out, known):
         return Change(out, written=(), unchanged=_paths(out), removed=(), strays=())
     require_folder(Tree(out, {}))
-    tree = Tree(out, made(docs(config, found, kept), config.site))
+    tree = Tree(out, made(docs(config, found), config.site))
     (change,) = write([tree])
     stamps.record(tree, known, code, {})
     return change
@@ -97,16 +97,14 @@ def inputs(config: Config) -> Inputs:
     return Inputs(sources, beside, tuple(modules.read(config.root, config.site.python)))
 
 
-def docs(config: Config, given: Inputs, kept: Kept = NOTHING, memory: Memory = FORGETFUL) -> Docs:
+def docs(config: Config, given: Inputs, memory: Memory = FORGETFUL) -> Docs:
     """The docs of a project. Raises `Faults`."""
     from acpgen import publish
 
     found = _versions(config, given.sources, memory)
     library = memory.once("library", (given.python,), partial(publish.reference.read, given.python))
     beside = memory.once("material", (given.beside,), partial(material.parsed, given.beside))
-    files = publish.documents(
-        found, beside, for_site=True, kept=kept, url=config.site.url, python=library, memory=memory
-    )
+    files = publish.documents(found, beside, for_site=True, python=library, memory=memory)
     return Docs(
         files,
         publish.navigation(found, beside, library, config.site.sections, memory, files),

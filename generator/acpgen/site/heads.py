@@ -26,14 +26,14 @@ _MARK: Final = re.compile(r"[`*]|\\(?=\W)|(?<!\w)_|_(?!\w)")
 
 
 def heads(
-    documents: Files, address: Published, edited: Mapping[str, str], *, has_feed: bool = False, is_draft: bool = False
+    documents: Files, address: Published, edited: Mapping[str, str], *, is_draft: bool = False
 ) -> Mapping[str, str]:
-    """What stands above each page, by its path; with a feed, that its head leads there.
+    """What stands above each page, by its path.
 
     A draft is described by its path alone: the site generator makes every page again when the description of one differs.
     """
     told = {path: path for path in documents} if is_draft else _told(documents)
-    return {path: _head(told[path], address, edited.get(path), has_feed=has_feed) for path in documents}
+    return {path: _head(told[path], address, edited.get(path)) for path in documents}
 
 
 def description(text: str) -> str:
@@ -56,13 +56,11 @@ def _told(documents: Files) -> Mapping[str, str]:
     }
 
 
-def _head(said: str, address: Published, source: str | None, *, has_feed: bool) -> str:
+def _head(said: str, address: Published, source: str | None) -> str:
     """The lines above a page. The site generator puts them into HTML as they are."""
     lines = [f"description: {json.dumps(html.escape(said), ensure_ascii=False)}"]
     if address.source and source is not None:
         lines.append(f"edit: {json.dumps(html.escape(address.source + quote(source)), ensure_ascii=False)}")
-    if has_feed:
-        lines.append("feed: true")
     return "\n".join(("---", *lines, "---", "", ""))
 
 

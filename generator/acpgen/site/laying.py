@@ -20,14 +20,12 @@ if TYPE_CHECKING:
 
 INDEX: Final = "index.md"
 WHOLE: Final = "single-file.md"
-FEED: Final = "feed.xml"
 
 PAGES: Final = "docs"
 """The folder of the pages."""
 
 _SITE: Final = {
     "acpgen.css": f"{PAGES}/assets/acpgen.css",
-    "comparing.js": f"{PAGES}/assets/comparing.js",
     "404.html": "theme/404.html",
     "actions.html": "theme/partials/actions.html",
     "acpgen.js": f"{PAGES}/assets/acpgen.js",
@@ -59,7 +57,7 @@ def laid_out(
     """The files that the site generator reads; in a draft, pages are not described."""
     source = resources.templates() / "docs" / "site"
     shown = {path: text for path, text in documents.items() if not _is_for_machines(path)}
-    above = heads.heads(shown, address, edited, has_feed=FEED in documents, is_draft=is_draft)
+    above = heads.heads(shown, address, edited, is_draft=is_draft)
     laid = {f"{PAGES}/{path}": head + documents[path] for path, head in above.items()}
     given = {to: (source / name).read_text("utf-8") for name, to in _SITE.items()}
     given |= {f"{PAGES}/assets/{path}": text for path, text in scripts.items()}
@@ -74,7 +72,7 @@ def as_text(page: str) -> str:
 
 
 def _is_for_machines(path: str) -> bool:
-    return path.endswith((".js", ".json")) or path.rpartition("/")[2] in (WHOLE, "llms.txt", FEED)
+    return path.endswith((".js", ".json")) or path.rpartition("/")[2] in (WHOLE, "llms.txt")
 
 
 def _name(documents: Files) -> str:

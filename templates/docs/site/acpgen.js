@@ -116,13 +116,10 @@ globalThis.acpElements = {
   },
 };
 
-// A page with a form loads the script of that form; no other page does.
+// The page with a form loads the script of that form; no other page does.
 const assets = document.currentScript.src.replace(/[^/]*$/, "");
-const forms = { "[data-acp-judge]": "judging.js", "[data-acp-compare]": "comparing.js" };
 function formed() {
-  for (const [mark, name] of Object.entries(forms)) {
-    if (document.querySelector(mark)) acpElements.loaded(`${assets}${name}`);
-  }
+  if (document.querySelector("[data-acp-judge]")) acpElements.loaded(`${assets}judging.js`);
 }
 addEventListener("DOMContentLoaded", () => {
   lead();

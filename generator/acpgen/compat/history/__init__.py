@@ -1,1 +1,1 @@
-"""Many revisions of one schema in a row: what each step broke, who brought it, and which releases understand one another."""
+"""Many revisions of one schema in a row: what each step broke, and since when."""

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias, cast, get_args
 from acpgen.compat import waivers
 from acpgen.compat.command import of_project, spot_of
 from acpgen.compat.findings import BUDGET, FailOn, Report
-from acpgen.compat.history.assembling import MOST_ROWS, timeline
+from acpgen.compat.history.assembling import timeline
 from acpgen.compat.history.gathering import MOST, Gathered, How, from_git, from_paths, from_releases
 from acpgen.compat.history.timeline import Timeline
 from acpgen.compat.outputs import Destination, require_apart
@@ -48,7 +48,6 @@ class Asked:
     fail_on: str = "risky"
     since: str | None = None
     limit: int = MOST
-    rows: int = MOST_ROWS
     waivers: Path | None = None
     unstable: bool = False
     methods: str | None = None
@@ -80,7 +79,6 @@ def asked_for(asked: Asked) -> Timeline:
         found.about,
         found.revisions,
         notes=found.notes,
-        most_rows=asked.rows,
         waived=waived,
         budget=asked.budget or BUDGET,
         formats=promised.formats,
@@ -106,8 +104,6 @@ def _require_words(asked: Asked) -> None:
     ]
     if asked.limit < 1:
         faults.append(BadSetting(at="--limit", key="the number of revisions", expected="1 or more"))
-    if asked.rows < 0:
-        faults.append(BadSetting(at="--matrix", key="the number of rows", expected="0 or more"))
     if asked.path is None and not asked.given:
         faults.append(BadSetting(at="history", key="what is asked for", expected="a protocol, files, or a path in git"))
     if asked.path is not None and len(asked.given) > 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -12,14 +12,10 @@ from acpgen.compat.findings import BUDGET, Report
 from acpgen.compat.history.bumps import bump
 from acpgen.compat.history.comparisons import Comparisons
 from acpgen.compat.history.dating import origins
-from acpgen.compat.history.matrices import matrix
 from acpgen.compat.history.timeline import Milestone, Stride, Timeline
 
 if TYPE_CHECKING:
     from acpgen.compat.protocol.check.judged import Checked
-
-MOST_ROWS = 12
-"""As many rows of a matrix fit the width of a terminal, with room for names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +31,6 @@ def timeline(
     revisions: Sequence[Read],
     *,
     notes: Sequence[str] = (),
-    most_rows: int = MOST_ROWS,
     waived: Callable[[Report], Report] = lambda report: report,
     budget: int = BUDGET,
     formats: bool = False,
@@ -51,25 +46,12 @@ def timeline(
         return checked(sides[old], sides[new], budget=budget, formats=formats)
 
     comparisons = Comparisons(sides, compared)
-    found = assembled(about, [milestone for milestone, _ in readable], comparisons, most_rows=most_rows, waived=waived)
-    return replace(found, milestones=tuple(each.milestone for each in revisions), notes=tuple(notes))
-
-
-def assembled(
-    about: str,
-    milestones: Sequence[Milestone],
-    comparisons: Comparisons,
-    *,
-    most_rows: int = MOST_ROWS,
-    waived: Callable[[Report], Report] = lambda report: report,
-) -> Timeline:
-    """The history of revisions that were compared, oldest first."""
+    milestones = [milestone for milestone, _ in readable]
     strides = [
         Stride(old, new, None, bump(None, old, new), str(found))
         if not isinstance(found, Report)
         else Stride(old, new, (report := waived(found)), bump(report.verdict, old, new))
         for (old, new), found in zip(pairwise(milestones), comparisons.reports, strict=True)
     ]
-    table = matrix(comparisons, milestones, most_rows)
     dated = origins(comparisons, milestones) if milestones else ()
-    return Timeline(about, tuple(milestones), tuple(strides), dated, table)
+    return Timeline(about, tuple(each.milestone for each in revisions), tuple(strides), dated, tuple(notes))

@@ -1,21 +1,14 @@
-"""A history as data: its revisions, the steps between them, what was broken by which step, and which revisions understand each other."""
+"""A history as data: its revisions, the steps between them, and what was broken by which step."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from acpgen.compat.findings import Report, Severity, failing
 
 Size: TypeAlias = Literal["none", "patch", "minor", "major"]
 """How much of a version number changes."""
-
-Outcome: TypeAlias = Literal["yes", "risky", "undecided", "no"]
-"""What becomes of what one peer sends to another: understood, refused by a strict receiver, not decided, refused or lost."""
-
-OUTCOMES: Final[tuple[Outcome, ...]] = ("no", "undecided", "risky", "yes")
-"""Worst first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +76,7 @@ class Stride:
 class Origin:
     """Something that the newest revision does to peers of the oldest, and the step since which it does.
 
-    `declarations` are what changed so. `is_exact`: each revision from that step on was compared with the oldest; otherwise
-    the step was found by bisection, and between others it may have gone and come back.
+    `declarations` are what changed so.
     """
 
     rule: str
@@ -93,24 +85,6 @@ class Origin:
     declarations: tuple[str, ...]
     old: str
     new: str
-    is_exact: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Matrix:
-    """Which revisions understand each other. Revisions between which no message can tell a difference share a row.
-
-    `rows` are the names of each group of such revisions, oldest first. `flows` say who sends to whom, such as `client-to-agent`, or
-    `messages` where that cannot be told; `documents` is what no message of a method holds, where any of it is not understood.
-    `outcomes` tell for a flow, a row that sends and a row that receives, what becomes of what is sent.
-    `left_out` are revisions that are in no row, `comparisons` those that were needed.
-    """
-
-    rows: tuple[tuple[str, ...], ...]
-    flows: tuple[str, ...]
-    outcomes: Mapping[tuple[str, int, int], Outcome] = field(repr=False)
-    left_out: tuple[str, ...] = ()
-    comparisons: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +98,6 @@ class Timeline:
     milestones: tuple[Milestone, ...]
     strides: tuple[Stride, ...]
     origins: tuple[Origin, ...]
-    matrix: Matrix
     notes: tuple[str, ...] = ()
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acpgen.compat.findings import counts, failing
-from acpgen.compat.history.timeline import Matrix, Milestone, Origin, Stride, Timeline
+from acpgen.compat.history.timeline import Milestone, Origin, Stride, Timeline
 from acpgen.ir import JSON
 from acpgen.schema.numbers import dumps
 
@@ -21,7 +21,6 @@ def history_data(timeline: Timeline, fail_on: str = "risky") -> dict[str, JSON]:
         "revisions": [_milestone(each) for each in timeline.milestones],
         "steps": [_stride(each, fail_on) for each in timeline.strides],
         "origins": [_origin(each) for each in timeline.origins],
-        "matrix": _matrix(timeline.matrix),
         "notes": list(timeline.notes),
     }
 
@@ -70,18 +69,4 @@ def _origin(each: Origin) -> JSON:
         "declarations": list(each.declarations),
         "old": each.old,
         "new": each.new,
-        "exact": each.is_exact,
-    }
-
-
-def _matrix(matrix: Matrix) -> JSON:
-    return {
-        "rows": [list(row) for row in matrix.rows],
-        "flows": list(matrix.flows),
-        "cells": [
-            {"flow": flow, "sender": sender, "receiver": receiver, "outcome": outcome}
-            for (flow, sender, receiver), outcome in sorted(matrix.outcomes.items())
-        ],
-        "left_out": list(matrix.left_out),
-        "comparisons": matrix.comparisons,
     }

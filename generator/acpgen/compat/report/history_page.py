@@ -1,4 +1,4 @@
-"""A history as one HTML page for people: pictures, tables, and what each step brought. It needs nothing from anywhere."""
+"""A history as one HTML page for people: tables, and what each step brought. It needs nothing from anywhere."""
 
 from __future__ import annotations
 
@@ -8,18 +8,7 @@ from itertools import groupby
 from typing import Final
 
 from acpgen.compat.history.timeline import Timeline
-from acpgen.compat.report.history_pictures import matrix_picture, steps_picture
-from acpgen.compat.report.history_words import (
-    GRAVE,
-    LEGEND,
-    OUTCOME_ORDER,
-    SIGNS,
-    matrix_words,
-    signs,
-    span_words,
-    step_words,
-    summary,
-)
+from acpgen.compat.report.history_words import GRAVE, span_words, step_words, summary
 from acpgen.errors import visible
 from acpgen.markup import content_policy
 
@@ -38,14 +27,8 @@ def _lines(timeline: Timeline, fail_on: str) -> Iterator[str]:
     yield f"<header><h1>History of <code>{_text(timeline.about)}</code></h1><p>{_text(summary(timeline, fail_on))}</p>"
     yield from (f"<p>{_text(note)}</p>" for note in timeline.notes)
     yield "</header><main><section><h2>Steps</h2>"
-    yield steps_picture("steps", timeline)
     yield from _steps(timeline)
     yield "</section>"
-    if len(timeline.matrix.rows) > 1:
-        yield "<section><h2>Which revisions understand each other</h2>"
-        yield matrix_picture("matrix", timeline.matrix)
-        yield from _matrix(timeline)
-        yield "</section>"
     yield from _origins(timeline)
     yield "</main></body></html>"
 
@@ -69,21 +52,6 @@ def _steps(timeline: Timeline) -> Iterator[str]:
             yield f"<p><code>{_text(stride.new.label)}</code>: {_text(stride.failure)}</p>"
 
 
-def _matrix(timeline: Timeline) -> Iterator[str]:
-    matrix = timeline.matrix
-    legend = ", ".join(f"{SIGNS[outcome]} {LEGEND[outcome]}" for outcome in OUTCOME_ORDER)
-    yield f"<p>{_text(' '.join(matrix_words(matrix)))} {legend}.</p>"
-    numbers = range(len(matrix.rows))
-    yield f'<div class="wide"><table><thead><tr><td></td>{"".join(f"<th scope=col>{n + 1}</th>" for n in numbers)}</tr></thead><tbody>'
-    for row, members in enumerate(matrix.rows):
-        cells = "".join(f"<td>{signs(matrix, row, column)}</td>" for column in numbers)
-        names = ", ".join(f"<code>{_text(name)}</code>" for name in members)
-        yield f"<tr><th scope=row>{row + 1} {names}</th>{cells}</tr>"
-    yield "</tbody></table></div>"
-    if matrix.left_out:
-        yield f"<p>Left out: {_text(', '.join(matrix.left_out))}.</p>"
-
-
 def _origins(timeline: Timeline) -> Iterator[str]:
     grave = [each for each in timeline.origins if each.severity in GRAVE]
     if not grave:
@@ -95,9 +63,8 @@ def _origins(timeline: Timeline) -> Iterator[str]:
         yield f"<h3>Since <code>{_text(labels[new])}</code>, after <code>{_text(labels[old])}</code></h3><ul>"
         for each in group:
             places = ", ".join(f"<code>{_text(name)}</code>" for name in each.declarations)
-            found = "" if each.is_exact else " Found by bisection."
             head = f"<b>{each.severity}</b> {_text(each.rule)}"
-            yield f'<li class="{each.severity}">{head}: {_text(each.message)} {places}{found}</li>'
+            yield f'<li class="{each.severity}">{head}: {_text(each.message)} {places}</li>'
         yield "</ul>"
     yield "</section>"
 
@@ -116,7 +83,7 @@ body { margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 62rem; background:
   font: 16px/1.55 system-ui, -apple-system, "Segoe UI", sans-serif; overflow-wrap: anywhere; }
 code { font: .875em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 h1 { font-size: 1.6rem; } h2 { margin: 2rem 0 .75rem; font-size: 1.2rem; } h3 { font-size: 1rem; }
-header p { color: var(--soft); margin: .3rem 0; } figure { margin: 1rem 0; } svg { max-width: 100%; height: auto; color: var(--ink); }
+header p { color: var(--soft); margin: .3rem 0; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; } th, td { padding: .3rem .6rem; text-align: left; vertical-align: top;
   border-bottom: 1px solid var(--line); overflow-wrap: normal; } thead th { color: var(--soft); font-weight: 500; white-space: nowrap; }
 tbody th { font-weight: 400; white-space: nowrap; } li { margin: .25rem 0; }

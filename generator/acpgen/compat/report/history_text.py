@@ -6,20 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Final
 
-from acpgen.compat.history.timeline import Matrix, Milestone, Origin, Stride, Timeline
+from acpgen.compat.history.timeline import Milestone, Origin, Stride, Timeline
 from acpgen.compat.report.columns import WIDTH, columns, cut, paint, plain, wrapped
-from acpgen.compat.report.history_words import (
-    GRAVE,
-    LEGEND,
-    OUTCOME_ORDER,
-    SIGNS,
-    bump_words,
-    declaration_words,
-    matrix_words,
-    signs,
-    span_words,
-    summary,
-)
+from acpgen.compat.report.history_words import GRAVE, bump_words, declaration_words, span_words, summary
 
 _LINES: Final = 12
 """As many findings of one step are listed; JSON has all."""
@@ -44,9 +33,6 @@ def _lines(timeline: Timeline, fail_on: str) -> Iterator[str]:
         yield from wrapped(note)
     yield ""
     yield from _steps(timeline)
-    if len(timeline.matrix.rows) > 1:
-        yield ""
-        yield from _matrix(timeline.matrix)
     grave = [each for each in timeline.origins if each.severity in GRAVE]
     if grave:
         yield ""
@@ -100,36 +86,10 @@ def _origins(origins: Iterable[Origin], labels: Mapping[str, str]) -> Iterator[s
         yield f"  {cut(f'{labels[old]} → {labels[new]}', WIDTH - 2)}"
         found = list(group)
         for each in found[:_LINES]:
-            told = f"{each.rule}  {declaration_words(each)}{'' if each.is_exact else '  (found by bisection)'}"
+            told = f"{each.rule}  {declaration_words(each)}"
             yield f"    {paint(f'{each.severity:9}', each.severity)} {cut(told, WIDTH - 14)}"
         if len(found) > _LINES:
             yield f"    and {len(found) - _LINES} more"
-
-
-# --- matrix ----------------------------------------------------------------------------------------------------------
-
-
-def _matrix(matrix: Matrix) -> Iterator[str]:
-    yield paint("Which revisions understand each other", "heading")
-    yield from wrapped(" ".join(matrix_words(matrix)))
-    names = [" = ".join(row) for row in matrix.rows]
-    width = min(_NAME, max(map(columns, names)))
-    cell = 1 + len(matrix.flows)
-    room = (WIDTH - 4 - width) // cell
-    for start in range(0, len(names), room):
-        shown = range(start, min(start + room, len(names)))
-        yield ""
-        yield f"{'':{width + 4}}{''.join(f'{number + 1:{cell}}' for number in shown)}"
-        for row, name in enumerate(names):
-            cells = "".join(f" {signs(matrix, row, column)}" for column in shown)
-            yield f"{row + 1:3} {_padded(cut(name, width), width)}{cells}"
-    yield ""
-    yield from wrapped("  ".join(f"{SIGNS[outcome]} {LEGEND[outcome]}" for outcome in OUTCOME_ORDER))
-    for number, members in enumerate(matrix.rows):
-        if columns(" = ".join(members)) > width:
-            yield from wrapped(f"{number + 1} is {', '.join(members)}.")
-    if matrix.left_out:
-        yield from wrapped(f"Left out, see --matrix: {', '.join(matrix.left_out)}.")
 
 
 def _padded(text: str, width: int) -> str:

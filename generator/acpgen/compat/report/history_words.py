@@ -1,21 +1,13 @@
-"""Words and signs that all formats of a history share."""
+"""Words that all formats of a history share."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 from acpgen.compat.findings import Severity
-from acpgen.compat.history.timeline import Bump, Matrix, Milestone, Origin, Outcome, Timeline
+from acpgen.compat.history.timeline import Bump, Milestone, Origin, Timeline
 
-SIGNS: Final[Mapping[Outcome, str]] = {"yes": "✓", "risky": "!", "undecided": "?", "no": "✗"}
-LEGEND: Final[Mapping[Outcome, str]] = {
-    "yes": "understood",
-    "risky": "refused if strict",
-    "undecided": "undecided",
-    "no": "refused or lost",
-}
-OUTCOME_ORDER: Final[tuple[Outcome, ...]] = ("yes", "risky", "undecided", "no")
 GRAVE: Final[tuple[Severity, ...]] = ("breaking", "undecided", "risky")
 """What a history tells of the whole span; JSON tells what is new besides."""
 
@@ -71,34 +63,6 @@ def span_words(timeline: Timeline) -> str:
     """What the findings of the whole span are about."""
     first, last = timeline.strides[0].old.label, timeline.strides[-1].new.label
     return f"What {last} breaks for peers of {first}, and since when"
-
-
-def matrix_words(matrix: Matrix) -> Iterator[str]:
-    """What a row, a column and a cell of the matrix are."""
-    first, _, handler = matrix.flows[0].partition("-to-")
-    apart = "definitions that no method uses"
-    if not handler:
-        what = "messages of peers" if matrix.flows[0] == "messages" else "documents written by the schema"
-        yield f"A cell says what happens to {what} of the row under the revision of the column."
-        if len(matrix.flows) > 1:
-            yield f"The second sign is for {apart}."
-        return
-    yield f"The {first} is of the row, the {handler} of the column."
-    yield f"A cell says what happens to the messages of the {first}, then to those of the {handler}."
-    if len(matrix.flows) > 2:
-        yield f"The third sign is for {apart}."
-
-
-def outcomes(matrix: Matrix, row: int, column: int) -> list[Outcome]:
-    """What a cell holds: what becomes of what the side of the row sends, of what the side of the column sends, of all else."""
-    first, _, handler = matrix.flows[0].partition("-to-")
-    back = f"{handler}-to-{first}"
-    return [matrix.outcomes[flow, *((column, row) if flow == back else (row, column))] for flow in matrix.flows]
-
-
-def signs(matrix: Matrix, row: int, column: int) -> str:
-    """A cell in signs."""
-    return "".join(SIGNS[outcome] for outcome in outcomes(matrix, row, column))
 
 
 def _counted(count: int, noun: str) -> str:

@@ -18,7 +18,7 @@ class Judged:
     `refuses` are the revisions that refuse what the other sends, `doubtful` those of which that could not be told. `sender` is the
     revision whose messages suffer, as far as the rule says. `declaration` is what people call the thing that changed, `cause` tells it
     from all others, and `said` is what its rule says of it: where several messages hold it, these are the same. `is_cut_off` says that
-    the budget was spent before it was decided, `alone` that it belongs to a definition which no message of a method holds.
+    the budget was spent before it was decided.
     """
 
     rule: str
@@ -40,7 +40,6 @@ class Judged:
     refuses: tuple[Revision, ...] = ()
     doubtful: tuple[Revision, ...] = ()
     sender: Revision | None = None
-    alone: bool = False
     is_cut_off: bool = False
 
     @property

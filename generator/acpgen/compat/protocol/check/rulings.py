@@ -12,7 +12,7 @@ from acpgen.compat.protocol.check.inquiry import Inquiry
 from acpgen.compat.protocol.check.judged import Judged
 from acpgen.compat.protocol.check.located import fields_on, within_of
 from acpgen.compat.protocol.check.routes import Joined, document
-from acpgen.compat.protocol.facts import DefinitionAdded, DefinitionRemoved, Fact
+from acpgen.compat.protocol.facts import Fact
 from acpgen.compat.protocol.messages import Route
 from acpgen.compat.protocol.rules.judgement import Judgement
 from acpgen.compat.protocol.rules.rulebook import judge
@@ -105,7 +105,6 @@ class Rulings:
             refuses=refuses,
             doubtful=doubtful,
             sender=judgement.accepted_by or judgement.carried_by,
-            alone=joined.alone or isinstance(fact, DefinitionAdded | DefinitionRemoved),
             is_cut_off=is_cut_off,
         )
 

@@ -22,6 +22,10 @@ from acpgen.compat.protocol.rules.judgement import Judgement
 
 Rule: TypeAlias = Callable[[Any], Judgement | None]
 
+VERSION: Final = 1
+"""Raise it with each change, of rules or of the check around them, after which releases that are kept get other findings. The next
+`acpgen generate` then makes the verdicts beside them anew (`releases/*/verdicts.json`). An exhaustive test fails until it is raised.
+"""
 
 RULES: Mapping[type[f.Fact], tuple[Rule, ...]] = {
     f.MethodAdded: (method_rules.method_added,),

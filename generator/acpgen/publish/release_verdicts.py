@@ -1,0 +1,339 @@
+"""The verdicts on releases: what each one that is kept changes for peers of the one before it, and the names that it has.
+
+They follow from releases alone and never change, so they are data beside them, in `releases/<protocol>/verdicts.json`: whoever has the
+data reads and compares no release. A verdict holds for the bytes of two releases and for one version of the rules; any other is made anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from acpgen.adopt import layout
+from acpgen.compat.findings import SEVERITIES, Severity
+from acpgen.compat.protocol.check.judged import Judged
+from acpgen.compat.protocol.rules.rulebook import VERSION
+from acpgen.errors import BadMaterial, Faults
+from acpgen.material import RELEASES, VERDICTS, Files, Release, Releases, parsed
+from acpgen.pointers import place_parts, pointer
+from acpgen.publish.outlines import Outline, OutlinedType, outline
+from acpgen.schema.load import decode, parse_json
+
+FEW: Final = 6
+"""As many places, types or methods are named of a change that has more. How many more is not said: a number that grows with each
+addition would be wrong where two of them are merged."""
+
+_TEXT: Final = {"type": "string"}
+_TEXTS: Final = {"type": "array", "items": _TEXT}
+_SEVERITY: Final = {"enum": [*SEVERITIES]}
+_REFERENCE: Final = {"type": ["string", "null"]}
+_METHODS: Final = {
+    "additionalProperties": {
+        "anyOf": [{"type": "array", "items": _REFERENCE, "minItems": 2, "maxItems": 2}, {"type": "null"}]
+    }
+}
+_TYPE: Final = {
+    "type": ["object", "null"],
+    "properties": {
+        "kind": {"enum": ["field", "variant", "value"]},
+        "named": {"const": True},
+        "members": _TEXTS,
+        "fields": {"type": "object", "additionalProperties": _TEXTS},
+    },
+    "additionalProperties": False,
+}
+_CHANGE: Final = {
+    "type": "object",
+    "properties": {
+        "severity": _SEVERITY,
+        "rule": {"type": "string", "pattern": "^[a-z]+(-[a-z]+)*$"},
+        "message": _TEXT,
+        "methods": _TEXTS,
+        "places": _TEXTS,
+        "types": _TEXTS,
+    },
+    "required": ["severity", "rule", "message"],
+    "additionalProperties": False,
+}
+_FORM: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "rules": {"type": "integer"},
+        "releases": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "version": _TEXT,
+                    "sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+                    "failure": _TEXT,
+                    "severities": {"type": "array", "items": _SEVERITY},
+                    "changes": {"type": "array", "items": _CHANGE},
+                    "request": {"type": "object", **_METHODS},
+                    "notification": {"type": "object", **_METHODS},
+                    "types": {"type": "object", "additionalProperties": _TYPE},
+                },
+                "required": ["version", "sha256"],
+                "additionalProperties": False,
+            },
+        },
+    },
+    "required": ["rules", "releases"],
+    "additionalProperties": False,
+}
+
+_REMEDY: Final = "Restore the file, or delete it and run acpgen generate"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangelogEntry:
+    """One rule's findings with the same words: the methods, the places in messages and the types in which they stand, one more than are
+    named where there are more.
+    """
+
+    severity: Severity
+    rule: str
+    message: str
+    methods: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChangelogStep:
+    """What a revision changes for peers of the one before it: the severities of all findings, and the changes that a message shows,
+    worst first. `failure` says why the two cannot be compared.
+    """
+
+    severities: tuple[Severity, ...] = ()
+    changes: tuple[ChangelogEntry, ...] = ()
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseVerdict:
+    """What is known of a release: a hash of its bytes, its outline, and the step from the release before it."""
+
+    digest: str
+    outline: Outline
+    step: ChangelogStep
+
+
+def step(judged: Iterable[Judged], *, is_joined: bool = True) -> ChangelogStep:
+    """The step that findings are: those with the same words together, or only those that are also of one place."""
+    found: dict[tuple[Severity, str, str, str], list[Judged]] = {}
+    severities: set[Severity] = set()
+    for each in judged:
+        severities.add(each.severity)
+        if each.severity != "editorial":
+            place = "" if is_joined else each.new_at or each.old_at
+            found.setdefault((each.severity, each.rule, each.message, place), []).append(each)
+    changes = [ChangelogEntry(*key[:3], *_places(group)) for key, group in found.items()]
+    return ChangelogStep(
+        tuple(each for each in SEVERITIES if each in severities),
+        tuple(sorted(changes, key=lambda change: SEVERITIES.index(change.severity))),
+    )
+
+
+def _places(found: Sequence[Judged]) -> Iterator[tuple[str, ...]]:
+    """The methods, the places in messages and the types of findings, each once, and one more than are named."""
+    methods = (each.method or "" for each in found)
+    places = (each.location for each in found)
+    types = (_type(each.new_at) or _type(each.old_at) for each in found)
+    for names in (methods, places, types):
+        yield tuple(dict.fromkeys(filter(None, names)))[: FEW + 1]
+
+
+def _type(at: str) -> str:
+    """The definition in which a place lies; empty where it lies in none."""
+    parts = place_parts(at)
+    return parts[1] if len(parts) > 1 and parts[0] in ("$defs", "definitions") else ""
+
+
+# --- completing ------------------------------------------------------------------------------------------------------
+
+
+def verdicts(given: Releases, drawn: int | None = None) -> tuple[ReleaseVerdict, ...]:
+    """The verdicts on releases, oldest first: as they are kept, or made now. The one that was `drawn` is made in any case.
+
+    Raises `Faults`.
+    """
+    known = _known(given)
+    sides = _Sides(given.releases)
+    found: list[ReleaseVerdict] = []
+    for number, release in enumerate(given.releases):
+        digest = _digest(release)
+        verdict = known.get((found[-1].digest if found else "", digest)) if number != drawn else None
+        if verdict is None:
+            verdict = ReleaseVerdict(digest, outline(sides[number].meaning), _compared(sides, number))
+        found.append(verdict)
+    return tuple(found)
+
+
+def completed(files: Files, drawn_by: bytes = b"") -> Files:
+    """The material with a verdict on each release. One that is known already is made again: the one that a text draws. Raises `Faults`."""
+    releases = parsed(files).releases
+    drawn: tuple[str, int] | None = None
+    if drawn_by:
+        pairs = [(name, number) for name, each in releases.items() for number in range(1, len(each.releases))]
+        drawn = pairs[int.from_bytes(hashlib.sha256(drawn_by).digest()) % len(pairs)] if pairs else None
+    texts = dict(files.files)
+    for name, each in releases.items():
+        if each.releases:
+            found = verdicts(each, drawn[1] if drawn is not None and drawn[0] == name else None)
+            texts[f"{RELEASES}/{name}/{VERDICTS}"] = _text(each.releases, found).encode()
+    return replace(files, files=tuple(texts.items()))
+
+
+class _Sides:
+    """Releases as sides of comparisons, each read when it is asked for."""
+
+    def __init__(self, releases: Sequence[Release]) -> None:
+        self._releases = releases
+        self._read: dict[int, Any] = {}
+
+    def __getitem__(self, number: int) -> Any:
+        from acpgen.compat.compare import side
+        from acpgen.compat.sources import opened
+
+        if number not in self._read:
+            self._read[number] = side(opened(self._releases[number].documents), unstable=False)
+        return self._read[number]
+
+
+def _compared(sides: _Sides, number: int) -> ChangelogStep:
+    """What a release changes for peers of the one before it."""
+    from acpgen.compat.compare import checked
+
+    if not number:
+        return ChangelogStep()
+    old, new = sides[number - 1], sides[number]
+    try:
+        return step(checked(old, new).judged)
+    except Faults as caught:
+        return ChangelogStep(failure=" ".join(dict.fromkeys(map(str, caught.faults))))
+
+
+def _digest(release: Release) -> str:
+    return hashlib.sha256(release.content).hexdigest()
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def _known(given: Releases) -> Mapping[tuple[str, str], ReleaseVerdict]:
+    """The verdicts that are kept and hold for the rules of today, by the hashes of both releases. Raises `Faults`."""
+    if given.verdicts is None:
+        return {}
+    at, content = given.verdicts
+    value: Any = parse_json(decode(content, at), at)
+    if isinstance(value, dict) and type(value.get("rules")) is int and value["rules"] != VERSION:
+        return {}
+    _require_form(value, at)
+    types: dict[str, Any] = {}
+    methods: dict[tuple[str, str], Any] = {}
+    found: dict[tuple[str, str], ReleaseVerdict] = {}
+    before = ""
+    for row in value["releases"]:
+        types = _changed(types, row.get("types", {}))
+        said = {(name, kind): told for kind in _KINDS for name, told in row.get(kind, {}).items()}
+        methods = _changed(methods, said)
+        step_ = ChangelogStep(
+            tuple(row.get("severities", ())),
+            tuple(
+                ChangelogEntry(
+                    each["severity"],
+                    each["rule"],
+                    each["message"],
+                    *(tuple(each.get(key, ())) for key in ("methods", "places", "types")),
+                )
+                for each in row.get("changes", ())
+            ),
+            row.get("failure", ""),
+        )
+        found[before, row["sha256"]] = ReleaseVerdict(row["sha256"], _outline(types, methods), step_)
+        before = row["sha256"]
+    return found
+
+
+def _require_form(value: Any, at: str) -> None:
+    """Refuse what is no file of verdicts. Raises `Faults`."""
+    from acpgen.validator import Validator
+
+    error = next(Validator(_FORM).errors(value), None)
+    if error is not None:
+        where = pointer(*map(str, error.instance_path))
+        reason = f"no such value can stand in a file of verdicts: {error.message[:200]}"
+        raise Faults([BadMaterial(at=f"{at}{where}", reason=reason, remedy=_REMEDY)])
+
+
+def _changed(before: Mapping[Any, Any], changes: Mapping[Any, Any]) -> dict[Any, Any]:
+    """What is there after changes, in which `null` is what is gone."""
+    return {key: value for key, value in {**before, **changes}.items() if value is not None}
+
+
+def _outline(types: Mapping[str, Any], methods: Mapping[tuple[str, str], Any]) -> Outline:
+    return Outline(
+        {
+            name: OutlinedType(
+                each.get("kind"),
+                frozenset(each.get("members", ())),
+                {tag: frozenset(names) for tag, names in each.get("fields", {}).items()},
+            )
+            for name, each in types.items()
+        },
+        {key: (each[0], each[1]) for key, each in methods.items()},
+        frozenset(name for name, each in types.items() if "named" in each),
+    )
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+_KINDS: Final = ("request", "notification")
+
+
+def _text(releases: Sequence[Release], found: Sequence[ReleaseVerdict]) -> str:
+    """The file: a row for each release, with what differs from the row before it."""
+    rows: list[Any] = []
+    before: tuple[Mapping[Any, Any], Mapping[Any, Any]] = ({}, {})
+    for release, each in zip(releases, found, strict=True):
+        types, methods = _types(each.outline), {key: [*told] for key, told in each.outline.methods.items()}
+        differing = _differing(before[1], methods)
+        row: dict[str, Any] = {
+            "version": release.version,
+            "sha256": each.digest,
+            "failure": each.step.failure,
+            "severities": [*each.step.severities],
+            "changes": [_row(change) for change in each.step.changes],
+            **{kind: {key[0]: told for key, told in differing.items() if key[1] == kind} for kind in _KINDS},
+            "types": _differing(before[0], types),
+        }
+        rows.append({key: value for key, value in row.items() if value})
+        before = types, methods
+    return layout.text({"rules": VERSION, "releases": rows})
+
+
+def _row(change: ChangelogEntry) -> Mapping[str, Any]:
+    told = {"methods": [*change.methods], "places": [*change.places], "types": [*change.types]}
+    kept = {key: value for key, value in told.items() if value}
+    return {"severity": change.severity, "rule": change.rule, "message": change.message, **kept}
+
+
+def _types(found: Outline) -> Mapping[str, Any]:
+    return {
+        name: {
+            **({"kind": each.kind} if each.kind is not None else {}),
+            **({"named": True} if name in found.own else {}),
+            **({"members": sorted(each.members)} if each.members else {}),
+            **({"fields": {tag: sorted(names) for tag, names in sorted(each.fields.items())}} if each.fields else {}),
+        }
+        for name, each in found.types.items()
+    }
+
+
+def _differing(before: Mapping[Any, Any], after: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """What differs from what was there before; `null` is what is gone."""
+    changed = {key: value for key, value in after.items() if before.get(key) != value}
+    return dict(sorted({**changed, **dict.fromkeys(before.keys() - after.keys())}.items()))
