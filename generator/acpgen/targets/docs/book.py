@@ -27,7 +27,7 @@ from acpgen.targets.docs.rule_notes import NO_RULES, RuleLine, RuleNote, RuleNot
 from acpgen.targets.docs.templates import lay_out, relative
 from acpgen.targets.docs.typescript import typescript
 from acpgen.targets.docs.uses import Use, gates, held, named_in, uses
-from acpgen.targets.docs.views import FALLS_TO_DEFAULT, KEPT_BESIDE_DEFAULT, KNOWN_IS_STRICT, UNKNOWN
+from acpgen.targets.docs.views import FALLS_TO_DEFAULT, KEPT_BESIDE_DEFAULT, KNOWN_IS_STRICT, META, UNKNOWN
 
 _EITHER: Final = ("both", "protocol")
 """What a method's side is if either side may handle it."""
@@ -320,7 +320,7 @@ class Book:
     def meta(self) -> ir.Definition | None:
         """The type of the field `_meta`, where all objects that have one share it."""
         records = (each for each in self.protocol.definitions.values() if isinstance(each, ir.Record))
-        types = {field.type for record in records for field in record.fields if field.name == "_meta"}
+        types = {field.type for record in records for field in record.fields if field.name == META}
         names = {name for each in types for name in references(each)}
         return self.protocol.definitions[names.pop()] if len(types) == len(names) == 1 else None
 

@@ -30,6 +30,8 @@ _NULL: Final[Mapping[ir.NullMeaning | None, str]] = {
     "omitted": "Null means the same as omission.",
     None: "Null is a value of its own.",
 }
+META: Final = "_meta"
+"""The field of metadata, which most objects have: its rows do not repeat what the page of messages says of it."""
 FALLS_TO_DEFAULT: Final = (
     "An object with an unknown {} is read as one without: it is valid if it has the type of those, else receivers refuse the "
     "message."
@@ -221,7 +223,9 @@ def _notes(record: ir.Record, field: ir.Field, protocol: ir.Protocol, linker: Li
 
 
 def _repeats(field: ir.Field, protocol: ir.Protocol) -> bool:
-    """Whether what is said of a field is how the description of its type begins, to which its row links."""
+    """Whether what is said of metadata is how the description of its type begins, to which its row links."""
+    if field.name != META:
+        return False
     begins = (next(sentences(protocol.definitions[name].doc), "") for name in references(field.type))
     return field.doc in begins
 
