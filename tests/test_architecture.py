@@ -294,6 +294,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "project": frozenset(
         {
             *(
+                "among",
                 "schema.bundle",
                 "config",
                 "meaning.found",
@@ -638,10 +639,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     ),
     "timeline": (frozenset({"history.timeline"}), frozenset({"findings"})),
     "history": (
-        frozenset(
-            f"history.{name}"
-            for name in ("assembling", "bumps", "comparisons", "dating", "gathering")
-        ),
+        frozenset(f"history.{name}" for name in ("assembling", "bumps", "comparisons", "dating", "gathering")),
         frozenset({"check", "compare", "facts", "files", "findings", "judged", "timeline"}),
     ),
     "report": (

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from acpgen import config, site
-from acpgen.kept import NOTHING
 from acpgen.memory import FORGETFUL, Memory
 
 
@@ -89,7 +88,7 @@ def test_a_site_of_what_is_remembered_is_the_site_made_anew(tmp_path: Path, file
 
     def docs(memory: Memory) -> site.Docs:
         found = config.find(tmp_path)
-        return site.docs(found, site.inputs(found), NOTHING, memory)
+        return site.docs(found, site.inputs(found), memory)
 
     small_project(tmp_path)
     before = docs(memory)
@@ -111,7 +110,7 @@ def test_an_edit_by_hand_makes_no_pages_again_that_hold_none_of_it(
 ) -> None:
     memory = Memory()
     found = small_project(tmp_path)
-    site.docs(found, site.inputs(found), NOTHING, memory)
+    site.docs(found, site.inputs(found), memory)
     (tmp_path / "schema/pages/more.md").write_text("# More\n\nEdited.\n")
 
     def fail(*_: object) -> None:
@@ -122,4 +121,4 @@ def test_an_edit_by_hand_makes_no_pages_again_that_hold_none_of_it(
     monkeypatch.setattr("acpgen.publish.lint_rules.page", fail)
     monkeypatch.setattr("acpgen.publish.requirements.parse", fail)
     monkeypatch.setattr("acpgen.publish.changes.page", fail)
-    assert "Edited." in site.docs(found, site.inputs(found), NOTHING, memory).documents["more.md"]
+    assert "Edited." in site.docs(found, site.inputs(found), memory).documents["more.md"]

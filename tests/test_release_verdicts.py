@@ -204,6 +204,17 @@ def test_a_file_of_verdicts_that_is_no_json_or_no_object_is_a_fault(tmp_path: Pa
         run(found)
 
 
+def test_no_verdict_is_written_through_a_link(tmp_path: Path) -> None:
+    project_, outside = tmp_path / "project", tmp_path / "outside"
+    project_.mkdir()
+    found = made(project_)
+    (project_ / "schema/releases/p/v1").rename(outside)
+    (project_ / "schema/releases/p/v1").symlink_to(outside, target_is_directory=True)
+    with pytest.raises(Faults, match="this symbolic link is broken, or leads"):
+        run(found)
+    assert not (outside / "verdicts.json").exists() and not (project_ / "docs").exists()
+
+
 def test_no_release_can_be_called_as_the_file_of_verdicts(tmp_path: Path) -> None:
     with pytest.raises(Faults, match="a release cannot be called 'verdicts'"):
         run(made(tmp_path, {"verdicts": ask()}))

@@ -12,11 +12,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from acpgen import ir, material, stamp
+from acpgen.among import is_behind_link
 from acpgen.config import Config, quoted, read_names
 from acpgen.errors import (
     BadSetting,
     Fault,
     Faults,
+    LinkRefused,
     NamedByPosition,
     TooDeep,
     TooMuchWork,
@@ -342,7 +344,7 @@ def _with_verdicts(
 def _verdicts(
     work: Work, before: Mapping[Path, material.Files], after: Mapping[Path, material.Files]
 ) -> Sequence[tuple[Tree, Change]]:
-    """The files of verdicts that differ from what they are to hold, and what would change in their folders."""
+    """The files of verdicts that differ from what they are to hold, and what would change in their folders. Raises `Faults`."""
     texts: dict[str, str] = {}
     for folder, files in after.items():
         known = dict(before[folder].files)
@@ -351,6 +353,8 @@ def _verdicts(
     for path, text in texts.items():
         assert work.schema is not None
         file = work.schema / path
+        if is_behind_link(work.schema, path):
+            raise Faults([LinkRefused(at=place(file.parent))])
         tree = Tree(file.parent, {file.name: text}, shared=True)
         found.append(
             (tree, Change(file.parent, written=(file.name,), unchanged=(), removed=(), strays=(), shared=True))

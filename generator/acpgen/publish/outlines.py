@@ -36,7 +36,9 @@ class Outline:
 
 def outline(release: Revised) -> Outline:
     """The outline of a release."""
-    methods = {(each.name, each.kind): (each.params, each.result) for each in reversed(release.protocol.methods)}
+    methods: dict[tuple[str, str], tuple[str | None, str | None]] = {
+        (each.name, each.kind): (each.params, each.result) for each in reversed(release.protocol.methods)
+    }
     origins = release.bundle.origins.items()
     own = frozenset(name for name, at in origins if is_own(name, at) and name in release.definitions)
     named = own.union(name for told in methods.values() for name in told if name is not None)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from acpgen import material, resources, stamp
 from acpgen.config import Config, Published
 from acpgen.errors import Faults, SiteNotBuilt, Unwritable
-from acpgen.kept import NOTHING, Kept, user_cache
+from acpgen.kept import NOTHING, Kept
 from acpgen.memory import FORGETFUL, Memory
 from acpgen.schema.effort import account
 from acpgen.schema.load import Source, parse, place, read
@@ -222,7 +222,7 @@ def serve(
             memory.begin(in_hurry=in_hurry)
             found = config()
             local = replace(found, site=replace(found.site, url=""))
-            made = docs(local, inputs(local), user_cache(), memory)
+            made = docs(local, inputs(local), memory)
             return live.show(made.laid_out(local.site, is_draft=True), made.documents)
 
         changes = rounds(watched)
