@@ -34,6 +34,7 @@ from acpgen.errors import Faults, SiteNotBuilt
 from acpgen.kept import Kept
 from acpgen.site import generator, laying, live, searching, serving
 from browsing import ROOT, SCHEMES, SCREENSHOTS, Window, project
+from tiers import sample
 
 PROTOCOLS = ("acp/v1", "acp/v2", "mcp/2025-06-18")
 JUDGED = ((400, "dark"), (1400, "light"))
@@ -217,6 +218,7 @@ def test_every_page_of_the_site_is_there_as_markdown_too_with_links_that_live(bu
             assert (path.parent / link).is_file(), f"{path.relative_to(built)}: {link}"
 
 
+@pytest.mark.exhaustive
 def test_a_second_build_gives_equal_bytes(built: Path, tmp_path: Path) -> None:
     """But for the site map, which holds the day."""
     site.build(project(), tmp_path / "site")
@@ -920,7 +922,7 @@ def serious_faults(window: Window) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("path", [*KINDS, *(path for path in LOOKED_AT if path not in KINDS)])
+@pytest.mark.parametrize("path", sample(dict.fromkeys((*KINDS, *LOOKED_AT)), 8))
 def test_a_page_fits_its_window_and_axe_finds_no_serious_fault(built: Path, browser: Any, path: str) -> None:
     """With `ACPGEN_SCREENSHOTS` naming a folder, in each width and each scheme; pictures of what was looked at are left there."""
     with serving.served(built) as home:
