@@ -41,7 +41,11 @@ def lines(moves: Iterable[tuple[str, Moved]], old: Revised, new: Revised) -> Ite
         for side, shown in ((old, move.before), (new, move.after)):
             if shown:
                 yield f"In {code(side.protocol.name)}:\n"
-                yield from (f"{block(each)}\n" for each in shown)
+                yield from map(_example, shown)
+
+
+def _example(message: Any) -> str:
+    return f"{block(message)}\n"
 
 
 def checklists(new: Revised, href: Callable[[str], str]) -> Iterator[str]:

@@ -143,8 +143,10 @@ class Linker:
         return self.link(code(name), self.places.types[name], anchor)
 
     def type_elsewhere(self, name: str) -> Markdown:
-        """A link to what else is told of a type that is shown here."""
-        return self.link(code(name), self.places.types[name])
+        """A link to what else is told of a type that is shown here; its name alone where nothing else is."""
+        page = self.places.types[name]
+        is_here = not self.whole and self.places.told(page)[0] == self.page
+        return code(name) if is_here else self.link(code(name), page)
 
     def type_shown(self, name: str) -> Markdown:
         """The anchor of a type that is shown here, where it has no page."""
