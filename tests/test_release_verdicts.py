@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -94,7 +95,13 @@ def test_what_is_missing_is_drift_and_is_written_once(tmp_path: Path) -> None:
 
 
 def test_a_run_after_the_one_that_wrote_verdicts_has_nothing_to_do(tmp_path: Path) -> None:
-    found = made(tmp_path)
+    made(tmp_path)
+    shutil.copytree(tmp_path / "schema/p", tmp_path / "schema/q")
+    shutil.copytree(tmp_path / "schema/releases/p", tmp_path / "schema/releases/q")
+    settings = tmp_path / "pyproject.toml"
+    settings.write_text(settings.read_text().replace('["p/v1"]', '["p/v1", "q/v1"]'))
+    found = config.read(tmp_path)
+    assert found is not None
     for fresh in (0, 1):
         assert len(project.run(project.configured(found)).fresh) == fresh
 

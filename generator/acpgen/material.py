@@ -40,7 +40,7 @@ _KEEP: Final = "Store it with acpgen adopt FILE --keep-as VERSION, or strike the
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The material as bytes, by path below the schema folder `root` (as people know it)."""
+    """The material as bytes, by path below the schema folder `root` (as people know it), in the order of the paths."""
 
     root: str
     files: tuple[tuple[str, bytes], ...] = field(repr=False)
@@ -135,7 +135,7 @@ def read(schema: Path, protocols: Iterable[str]) -> Files:
         found.append((REQUIREMENTS, read_bytes(schema / REQUIREMENTS)))
     if faults:
         raise Faults(faults)
-    return Files(place(schema), tuple(found))
+    return Files(place(schema), tuple(sorted(found)))
 
 
 def parsed(files: Files) -> Material:

@@ -184,7 +184,7 @@ def completed(files: Files, drawn_by: bytes = b"") -> Files:
         if each.releases:
             found = verdicts(each, drawn[1] if drawn is not None and drawn[0] == name else None)
             texts[f"{RELEASES}/{name}/{VERDICTS}"] = _text(each.releases, found).encode()
-    return replace(files, files=tuple(texts.items()))
+    return replace(files, files=tuple(sorted(texts.items())))
 
 
 class _Sides:
