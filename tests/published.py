@@ -30,6 +30,11 @@ def versions() -> tuple[publish.Version, ...]:
     return tuple(map(version, PROTOCOLS))
 
 
+def every() -> tuple[publish.Version, ...]:
+    """These, and those that extend them."""
+    return (*versions(), *map(version, CHANNELS))
+
+
 @cache
 def beside() -> material.Material:
     """What stands beside the schemas."""
@@ -39,5 +44,4 @@ def beside() -> material.Material:
 @cache
 def files(*, for_site: bool = True) -> Mapping[str, str]:
     """All files of the docs."""
-    every = (*versions(), *map(version, CHANNELS))
-    return publish.documents(every, beside(), for_site=for_site)
+    return publish.documents(every(), beside(), for_site=for_site)

@@ -29,7 +29,7 @@ import jsonschema_rs
 import pytest
 
 import published
-from acpgen import cli, config, material, publish, site, stamp
+from acpgen import cli, config, publish, site, stamp
 from acpgen.errors import Faults, SiteNotBuilt
 from acpgen.kept import Kept
 from acpgen.site import generator, laying, live, searching, serving
@@ -724,7 +724,7 @@ def test_the_command_builds_the_site(
 
 
 def test_every_page_is_in_the_navigation() -> None:
-    versions = site.versions(project())
+    versions = published.every()
 
     def paths(entries: list[publish.Entry]) -> Iterator[str]:
         for _, below in entries:
@@ -733,9 +733,8 @@ def test_every_page_is_in_the_navigation() -> None:
             else:
                 yield from paths(below)
 
-    beside = material.parsed(material.read(ROOT / "schema", PROTOCOLS))
     made = published.files()
-    reached = list(paths(publish.navigation(versions, beside, made=made)))
+    reached = list(paths(publish.navigation(versions, published.beside(), made=made)))
     pages = {path for path in made if path.endswith(".md") and not path.endswith(laying.WHOLE)}
     assert set(reached) == pages
     assert len(reached) == len(set(reached))
