@@ -20,40 +20,21 @@ from acpgen.errors import Faults
 from acpgen.pipeline import understand
 from acpgen.publish import changelog, monitor, upstream
 from acpgen.publish.ages import UNRELEASED, ages
+from acpgen.publish.channels import shelves
 from acpgen.publish.history import History, histories
 from acpgen.publish.release_verdicts import FEW
 from acpgen.schema.load import load
 from acpgen.targets import Settings, docs
 from acpgen.targets.docs import examples
 from monitor.cases import CASES, MCP_CASES
-
-ROOT = Path(__file__).parents[1]
-PROTOCOLS = ("acp/v1", "acp/v2", "mcp/2025-06-18")
+from published import PROTOCOLS, ROOT, beside, files, versions
 
 Json = dict[str, Any]
 
 
 @cache
-def versions() -> tuple[publish.Version, ...]:
-    return tuple(
-        publish.Version(*understand(load(ROOT / "schema" / name, name=name)), Settings(prefix=name))
-        for name in PROTOCOLS
-    )
-
-
-@cache
-def beside() -> material.Material:
-    return material.parsed(material.read(ROOT / "schema", PROTOCOLS))
-
-
-@cache
 def past() -> Mapping[str, History]:
     return histories(versions(), beside())
-
-
-@cache
-def files() -> Mapping[str, str]:
-    return publish.documents(versions(), beside())
 
 
 # --- a small project -------------------------------------------------------------------------------------------------
@@ -121,6 +102,12 @@ def small(
 
 
 def made(found: config.Config) -> Mapping[str, str]:
+    """The docs of the site."""
+    return site.docs(found, site.inputs(found)).documents
+
+
+def in_repository(found: config.Config) -> Mapping[str, str]:
+    """The docs that `acpgen generate` writes."""
     project.run(project.configured(found))
     return {
         path.relative_to(found.root / "docs").as_posix(): path.read_text("utf-8")
@@ -128,8 +115,98 @@ def made(found: config.Config) -> Mapping[str, str]:
     }
 
 
-def for_site(found: config.Config) -> Mapping[str, str]:
-    return site.docs(found, site.inputs(found)).documents
+# --- the repository, and versions that extend others -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
+def test_a_repository_has_no_pages_of_types_and_shows_each_type_once_all_the_same(version: publish.Version) -> None:
+    """On the page of a method, or where its area lists it; its fields are rows there."""
+    here = files(for_site=False)
+    where = docs.places_of(version.protocol, version.bundle)
+    shown = "\n".join(here[version.path(page)] for page in (*where.methods.values(), *where.areas.values()))
+    for name, definition in version.protocol.definitions.items():
+        area = here[version.path(where.areas[where.area_of[name]])]
+        assert version.path(where.types[name]) not in here and area.count(f'<a id="{name}"></a>') == 1, name
+        whole = f'<a id="type-{name}"></a>' in shown or re.search(rf"<summary>{name}</summary>", area)
+        assert whole and not (isinstance(definition, ir.Record) and definition.fields and name not in shown), name
+
+
+def test_a_repository_holds_what_people_read_there() -> None:
+    here, site_files = files(for_site=False), files()
+    assert 150 < len(here) < 260 < len(site_files)
+    folders = {path.rpartition("/")[0] for path in here}
+    assert not {"compatibility", "monitor", "acp/v1/types", "acp/unstable", "acp/unstable/v1"} & folders
+    assert {"compatibility", "monitor", "acp/v1/types", "acp/unstable", "acp/unstable/v1"} <= {
+        path.rpartition("/")[0] for path in site_files
+    }
+    assert not [path for path, text in here.items() if ".py::" in text]
+    assert [path for path, text in site_files.items() if ".py::" in text]
+
+
+def test_what_lenient_decoding_and_metadata_mean_is_said_once_a_version() -> None:
+    for said in ("receivers read an invalid value as if the field were omitted", "Data of an implementation"):
+        told = [path for path, text in files(for_site=False).items() if path.startswith("acp/v1/") and said in text]
+        assert len(told) <= 3 and "acp/v1/messages.md" in told, told  # where the type itself is listed, too
+    assert "[lenient](../messages.md#lenient) |" in files(for_site=False)["acp/v1/methods/session_new.md"]
+
+
+def test_a_version_that_extends_another_one_has_pages_for_what_differs(tmp_path: Path) -> None:
+    text: Json = {"type": "string", "description": "Said."}
+    other = {"Same": {"type": "object"}, "Worded": text, "Shown": {**text, "examples": ["a"]}}
+    stable = schema(
+        AskRequest=with_field(ASK, "part", {"$ref": "#/$defs/Part"}),
+        TellRequest=TELL,
+        **other,
+    )
+    adds = {
+        "x-extends": "../../v1/p.json",
+        "x-adds": {
+            "#/$defs/Part/anyOf": [{"type": "object", "properties": {"type": {"const": "image"}}, "required": ["type"]}]
+        },
+        "$defs": {"HintRequest": {"type": "object", "x-method": "hint", "x-side": "agent"}},
+    }
+    for folder, value in (("v1", stable), ("next/v1", adds)):
+        (tmp_path / "schema/p" / folder).mkdir(parents=True)
+        (tmp_path / "schema/p" / folder / "p.json").write_text(json.dumps(value))
+    names = '["p/v1", "p/next/v1"]'
+    (tmp_path / "pyproject.toml").write_text(f'[tool.acpgen.outputs."docs"]\ntarget = "docs"\nprotocols = {names}\n')
+    found = config.find(tmp_path)
+    pages = made(found)
+    own = {path for path in pages if path.startswith("p/next/v1/")}
+    assert {f"p/next/v1/{each}.md" for each in ("methods/ask", "methods/hint", "types/Part", "areas/p")} <= own
+    assert not {f"p/next/v1/{each}.md" for each in ("methods/tell", "types/Same", "types/Worded", "errors")} & own
+    assert "[`tell`](../../v1/methods/tell.md)" in pages["p/next/v1/methods.md"]
+    assert "[`Part`](types/Part.md)" in pages["p/next/v1/types.md"]
+    ask = pages["p/next/v1/methods/ask.md"]
+    assert "[`Part`](../types/Part.md)" in ask and "[`AskRequest`](../../../v1/types/AskRequest.md)" in ask
+    assert "Compared with p/v1" in pages["p/next/v1/types/Part.md"]
+    assert "- Methods: [`ask`](methods/ask.md), [`hint`](methods/hint.md)." in pages["p/next/v1/index.md"]
+    titles = str(publish.navigation(site.versions(found)))
+    assert "p/next/v1/types/Part.md" in titles and "p/next/v1/types/Same.md" not in titles
+    assert not [path for path in in_repository(found) if "next" in path]
+
+
+def test_another_word_or_example_makes_a_type_differ(tmp_path: Path) -> None:
+    one: Json = {"type": "string", "description": "Said.", "examples": ["a"]}
+    for folder, value in (
+        ("a", one),
+        ("b", one),
+        ("c", {**one, "description": "Told."}),
+        ("d", {**one, "examples": ["b"]}),
+    ):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "p.json").write_text(json.dumps({"$defs": {"Word": value}}))
+    made = {
+        name: publish.Version(
+            *understand(load(tmp_path / name, name=name)), Settings(prefix=name), extends="a" * (name != "a")
+        )
+        for name in "abcd"
+    }
+    has = {
+        name: "types/Word.md" not in shelf.elsewhere
+        for name, shelf in shelves(list(made.values()), for_site=True).items()
+    }
+    assert has == {"a": True, "b": False, "c": True, "d": True}
 
 
 # --- pages of the project --------------------------------------------------------------------------------------------
@@ -468,7 +545,7 @@ def test_a_changelog_links_what_is_still_there_and_names_what_is_not(tmp_path: P
     first = schema(TellRequest=tell)
     second = schema(AskRequest=with_field(ASK, "<b>|`x`", {"type": "string"}))
     found = small(tmp_path, second, {"1.0": first, "2.0": second})
-    page = for_site(found)["p/v1/changelog.md"]
+    page = made(found)["p/v1/changelog.md"]
     heads = [head for head, _ in sections(page)]
     assert heads == ["`2.0`, after `1.0`", "`1.0` and earlier", "This schema, beside `2.0`"]
     step = sections(page)[0][1]
@@ -476,8 +553,9 @@ def test_a_changelog_links_what_is_still_there_and_names_what_is_not(tmp_path: P
     assert "**[`ask`](methods/ask.md)**" in step and "[`AskRequest`](types/AskRequest.md)" in step
     assert "<b>" not in page and "From &#42;somewhere&#42;." in page
     assert sections(page)[2][1].split("\n\n")[-1].strip() == "Identical."
-    alone = made(found)["p/v1/changelog.md"]
-    assert sections(alone)[0] == sections(page)[0] and "This schema" not in alone
+    alone = in_repository(found)["p/v1/changelog.md"]
+    assert [head for head, _ in sections(alone)] == heads[:2] and "This schema" not in alone
+    assert "[`AskRequest`](areas/p.md#AskRequest)" in alone
 
 
 def test_a_step_of_many_changes_is_cut_and_says_so(tmp_path: Path) -> None:
@@ -492,7 +570,7 @@ def test_what_a_growing_schema_adds_is_told_whole(tmp_path: Path) -> None:
     """A cut after so many would hide what two branches add together."""
     many = {f"field{index}": {"type": "string"} for index in range(changelog.MANY + 5)}
     grown = schema(AskRequest={**ASK, "properties": {**ASK["properties"], **many}})
-    page = for_site(small(tmp_path, grown, {"1.0": schema()}))["p/v1/changelog.md"]
+    page = made(small(tmp_path, grown, {"1.0": schema()}))["p/v1/changelog.md"]
     assert page.count("`field-added`") == len(many)
     assert "more kinds of change" not in page
 

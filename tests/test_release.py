@@ -21,9 +21,12 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
 import acpgen
-from conformance.vectors import PROTOCOLS, protocol
+from conformance.vectors import protocol
 
 ROOT: Final = Path(__file__).parents[1]
+PROTOCOLS: Final = ("acp/v1", "acp/v2", "mcp/2025-06-18")
+"""Those whose schemas and vectors are checked in."""
+
 WORKFLOW: Final = ROOT / ".github" / "workflows" / "release.yml"
 
 

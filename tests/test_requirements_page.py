@@ -16,6 +16,7 @@ import pytest
 from acpgen.errors import Faults
 from acpgen.pipeline import understand
 from acpgen.publish import Version, monitor, requirements
+from acpgen.publish.channels import shelves
 from acpgen.publish.demands import demands
 from acpgen.publish.table import PEERS, WAYS, Requirement
 from acpgen.schema.load import load
@@ -85,8 +86,14 @@ def rules() -> Mapping[str, str]:
     return monitor.paths()
 
 
-def made(table: Any = WHOLE) -> Mapping[str, str]:
-    return requirements.pages(requirements.parse(table, FILE), versions(), rules())
+def made(table: Any = WHOLE, monitored: Mapping[str, str] | None = None) -> Mapping[str, str]:
+    known = rules() if monitored is None else monitored
+    return requirements.pages(requirements.parse(table, FILE), versions(), shelves(versions(), for_site=True), known)
+
+
+@cache
+def paths() -> Mapping[str, str]:
+    return requirements.paths(requirements.parse(WHOLE, FILE))
 
 
 def faults(table: Any) -> list[str]:
@@ -96,7 +103,7 @@ def faults(table: Any) -> list[str]:
 
 
 def section(pages: Mapping[str, str], rule: Requirement) -> str:
-    page = pages[requirements.path(rule.document)]
+    page = pages[paths().get(rule.document, "requirements/tides.md")]
     found = re.search(rf'^<a id="{rule.anchor}"></a>\n\n### .*?(?=^<a|^## |\Z)', page, re.MULTILINE | re.DOTALL)
     assert found is not None
     return found[0]
@@ -113,7 +120,7 @@ def test_every_rule_has_its_anchor_its_words_and_all_that_enforces_it() -> None:
     for rule in requirements.parse(WHOLE, FILE).rules:
         text = section(pages, rule)
         assert docs.prose(rule.says) in text
-        assert f"]({requirements.path(rule.document)})" in line(pages, rule), "an address from before leads to the rule"
+        assert f"]({paths()[rule.document]}#document-" in line(pages, rule), "an address from before leads to the rule"
         assert f"**{PEERS[rule.who]}, {rule.level}**" in text
         assert all(f"- {WAYS[way]}:" in text for way in rule.ways)
         for name in (entry.partition(":")[0] for entry in rule.monitor):
@@ -127,6 +134,25 @@ def test_every_rule_has_its_anchor_its_words_and_all_that_enforces_it() -> None:
             for where in place.at:
                 name = where.split("/$defs/")[-1].split("/")[0]
                 assert f"/types/{name}.md" in text or where.endswith("/$defs"), where
+
+
+def test_documents_of_one_area_share_a_page_and_no_two_areas_do() -> None:
+    other = {**SMALL["documents"][0], "id": "moons", "title": "Moons", "area": "The sea"}
+    sea = {**SMALL["documents"][0], "area": "The sea"}
+    rule = {**SMALL["rules"][1], "document": "moons"}
+    table = {"documents": [sea, other], "rules": [*SMALL["rules"], rule]}
+    pages = made(table)
+    assert [path for path in pages if path != requirements.PAGE] == ["requirements/the-sea.md"]
+    page = pages["requirements/the-sea.md"]
+    assert page.startswith("# The sea\n") and "\n## Tides" in page and "\n## Moons\n" in page
+    alike = faults({**table, "documents": [sea, {**other, "area": "the sea"}]})
+    assert any("would have one page" in fault for fault in alike)
+
+
+def test_in_a_repository_no_test_is_named() -> None:
+    table, where = requirements.parse(SMALL, FILE), shelves(versions(), for_site=False)
+    page = requirements.pages(table, versions(), where, rules(), for_site=False)["requirements/tides.md"]
+    assert "Shown by" not in page and "](../acp/v1/areas/session.md#NewSessionRequest)" in page
 
 
 def test_links_lead_to_pages_and_anchors_that_are_made() -> None:
@@ -152,7 +178,7 @@ def test_pages_of_methods_and_types_tell_the_requirements_about_them() -> None:
         pages = docs.compose(version.protocol, version.bundle, version.settings, {}, rules=notes)
         shelf = docs.places_of(version.protocol, version.bundle)
         for rule in (each for each in table.rules if version.protocol.name in each.protocols):
-            link = f"/{requirements.path(rule.document)}#{rule.anchor})"
+            link = f"/{paths()[rule.document]}#{rule.anchor})"
             told = [shelf.methods[name] for name in rule.methods if name in shelf.methods]
             places = (
                 where
@@ -169,7 +195,7 @@ def test_pages_of_methods_and_types_tell_the_requirements_about_them() -> None:
                     path = posixpath.normpath(
                         posixpath.join(posixpath.dirname(version.path(page)), target.partition("#")[0])
                     )
-                    assert path in {requirements.path(document.id) for document in table.documents}
+                    assert path in set(paths().values())
 
 
 def test_a_rule_that_names_a_code_stands_beside_it_among_the_errors_of_its_methods() -> None:
@@ -198,7 +224,7 @@ def test_the_summary_counts_what_every_way_enforces_and_what_it_enforces_alone()
         assert re.search(rf"^\| {title} \| {count} \| {alone} \| [^|]* \|$", page, re.MULTILINE)
     assert f"{len(table.rules)} rules of {len(table.documents)} documents" in page
     _, _, listed = page.partition("## mcp/2025-06-18, mcp/2025-11-25\n")
-    assert "](requirements/mcp-roots.md): 16 rules<" in listed.partition("\n## ")[0]
+    assert "](requirements/mcp.md#document-mcp-roots): 16 rules<" in listed.partition("\n## ")[0]
 
 
 def test_a_small_table_makes_a_small_page() -> None:
@@ -218,7 +244,7 @@ def test_a_small_table_makes_a_small_page() -> None:
     assert "- Documentation: Nobody can send a message about that.\n" in section(pages, rules[1])
     assert "- Methods: `session/new` ([acp/v1](../acp/v1/methods/session_new.md), [acp/v2](../acp/v2/methods/" in text
     assert (
-        "[This section of the document](https://tides.example/page#the-ebb--its-flow)" in pages["requirements/tides.md"]
+        "[this section of the document](https://tides.example/page#the-ebb--its-flow)" in pages["requirements/tides.md"]
     )
     for page in pages.values():
         assert "Tides &#38; &#42;currents&#42;" in page
@@ -227,7 +253,7 @@ def test_a_small_table_makes_a_small_page() -> None:
 
 
 def test_without_a_page_about_the_monitor_nothing_links_to_one() -> None:
-    pages = requirements.pages(requirements.parse(SMALL, FILE), versions(), {})
+    pages = made(SMALL, {})
     assert "- Monitor: `roots-kept` about `session/new`\n" in pages["requirements/tides.md"]
     assert not any("monitor/" in page for page in pages.values())
 

@@ -28,11 +28,13 @@ from urllib.request import Request, urlopen
 import jsonschema_rs
 import pytest
 
-from acpgen import cli, config, material, publish, site, stamp
+import published
+from acpgen import cli, config, publish, site, stamp
 from acpgen.errors import Faults, SiteNotBuilt
 from acpgen.kept import Kept
 from acpgen.site import generator, laying, live, searching, serving
 from browsing import ROOT, SCHEMES, SCREENSHOTS, Window, project
+from tiers import sample
 
 PROTOCOLS = ("acp/v1", "acp/v2", "mcp/2025-06-18")
 JUDGED = ((400, "dark"), (1400, "light"))
@@ -58,7 +60,8 @@ KINDS = (
         "lint.html",
         "judge.html",
     ),
-    *("acp/migration-v1-v2.html", "acp/v2/changelog.html", "acp/v2/conversations/work.html", "mcp/changelog.html"),
+    *("acp/migration-v1-v2.html", "acp/migration-v1-v2/permission.html", "acp/v2/changelog.html"),
+    *("acp/v2/conversations/work.html", "mcp/changelog.html"),
     *(
         "acp/v1/messages.html",
         "acp/v1/errors.html",
@@ -215,6 +218,7 @@ def test_every_page_of_the_site_is_there_as_markdown_too_with_links_that_live(bu
             assert (path.parent / link).is_file(), f"{path.relative_to(built)}: {link}"
 
 
+@pytest.mark.exhaustive
 def test_a_second_build_gives_equal_bytes(built: Path, tmp_path: Path) -> None:
     """But for the site map, which holds the day."""
     site.build(project(), tmp_path / "site")
@@ -583,8 +587,9 @@ def test_the_address_of_a_rule_on_the_page_of_all_leads_to_the_page_with_the_rul
         window.page.wait_for_url(f"{window.home}{path}#{name}")
         assert window.page.locator(f"[id='{name}']").count() == 1
     table = publish.requirements.parse(json.loads((ROOT / "schema" / "requirements.json").read_text("utf-8")), "")
+    paths = publish.requirements.paths(table)
     for rule in (table.rules[0], table.rules[-1]):
-        page = publish.requirements.path(rule.document).removesuffix("md") + "html"
+        page = paths[rule.document].removesuffix("md") + "html"
         window.page.goto(f"{window.home}requirements.html#{rule.anchor}")
         window.page.wait_for_url(f"{window.home}{page}#{rule.anchor}")
         assert window.page.locator(f"[id='{rule.anchor}']").count() == 1
@@ -719,7 +724,7 @@ def test_the_command_builds_the_site(
 
 
 def test_every_page_is_in_the_navigation() -> None:
-    versions = site.versions(project())
+    versions = published.every()
 
     def paths(entries: list[publish.Entry]) -> Iterator[str]:
         for _, below in entries:
@@ -728,9 +733,8 @@ def test_every_page_is_in_the_navigation() -> None:
             else:
                 yield from paths(below)
 
-    beside = material.parsed(material.read(ROOT / "schema", PROTOCOLS))
-    reached = list(paths(publish.navigation(versions, beside)))
-    made = publish.documents(versions, beside, for_site=True)
+    made = published.files()
+    reached = list(paths(publish.navigation(versions, published.beside(), made=made)))
     pages = {path for path in made if path.endswith(".md") and not path.endswith(laying.WHOLE)}
     assert set(reached) == pages
     assert len(reached) == len(set(reached))
@@ -917,7 +921,7 @@ def serious_faults(window: Window) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("path", [*KINDS, *(path for path in LOOKED_AT if path not in KINDS)])
+@pytest.mark.parametrize("path", sample(dict.fromkeys((*KINDS, *LOOKED_AT)), 8))
 def test_a_page_fits_its_window_and_axe_finds_no_serious_fault(built: Path, browser: Any, path: str) -> None:
     """With `ACPGEN_SCREENSHOTS` naming a folder, in each width and each scheme; pictures of what was looked at are left there."""
     with serving.served(built) as home:

@@ -27,6 +27,8 @@ _NOT_IN_CODE: Final = re.compile(r"://|\]:")
 """Addresses, and what would make a definition of a link out of a line that begins with a bracket."""
 _OUTSIDE_ID: Final = re.compile(r"[^A-Za-z0-9_.-]")
 LONGEST_ID: Final = 96
+_WIDTH: Final = 100
+"""As many characters a line of an example may have."""
 
 
 class Markdown(str):
@@ -113,10 +115,28 @@ def value(item: ir.JSON) -> Markdown:
 
 
 def block(item: ir.JSON) -> Markdown:
-    """A JSON value as a fenced block. No line of it can end the fence: a line of JSON begins with a space, a quote or a bracket."""
-    text = dumps(item, indent=2, ensure_ascii=False)
+    """A JSON value as a fenced block; what fits in a line stands on one. No line of it can end the fence: a line of JSON begins with a
+    space, a quote or a bracket.
+    """
+    text = _laid_out(item)
     shown = "".join(c if c.isprintable() or c == "\n" else _json_escape(c) for c in text)
     return Markdown(f"```json\n{shown}\n```")
+
+
+def _laid_out(item: ir.JSON, indent: str = "", more: int = 0) -> str:
+    """A JSON value in lines that are as full as may be; `more` are the characters around its first one."""
+    line = dumps(item, ensure_ascii=False)
+    if not isinstance(item, list | dict) or len(indent) + more + len(line) <= _WIDTH:
+        return line
+    inner = f"{indent}  "
+    if isinstance(item, dict):
+        keys = [f"{dumps(key, ensure_ascii=False)}: " for key in item]
+        rows = [f"{key}{_laid_out(one, inner, len(key) + 1)}" for key, one in zip(keys, item.values(), strict=True)]
+    else:
+        rows = [_laid_out(one, inner, 1) for one in item]
+    opening, closing = "{}" if isinstance(item, dict) else "[]"
+    between = f",\n{inner}"
+    return f"{opening}\n{inner}{between.join(rows)}\n{indent}{closing}"
 
 
 def python(source: str) -> Markdown:

@@ -541,7 +541,8 @@ def _trees(
             if part.target == "docs" and part.prefix:
                 from acpgen.publish.versions import Version
 
-                told.append(Version(*meaning, settings, sources[part.source].at))
+                source = sources[part.source]
+                told.append(Version(*meaning, settings, source.at, source.extends))
                 continue
             content = _of_part(work, output, part, sources, code) if stamp.is_known(part.target) else ""
             make = partial(_rendered, TARGETS[part.target], meaning, settings, sources[part.source])

@@ -422,9 +422,11 @@ def sentences(subject: Subject) -> Iterator[tuple[ir.Record, ir.Field, str]]:
         assert len(rows) == len(record.fields)
         for field, row in zip(record.fields, rows, strict=True):
             (*_, said) = row.removesuffix(" |").split("<br>")[-1].split(" | ")
-            is_told = said.startswith(("Decoded leniently: ", "Declared as lenient"))
+            mark = "[lenient](../messages.md#lenient)"
+            is_told = said.startswith((mark, "Declared as lenient"))
             assert is_told or "enient" not in row, row
-            yield record, field, said.rstrip(".") if is_told else ""
+            said = "an invalid value is read as if the field were omitted" if said == mark else said
+            yield record, field, said.removeprefix(f"{mark}: ").rstrip(".") if is_told else ""
 
 
 def decoded(subject: Subject, definition: str, value: Any, name: str) -> Any:
@@ -440,7 +442,7 @@ def decoded(subject: Subject, definition: str, value: Any, name: str) -> Any:
 
 def expected_of(said: str, bad: Any) -> Any:
     """What a sentence says becomes of a value that is wrong as a whole, `LEFT_OUT` for one that is missing."""
-    for clause in said.removeprefix("Decoded leniently: ").split("; "):
+    for clause in said.split("; "):
         found = re.fullmatch(
             r"(an invalid|any other invalid|null)( or missing)?(?: value)?(.*) is read (as .*)", clause
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from random import Random
 from typing import Any, Final
 
@@ -17,7 +16,8 @@ from acp_bindings.runtime.parse import parse
 from acp_bindings.unstable import v1 as unstable_v1
 from acp_bindings.unstable import v2 as unstable_v2
 
-VECTORS: Final = Path(__file__).parents[2] / "generated" / "vectors" / "acp"
+from conformance.vectors import rows_of_methods
+
 MODULES: Final = {"v1": v1, "v2": v2, "unstable/v1": unstable_v1, "unstable/v2": unstable_v2}
 
 Decode = Callable[..., Any]
@@ -26,8 +26,7 @@ Decode = Callable[..., Any]
 @pytest.fixture(params=MODULES)
 def rows(request: pytest.FixtureRequest) -> tuple[codec.Codec, list[dict[str, Any]]]:
     """A codec that knows nothing yet, and the messages of the vectors with what is said of each."""
-    files = sorted((VECTORS / request.param / "methods").rglob("*.jsonl"))
-    found = [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
+    found = rows_of_methods(f"acp/{request.param}")
     return fresh(MODULES[request.param]), [row for row in found if "message" in row]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from math import inf, nan
-from pathlib import Path
 from random import Random
 from typing import Any, Final
 
@@ -19,8 +18,8 @@ from pydantic import BaseModel, field_serializer
 
 from acpgen.schema.walk import is_array, is_object
 from bindings.subjects import Subjects
+from conformance.vectors import rows_of_methods
 
-VECTORS: Final = Path(__file__).parents[2] / "generated" / "vectors" / "acp"
 MODULES: Final = {"v1": v1, "v2": v2, "unstable/v1": unstable_v1, "unstable/v2": unstable_v2}
 
 
@@ -69,15 +68,13 @@ def payloads(request: pytest.FixtureRequest) -> list[BaseModel]:
     """The records that the messages of the vectors hold."""
     module = MODULES[request.param]
     found: list[BaseModel] = []
-    for file in sorted((VECTORS / request.param / "methods").rglob("*.jsonl")):
-        for line in file.read_text("utf-8").splitlines():
-            row = json.loads(line)
-            try:
-                message = module.decode(row["message"], sender=row["sender"], method=row.get("method"))
-            except (KeyError, ValueError):
-                continue
-            parts = (getattr(one, name, None) for one in _list(message) for name in ("params", "result", "error"))
-            found += [part for part in parts if isinstance(part, BaseModel)]
+    for row in rows_of_methods(f"acp/{request.param}"):
+        try:
+            message = module.decode(row["message"], sender=row["sender"], method=row.get("method"))
+        except (KeyError, ValueError):
+            continue
+        parts = (getattr(one, name, None) for one in _list(message) for name in ("params", "result", "error"))
+        found += [part for part in parts if isinstance(part, BaseModel)]
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,12 @@ def sides() -> tuple[Revised, Revised]:
 
 @pytest.fixture(scope="module")
 def text(sides: tuple[Revised, Revised]) -> str:
-    return guide(*sides)
+    return whole(guide(*sides))
+
+
+def whole(pages: Mapping[str, str]) -> str:
+    """All pages of a guide, one after another."""
+    return "\n".join(pages.values())
 
 
 def test_each_version_announces_itself(text: str, sides: tuple[Revised, Revised]) -> None:
@@ -94,7 +100,7 @@ def test_the_guide_is_plain_markdown(text: str) -> None:
 
 @pytest.mark.exhaustive
 def test_two_runs_give_the_same_guide(text: str, sides: tuple[Revised, Revised]) -> None:
-    assert guide(*sides) == text
+    assert whole(guide(*sides)) == text
 
 
 NAMED_ELSEWHERE = {
@@ -180,7 +186,7 @@ def small_guide(tmp_path: Path, **more: Any) -> str:
         },
     }
     new = {"AskRequest": {**ask, "properties": {"kind": {"enum": ["a"]}}}, "AskResponse": old["AskResponse"]}
-    return guide(small("v1", tmp_path, old), small("v2", tmp_path, new, **more))
+    return whole(guide(small("v1", tmp_path, old), small("v2", tmp_path, new, **more)))
 
 
 def test_what_takes_the_place_of_something_gone_is_told_where_the_schema_says_it(tmp_path: Path) -> None:
@@ -212,7 +218,7 @@ def test_words_about_the_version_before_of_another_form_are_a_fault_at_their_pla
 def test_the_description_of_a_method_is_told_on_one_line(tmp_path: Path) -> None:
     ask = {"type": "object", "x-method": "ask", "x-side": "agent", "description": "First\nline.\n\nSecond\tpart."}
     other = {"Other": {"type": "object"}}
-    text = guide(small("v1", tmp_path, other), small("v2", tmp_path, {**other, "AskRequest": ask}))
+    text = whole(guide(small("v1", tmp_path, other), small("v2", tmp_path, {**other, "AskRequest": ask})))
     assert "\nFirst line. Second part.\n" in text
 
 
@@ -247,7 +253,7 @@ def test_a_gate_on_what_its_own_side_sends_asks_to_advertise_and_not_to_look(tmp
     }  # so that gates are known
     old = small("v1", tmp_path, {**start, "NewsNotification": news, "AskNotification": ask})
     new = small("v2", tmp_path, {**start, "NewsNotification": news | gate, "AskNotification": ask | gate})
-    text = guide(old, new)
+    text = whole(guide(old, new))
     assert "(agent → client): It is sent only once the agent has advertised `capabilities.talk`." in text
     assert (
         "(client → agent): The method `ask` is now sent only to peers that advertise agent&#58;capabilities.talk;"
@@ -393,11 +399,12 @@ def test_what_moved_is_told_with_the_reason_both_messages_and_a_checklist_for_ea
     after: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "ask", "params": {"kind": "a"}}
     told = move(to=["ask"], does={"agents": "Answer `ask`.", "SDKs": "Drop it."}, before=[before], after=[after])
     text = small_guide(tmp_path, **{"x-migration": {"told": told}})
-    part = text.partition("## What moved, and why\n")[2].partition("\n## What the schemas say")[0]
+    part = text.partition("## What moved, and why\n")[2].partition("\n## ")[0]
     assert "### Asking\n\nRemoved: `told` → `ask`. Ask `ask`.\n\nWhy: It is simpler.\n" in part
     assert [json.loads(shown) for shown in re.findall(r"```json\n(.*?)\n```", part, re.DOTALL)] == [before, after]
-    assert "## Checklist for agents\n\n1. **[Asking](#asking)**: Answer `ask`.\n" in part
-    assert "## Checklist for SDKs\n\n1. **[Asking](#asking)**: Drop it." in part
+    there = "migration-v1-v2/all.md#asking"
+    assert f"## Checklist for agents\n\n1. **[Asking]({there})**: Answer `ask`.\n" in text
+    assert f"## Checklist for SDKs\n\n1. **[Asking]({there})**: Drop it." in text
     for name in ("told", "ask"):
         assert "See [Asking](#asking).\n" in section(text, name)
     assert "The request `told` was removed; new peers answer it with the error -32601. Ask `ask`." in text
@@ -464,7 +471,7 @@ def test_sections_have_the_order_that_the_schema_gives_them(tmp_path: Path) -> N
         "AskRequest.x": move(title="First", order=-1),
     }
     text = small_guide(tmp_path, **{"x-migration": told})
-    part = text.partition("## What moved, and why\n")[2].partition("\n## What the schemas say")[0]
+    part = text.partition("## What moved, and why\n")[2].partition("\n## ")[0]
     assert re.findall(r"^### (.*)$", part, re.MULTILINE) == ["First", "Second", "Third"]
 
 

@@ -68,6 +68,13 @@ def protocol(name: str) -> Protocol:
     return Protocol(name, bundled, meaning, TARGETS["vectors"](meaning, bundled, Settings()))
 
 
+def rows_of_methods(name: str) -> list[dict[str, Any]]:
+    """The rows about whole messages, as they stand in the files."""
+    files = protocol(name).files
+    texts = [text for path, text in sorted(files.items()) if path.startswith("methods/")]
+    return [json.loads(line) for text in texts for line in text.splitlines()]
+
+
 @cache
 def variants(name: str) -> Mapping[str, str]:
     """The types that are a variant with its tag, by what the variant is called where its body is another type."""

@@ -7,7 +7,7 @@ versions, which are checked here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from acpgen import ir
@@ -16,9 +16,9 @@ from acpgen.compat.protocol.covered import closure
 from acpgen.compat.protocol.messages import Route, message_schema
 from acpgen.compat.protocol.revision import Revised
 from acpgen.errors import Fault, Faults, InvalidExample
-from acpgen.markup import code, plain, prose
+from acpgen.markup import block, code, plain, prose
 from acpgen.pointers import plain_pointer
-from acpgen.schema.numbers import dumps
+from acpgen.schema.bundle import Moved
 from acpgen.schema.walk import Schema, references
 from acpgen.validator import Validator
 
@@ -31,14 +31,9 @@ _BECAME: Final = {
 }
 
 
-def lines(old: Revised, new: Revised) -> Iterator[str]:
-    """The sections about what moved, and a checklist for each kind of reader. Raises `Faults` for a message that its version refuses."""
-    require_valid(old, new)
-    moves = new.bundle.moves
-    if not moves:
-        return
-    yield "\n## What moved, and why"
-    for of, move in moves.items():
+def lines(moves: Iterable[tuple[str, Moved]], old: Revised, new: Revised) -> Iterator[str]:
+    """What each of these says of a thing of the old version, with messages of both."""
+    for of, move in moves:
         yield f"\n### {plain(move.title)}\n"
         there = f" → {', '.join(map(code, move.to))}" if move.to else ""
         yield f"{_BECAME[move.change]}: {code(of)}{there}. {prose(move.says)}\n"
@@ -46,12 +41,21 @@ def lines(old: Revised, new: Revised) -> Iterator[str]:
         for side, shown in ((old, move.before), (new, move.after)):
             if shown:
                 yield f"In {code(side.protocol.name)}:\n"
-                yield from (f"```json\n{dumps(each, indent=2, ensure_ascii=False)}\n```\n" for each in shown)
-    for reader in dict.fromkeys(reader for move in moves.values() for reader in move.does):
+                yield from map(_example, shown)
+
+
+def _example(message: Any) -> str:
+    return f"{block(message)}\n"
+
+
+def checklists(new: Revised, href: Callable[[str], str]) -> Iterator[str]:
+    """A checklist for each kind of reader; `href` is where a move is told, by its title."""
+    moves = new.bundle.moves.values()
+    for reader in dict.fromkeys(reader for move in moves for reader in move.does):
         yield f"\n## Checklist for {plain(reader)}\n"
-        told = [(move.title, move.does[reader]) for move in moves.values() if reader in move.does]
+        told = [(move.title, move.does[reader]) for move in moves if reader in move.does]
         for number, (title, does) in enumerate(told, 1):
-            yield f"{number}. **[{plain(title)}](#{anchor(title)})**: {prose(does)}"
+            yield f"{number}. **[{plain(title)}]({href(title)})**: {prose(does)}"
 
 
 def anchor(title: str) -> str:

@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 from typing import Final
 
 from acpgen.errors import Fault, Faults
@@ -27,12 +28,13 @@ from acpgen.publish import (
     upstream,
 )
 from acpgen.publish import monitor as monitoring
+from acpgen.publish.channels import Shelves, shelves
 from acpgen.publish.counterparts import beside
 from acpgen.publish.demands import demands
 from acpgen.publish.in_browser import scripts
 from acpgen.publish.pages import Entry
 from acpgen.publish.table import Table
-from acpgen.publish.versions import INDEX, Version, successions
+from acpgen.publish.versions import INDEX, Version, extended, successions
 from acpgen.targets import docs
 from acpgen.targets.docs.origin_notes import Origins
 from acpgen.targets.docs.rule_notes import NO_RULES, RuleNotes
@@ -44,6 +46,11 @@ __all__ = ["Entry", "Version", "documents", "navigation", "scripts", "sources"]
 HOME: Final = INDEX
 RULES: Final = "compatibility.md"
 MACHINES: Final = "llms.txt"
+
+NO_FILES: Final[Mapping[str, str]] = MappingProxyType({})
+
+_SAID_ONCE: Final = (("Error codes", "errors.md"), ("Messages", "messages.md"))
+"""Pages that a version which extends another one may share with it."""
 
 
 def documents(
@@ -57,14 +64,17 @@ def documents(
     """The docs of all versions, and what is about several of them: home page, changelogs, what differs between versions, the rules of
     the compatibility check and of the monitor, the requirements, and the pages that the project adds.
 
-    `for_site` adds marks for its search to headings, each version as one file, the page that judges messages in the browser and the API
-    of `python`. What has the inputs of the last time is taken from `memory`.
+    These are the pages that people read in a repository, without a version that extends another one. `for_site` adds that, the pages of
+    types and of rules, marks for its search to headings, each version as one file, the page that judges messages in the browser and the
+    API of `python`. What has the inputs of the last time is taken from `memory`.
     Raises `Faults`.
     """
     from acpgen.publish.ages import ages
     from acpgen.publish.history import histories
 
-    table = _read(material, memory)
+    table, every = _read(material, memory), versions
+    versions = [version for version in every if for_site or extended(version, every) is None]
+    where = shelves(versions, for_site=for_site)
     named = tuple((version.protocol.name, version.family) for version in versions)
     past = memory.once("past", (named, material.releases), lambda: histories(versions, material))
     files: dict[str, str] = {}
@@ -72,6 +82,7 @@ def documents(
     for version in versions:
         name = version.protocol.name
         others = [other for other in versions if other.family == version.family and other is not version]
+        others += filter(None, [extended(version, versions)])
         released = material.releases.get(name)
         compared = (
             version,
@@ -83,13 +94,14 @@ def documents(
         stands = memory.once(f"origins {name}", compared, stood, may_lag=True)
         try:
             with version.bundle.bounded():
-                counterparts, known = beside(version, others), ages(version, past.get(name))
+                counterparts, known = beside(version, others, where), ages(version, past.get(name))
                 rules = demands(table, version) if table is not None else NO_RULES
                 book = memory.once(
                     f"book {name}", (version, known, rules, stands), partial(_book, version, known, rules, stands)
                 )
-                pages_made = partial(docs.laid_out, book, version.settings, counterparts, for_site=for_site)
-                files |= memory.once(f"pages {name}", (book, counterparts, for_site), pages_made)
+                shelf = where[name]
+                pages_made = partial(docs.laid_out, book, version.settings, counterparts, shelf, for_site=for_site)
+                files |= memory.once(f"pages {name}", (book, counterparts, shelf, for_site), pages_made)
                 if for_site:
                     whole = partial(docs.single_file, book, version.settings)
                     files |= memory.once(f"single file {name}", (book,), whole, may_lag=True)
@@ -100,29 +112,31 @@ def documents(
     for version in versions:
         name = version.protocol.name
         if name in past:
-            path = version.path(changelog.PAGE)
-            told = partial(changelog.page, name, past[name], path, RULES, version, has_own=for_site)
-            files[path] = memory.once(f"changelog {name}", (version, past[name], for_site), told, may_lag=True)
+            path, shelf = version.path(changelog.PAGE), where[name]
+            told = partial(changelog.page, name, past[name], path, RULES, version, shelf, has_own=for_site)
+            inputs = (version, shelf, past[name], for_site)
+            files[path] = memory.once(f"changelog {name}", inputs, told, may_lag=True)
     for name in _families(versions, material):
         files[_changelog(name)] = changelog.page(name, past[name], _changelog(name), RULES, has_own=False)
     for old, new in successions(versions):
         path = changes.name(old, new)
-        changed = partial(changes.page, old, new, path, _guide(old, new))
-        files[path] = memory.once(f"changes {path}", (old, new), changed, may_lag=True)
+        changed = partial(changes.page, old, new, path, _guide(old, new), where)
+        files[path] = memory.once(f"changes {path}", (old, new, where), changed, may_lag=True)
         guided = partial(_guided, old, new)
         try:
-            files[_guide(old, new)] = memory.once(f"guide {path}", (old, new), guided, may_lag=True)
+            files |= memory.once(f"guide {path}", (old, new), guided, may_lag=True)
         except Faults as caught:
             raise Faults([replace(fault, at=new.at(fault.at)) for fault in caught.faults]) from None
-    files |= memory.once("rules", (), _rules)
+    files |= memory.once("rules", (for_site,), partial(_rules, for_site=for_site))
     checked: Mapping[str, str] = {}
     if any(map(monitoring.is_known, versions)):
         page = requirements.PAGE if table is not None else None
-        files |= memory.once("monitor", (page, *versions), partial(monitoring.pages, versions, page), may_lag=True)
-        checked = monitoring.paths()
+        monitored = partial(monitoring.pages, versions, page, for_site=for_site)
+        files |= memory.once("monitor", (page, for_site, *versions), monitored, may_lag=True)
+        checked = monitoring.paths(for_site=for_site)
     if table is not None:
-        required = partial(requirements.pages, table, versions, checked)
-        files |= memory.once("requirements", (table, *versions), required, may_lag=True)
+        required = partial(requirements.pages, table, every, where, checked, for_site=for_site)
+        files |= memory.once("requirements", (table, where, for_site, *every), required, may_lag=True)
     if for_site and in_browser.judged(versions):
         judging = partial(in_browser.page, versions, checked)
         files[in_browser.PAGE] = memory.once("judging", (checked, *versions), judging, may_lag=True)
@@ -137,7 +151,7 @@ def documents(
             used = memory.once(f"used {path}", (python, files[path]), using)
             files |= {path: f"{files[path]}\n{used}"} if used is not None else {}
         files |= memory.once("reference", (python,), partial(reference.pages, python))
-    listed, above = _listed(versions, files), _above(versions, material, files)
+    listed, above = _listed(versions, where, files), _above(versions, material, files)
     linked = pages.linked(material)
     more = [(title, path) for title, path in above if path not in linked]
     files[HOME] = docs.lay_out("home", path=HOME, head=pages.head(material), versions=listed, pages=more)
@@ -152,8 +166,11 @@ def navigation(
     python: reference.Library = reference.NOTHING,
     sections: pages.Sections = (),
     memory: Memory = FORGETFUL,
+    made: Mapping[str, str] = NO_FILES,
 ) -> list[Entry]:
-    """How the pages hang together: a section for each version with its methods and, by area, its types. Raises `Faults`."""
+    """How the pages hang together: a section for each version with its methods and, by area, its types; the areas of migration guides as
+    far as they are among the `made` pages. Raises `Faults`.
+    """
     from acpgen.compat import catalogue
 
     found: list[Entry] = [("Home", HOME), *pages.navigation(material, sections)]
@@ -161,16 +178,17 @@ def navigation(
     if in_browser.judged(versions):
         found.append(("Judge messages", in_browser.PAGE))
     found.append(("JSON Schemas", schemas.PAGE))
+    shelf = shelves(versions, for_site=True)
     for version in versions:
-        where = docs.places_of(version.protocol, version.bundle)
+        where = shelf[version.protocol.name]
         areas: list[Entry] = []
-        for area, page in where.areas.items():
-            types = [(name, version.path(where.types[name])) for name, found in where.area_of.items() if found == area]
-            areas.append((docs.area_title(version.bundle, area), [("Overview", version.path(page)), *sorted(types)]))
-        told: list[Entry] = [
-            (plan.title, version.path(where.conversations[plan.name])) for plan in docs.plans(version.protocol)
-        ]
-        methods = sorted((name, version.path(page)) for name, page in where.methods.items())
+        for area, page in filter(lambda each: where.is_made(each[1]), where.areas.items()):
+            types = [(name, where.types[name]) for name, found in where.area_of.items() if found == area]
+            inside = sorted((name, version.path(each)) for name, each in types if where.is_made(each))
+            areas.append((docs.area_title(version.bundle, area), [("Overview", version.path(page)), *inside]))
+        plans = [(plan.title, where.conversations[plan.name]) for plan in docs.plans(version.protocol)]
+        told: list[Entry] = [(title, version.path(page)) for title, page in plans if where.is_made(page)]
+        methods = sorted((name, version.path(page)) for name, page in where.methods.items() if where.is_made(page))
         has_past = _has_past(version.protocol.name, material)
         history: list[Entry] = [("Changelog", version.path(changelog.PAGE))] if has_past else []
         found.append(
@@ -182,8 +200,7 @@ def navigation(
                     ("Types", [("All types", version.path("types.md")), *sorted(areas, key=lambda entry: entry[0])]),
                     *([("Conversations", told)] if told else []),
                     ("Capabilities", version.path("capabilities.md")),
-                    ("Error codes", version.path("errors.md")),
-                    ("Messages", version.path("messages.md")),
+                    *((title, version.path(page)) for title, page in _SAID_ONCE if where.is_made(page)),
                     *history,
                 ],
             )
@@ -192,13 +209,16 @@ def navigation(
     between += [(f"{name}: changelog", _changelog(name)) for name in _families(versions, material)]
     for old, new in successions(versions):
         title = f"{old.protocol.name} to {new.protocol.name}"
-        between += [(f"{title}: differences", changes.name(old, new)), (f"{title}: migration guide", _guide(old, new))]
+        first = _guide(old, new)
+        areas = [(_area(text), path) for path, text in made.items() if path.startswith(f"{first.removesuffix('.md')}/")]
+        told = [("Checklists", first), *areas]
+        between += [(f"{title}: differences", changes.name(old, new)), (f"{title}: migration guide", told)]
     if between:
         found.append(("Between versions", between))
     rules: list[Entry] = []
     table = _read(material, memory)
     if table is not None:
-        each: list[Entry] = [(document.title, requirements.path(document.id)) for document in table.documents]
+        each: list[Entry] = [*requirements.areas(table).items()]
         rules = [("Requirements", [("All requirements", requirements.PAGE), *each])]
     if any(map(monitoring.is_known, versions)):
         rules.append(("Monitor rules", [("All rules", monitoring.PAGE), *monitoring.navigation()]))
@@ -214,12 +234,17 @@ def sources(
     hand.
     """
     found = {path: pages.source(material, path) for path in material.pages} | {**reference.sources(python)}
+    shelf = shelves(versions, for_site=True)
     for version in versions:
-        where = docs.places_of(version.protocol, version.bundle)
+        where = shelf[version.protocol.name]
         definitions = version.protocol.definitions
         files = {where.types[name]: definitions[name].at for name in definitions}
         files |= {where.methods[method.name]: method.at for method in version.protocol.methods}
-        found |= {version.path(path): version.at(at).partition("#")[0] for path, at in files.items() if at}
+        found |= {
+            version.path(path): version.at(at).partition("#")[0]
+            for path, at in files.items()
+            if at and where.is_made(path)
+        }
     return found
 
 
@@ -240,11 +265,12 @@ def _read(material: Material, memory: Memory) -> Table | None:
     return memory.once("table", written, lambda: _requirements(material))
 
 
-def _rules() -> Mapping[str, str]:
-    """The pages about rules that are the same for every project."""
+def _rules(*, for_site: bool) -> Mapping[str, str]:
+    """The pages about rules that are the same for every project; that of each rule is for a site."""
     from acpgen.compat import catalogue, rule_pages
 
-    return {RULES: catalogue.as_markdown(linked=True), **rule_pages.pages(), lint_rules.PAGE: lint_rules.page()}
+    each = rule_pages.pages() if for_site else {}
+    return {RULES: catalogue.as_markdown(linked=for_site), **each, lint_rules.PAGE: lint_rules.page()}
 
 
 def _snippets(version: Version) -> docs.Snippets | None:
@@ -279,14 +305,17 @@ def _above(versions: Sequence[Version], material: Material, files: Mapping[str, 
     return [*found, *((title, path) for title, path in rules if path in files)]
 
 
-def _listed(versions: Sequence[Version], files: Mapping[str, str]) -> list[dict[str, object]]:
+def _listed(versions: Sequence[Version], where: Shelves, files: Mapping[str, str]) -> list[dict[str, object]]:
     return [
         {
             "name": version.protocol.name,
             "doc": version.protocol.doc,
-            "folder": version.settings.prefix or ".",
+            "pages": {
+                page.removesuffix(".md"): version.path(where[version.protocol.name].address(page))
+                for page in docs.FIXED
+            },
             "whole": whole if (whole := version.path(docs.WHOLE)) in files else "",
-            "has_changelog": version.path(changelog.PAGE) in files,
+            "changelog": page if (page := version.path(changelog.PAGE)) in files else "",
         }
         for version in versions
     ]
@@ -312,13 +341,22 @@ def _families(versions: Sequence[Version], material: Material) -> list[str]:
     ]
 
 
-def _guided(old: Version, new: Version) -> str:
-    """The migration guide. Raises `Faults`."""
+def _guided(old: Version, new: Version) -> Mapping[str, str]:
+    """The pages of the migration guide. Raises `Faults`."""
     from acpgen.compat.guide import guide
     from acpgen.compat.protocol.revision import Revised
 
-    return guide(Revised(old.protocol, old.bundle), Revised(new.protocol, new.bundle))
+    made = guide(Revised(old.protocol, old.bundle), Revised(new.protocol, new.bundle))
+    return {old.beside(path): text for path, text in made.items()}
+
+
+def _area(text: str) -> str:
+    """The area of which a page of a migration guide tells, by its title."""
+    return (title_of(text) or "").rpartition(": ")[0]
 
 
 def _guide(old: Version, new: Version) -> str:
-    return old.beside(f"migration-{old.last}-{new.last}.md")
+    """The first page of the guide."""
+    from acpgen.compat.guide import first_page
+
+    return old.beside(first_page(old.protocol.name, new.protocol.name))

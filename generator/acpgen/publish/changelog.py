@@ -29,12 +29,21 @@ _EVERYWHERE: Final = 3
 """A change that more methods share than this stands before the methods."""
 
 
-def page(name: str, history: History, path: str, rules: str, version: Version | None = None, *, has_own: bool) -> str:
-    """The changelog of a protocol, or of a family of them, newest first. `version` is what the protocol is today.
+def page(
+    name: str,
+    history: History,
+    path: str,
+    rules: str,
+    version: Version | None = None,
+    places: Places | None = None,
+    *,
+    has_own: bool,
+) -> str:
+    """The changelog of a protocol, or of a family of them, newest first. `version` is what the protocol is today,
+    `places` where its pages are.
 
     With `has_own`, its end tells what that says otherwise than the newest release.
     """
-    places = None if version is None else docs.places_of(version.protocol, version.bundle)
     teller = _Teller(version, places, path, rules)
     steps = [_step(teller, old.title, new.title, new.step, date=new.date) for old, new in pairwise(history.releases)]
     own = None
@@ -118,9 +127,9 @@ class _Teller:
         return self._link(name, None if self.places is None else self.places.methods.get(name))
 
     def _link(self, name: str, page: str | None) -> Markdown:
-        if page is None or self.version is None:
+        if page is None or self.version is None or self.places is None:
             return code(name)
-        return Markdown(f"[{code(name)}]({docs.relative(self.path, self.version.path(page))})")
+        return Markdown(f"[{code(name)}]({docs.relative(self.path, self.version.path(self.places.address(page)))})")
 
 
 def _some(items: Sequence[Markdown]) -> Markdown:

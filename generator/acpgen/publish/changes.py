@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from acpgen.publish.channels import Shelves
 from acpgen.publish.counterparts import matched, same_method
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
@@ -12,16 +13,23 @@ def name(old: Version, new: Version) -> str:
     return old.beside(f"changes-{old.last}-{new.last}.md")
 
 
-def page(old: Version, new: Version, path: str, guide: str) -> str:
+def page(old: Version, new: Version, path: str, guide: str, shelves: Shelves) -> str:
     """The methods and types of two versions beside one another; `guide` is the page that says what takes the place of what is gone."""
-    before, after = docs.places_of(old.protocol, old.bundle), docs.places_of(new.protocol, new.bundle)
+    before, after = shelves[old.protocol.name], shelves[new.protocol.name]
+
+    def of_old(page: str) -> docs.Markdown:
+        return docs.relative(path, old.path(before.address(page)))
+
+    def of_new(page: str) -> docs.Markdown:
+        return docs.relative(path, new.path(after.address(page)))
+
     pairs = {there: found for there, found in matched(old, new) if found[0] is not None}
     methods = [
         (
             method.name,
-            docs.relative(path, old.path(before.methods[method.name])),
+            of_old(before.methods[method.name]),
             (other := same_method(method, new.protocol)) and other.name,
-            other and docs.relative(path, new.path(after.methods[other.name])),
+            other and of_new(after.methods[other.name]),
             bool(pairs.get(before.methods[method.name], (None, ()))[1]),
         )
         for method in old.protocol.methods
@@ -36,23 +44,13 @@ def page(old: Version, new: Version, path: str, guide: str) -> str:
         old=old.protocol.name,
         new=new.protocol.name,
         methods=methods,
-        added=[
-            (m.name, docs.relative(path, new.path(after.methods[m.name])))
-            for m in new.protocol.methods
-            if m.name not in kept
-        ],
-        changed_types=[
-            (name, docs.relative(path, old.path(before.types[name])))
-            for name, found in sorted(types.items())
-            if found[1]
-        ],
+        added=[(m.name, of_new(after.methods[m.name])) for m in new.protocol.methods if m.name not in kept],
+        changed_types=[(name, of_old(before.types[name])) for name, found in sorted(types.items()) if found[1]],
         removed_types=[
-            (name, docs.relative(path, old.path(before.types[name])))
-            for name in sorted(old.protocol.definitions)
-            if name not in types
+            (name, of_old(before.types[name])) for name in sorted(old.protocol.definitions) if name not in types
         ],
         added_types=[
-            (name, docs.relative(path, new.path(after.types[name])))
+            (name, of_new(after.types[name]))
             for name in sorted(new.protocol.definitions)
             if after.types[name] not in reached
         ],

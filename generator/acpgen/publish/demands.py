@@ -11,7 +11,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.pointers import pointer_parts
-from acpgen.publish.requirements import path
+from acpgen.publish.requirements import paths
 from acpgen.publish.table import PEERS, WAYS, Requirement, Table
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
@@ -27,12 +27,13 @@ def demands(table: Table, version: Version) -> RuleNotes:
     types: dict[str, list[RuleNote]] = {}
     titles = {name.casefold(): name for name in protocol.definitions}
     left: list[Requirement] = []
+    pages = paths(table)
     area_of = docs.places_of(protocol, version.bundle).area_of
     known: dict[str, Counter[str]] = {}
     for rule in table.rules:
         if protocol.name not in rule.protocols:
             continue
-        note = _note(rule)
+        note = _note(rule, pages[rule.document])
         about, told = _about(rule, protocol, titles)
         for name in about:
             types.setdefault(name, []).append(note)
@@ -46,7 +47,7 @@ def demands(table: Table, version: Version) -> RuleNotes:
     messages: list[RuleNote] = []
     for rule in left:
         area = _area(rule.document, known, {*area_of.values()})
-        (areas.setdefault(area, []) if area is not None else messages).append(_note(rule))
+        (areas.setdefault(area, []) if area is not None else messages).append(_note(rule, pages[rule.document]))
     return RuleNotes(_frozen(methods), _frozen(types), _frozen(areas), tuple(messages))
 
 
@@ -83,6 +84,6 @@ def _types(rule: Requirement, protocol: ir.Protocol) -> Iterator[str]:
                 pass
 
 
-def _note(rule: Requirement) -> RuleNote:
+def _note(rule: Requirement, page: str) -> RuleNote:
     ways = ", ".join(WAYS[key].lower() for key in rule.ways if key != "documentation")
-    return RuleNote(str(rule.id), rule.level, PEERS[rule.who], rule.says, ways, f"{path(rule.document)}#{rule.anchor}")
+    return RuleNote(str(rule.id), rule.level, PEERS[rule.who], rule.says, ways, f"{page}#{rule.anchor}")

@@ -52,9 +52,9 @@ def path(rule: Rule) -> str:
     return f"monitor/{identifier(rule.check.__module__.rpartition('.')[2])}.md"
 
 
-def paths() -> Mapping[str, str]:
-    """The page of each rule by its id."""
-    return {name: path(rule) for name, rule in rules().items()}
+def paths(*, for_site: bool = True) -> Mapping[str, str]:
+    """The page that tells of each rule by its id: that of all rules, where the others are for a site."""
+    return {name: path(rule) if for_site else PAGE for name, rule in rules().items()}
 
 
 def navigation() -> list[tuple[str, str]]:
@@ -62,16 +62,18 @@ def navigation() -> list[tuple[str, str]]:
     return [(subject.partition(": ")[0], page) for page, (subject, _) in _subjects().items()]
 
 
-def pages(versions: Sequence[Version], requirements: str | None) -> Mapping[str, str]:
-    """The page of all rules, which has the anchor of each, and a page for each subject with what its rules say, how severe that is, what
-    they enforce and in which protocols. `requirements` is the page of those.
+def pages(versions: Sequence[Version], requirements: str | None, *, for_site: bool = True) -> Mapping[str, str]:
+    """The page of all rules, which has the anchor of each, and for a site a page for each subject with what its rules say, how severe that
+    is, what they enforce and in which protocols. `requirements` is the page of those.
     """
     known = [version for version in versions if is_known(version)]
     subjects = _subjects()
     files = {
-        PAGE: docs.lay_out("monitor", path=PAGE, subjects=subjects, levels=LEVELS, remarks=borrowed.monitor.REMARKS)
+        PAGE: docs.lay_out(
+            "monitor", path=PAGE, subjects=subjects, levels=LEVELS, remarks=borrowed.monitor.REMARKS, linked=for_site
+        )
     }
-    for page, (subject, group) in subjects.items():
+    for page, (subject, group) in subjects.items() if for_site else ():
         target = None if requirements is None else f"../{requirements}"
         told = [_told(rule, known, target) for rule in group]
         files[page] = docs.lay_out("monitor-of", path=page, subject=subject, rules=told, home=PAGE)

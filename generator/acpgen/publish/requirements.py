@@ -9,13 +9,14 @@ from typing import Any, Final
 from acpgen.errors import BadMaterial, Fault, Faults, UnknownName, did_you_mean, shown
 from acpgen.markup import Markdown, code, identifier, prose
 from acpgen.pointers import pointer_parts, resolve
+from acpgen.publish.channels import Shelves
 from acpgen.publish.table import PEERS, WAYS, NormativeDocument, Requirement, SchemaPlaces, Table, parse, slug
 from acpgen.publish.versions import Version
 from acpgen.schema.walk import is_array, is_object
 from acpgen.targets import docs
 from acpgen.targets.docs.places import TYPES, Places
 
-__all__ = ["PAGE", "pages", "parse", "path"]
+__all__ = ["PAGE", "areas", "pages", "parse", "path", "paths"]
 
 PAGE: Final = "requirements.md"
 
@@ -31,21 +32,22 @@ _MEANINGS: Final = {
 }
 
 
-def pages(table: Table, versions: Sequence[Version], rules: Mapping[str, str]) -> Mapping[str, str]:
-    """The pages of a table by path: at `PAGE` the documents with an anchor for each of their rules, and one page for each document with
-    its rules, and links to the types and the rules of the monitor that enforce each.
+def pages(
+    table: Table, versions: Sequence[Version], shelves: Shelves, rules: Mapping[str, str], *, for_site: bool = True
+) -> Mapping[str, str]:
+    """The pages of a table by path: at `PAGE` the documents with an anchor for each of their rules, and one page for each area with the
+    rules of its documents, and links to the types and the rules of the monitor that enforce each; for a site, to the tests that show it.
 
-    `rules` are the pages that tell of each rule of the monitor; none where the docs do not. Raises `Faults` for a place that is
-    not what the table says, and for a rule that the monitor does not have.
+    `shelves` are the places of the versions that have pages. `rules` are the pages that tell of each rule of the monitor; none where
+    the docs do not. Raises `Faults` for a place that is not what the table says, and for a rule that the monitor does not have.
     """
     faults = list(_unfounded(table, versions, rules))
     if faults:
         raise Faults(faults)
-    shelf = {
-        version.protocol.name: _Shelf(version, docs.places_of(version.protocol, version.bundle)) for version in versions
-    }
+    found = {version.protocol.name: version for version in versions}
+    shelf = {name: _Shelf(found[name], places) for name, places in shelves.items()}
     views = [
-        _DocumentView(document, path(document.id), _sections(table, document, shelf, rules))
+        _DocumentView(document, path(document), _sections(table, document, shelf, rules, with_tests=for_site))
         for document in table.documents
     ]
     ways = [
@@ -61,7 +63,9 @@ def pages(table: Table, versions: Sequence[Version], rules: Mapping[str, str]) -
     enforced = sum(rule.ways != ("documentation",) for rule in table.rules)
     figures = {"count": len(table.rules), "enforced": enforced}
     files = {PAGE: docs.lay_out("requirements", documents=views, kinds=kinds, ways=ways, **figures)}
-    files |= {view.page: docs.lay_out("requirements-of", path=view.page, view=view) for view in views}
+    for title, page in areas(table).items():
+        inside = [view for view in views if view.page == page]
+        files[page] = docs.lay_out("requirements-of", title=title, documents=inside)
     return files
 
 
@@ -70,9 +74,19 @@ def _kinds(table: Table) -> Sequence[tuple[str, ...]]:
     return tuple(dict.fromkeys(document.protocols for document in table.documents))
 
 
-def path(document: str) -> Markdown:
+def path(document: NormativeDocument) -> Markdown:
     """The page of a document."""
-    return Markdown(f"requirements/{identifier(document.replace('/', '-'))}.md")
+    return Markdown(f"requirements/{identifier(document.page)}.md")
+
+
+def paths(table: Table) -> Mapping[str, Markdown]:
+    """The page of each document by its id."""
+    return {document.id: path(document) for document in table.documents}
+
+
+def areas(table: Table) -> Mapping[str, Markdown]:
+    """The title and path of each page with the rules of documents."""
+    return {document.area or document.title: path(document) for document in table.documents}
 
 
 # --- what the table claims -------------------------------------------------------------------------------------------
@@ -186,13 +200,18 @@ class _Kind:
 
 
 def _sections(
-    table: Table, document: NormativeDocument, shelf: Mapping[str, _Shelf], rules: Mapping[str, str]
+    table: Table,
+    document: NormativeDocument,
+    shelf: Mapping[str, _Shelf],
+    rules: Mapping[str, str],
+    *,
+    with_tests: bool,
 ) -> list[_SectionView]:
     """The sections of a document in the order of their first rules."""
     found: dict[str, list[_View]] = {}
     for rule in table.rules:
         if rule.document == document.id:
-            found.setdefault(rule.section, []).append(_view(rule, document, shelf, rules))
+            found.setdefault(rule.section, []).append(_view(rule, document, shelf, rules, with_tests=with_tests))
     return [
         _SectionView(title, Markdown(f"{document.url}#{slug(title)}") if document.url is not None else None, views)
         for title, views in found.items()
@@ -200,7 +219,12 @@ def _sections(
 
 
 def _view(
-    rule: Requirement, document: NormativeDocument, shelf: Mapping[str, _Shelf], rules: Mapping[str, str]
+    rule: Requirement,
+    document: NormativeDocument,
+    shelf: Mapping[str, _Shelf],
+    rules: Mapping[str, str],
+    *,
+    with_tests: bool,
 ) -> _View:
     lines = [
         _Line("Methods", tuple(_method_links(rule, shelf))),
@@ -211,7 +235,7 @@ def _view(
         _Line(WAYS["functions"], tuple(code(name.replace(":", ".")) for name in rule.functions)),
         _Line(WAYS["bindings"], tuple(code(name.replace(":", ".")) for name in rule.bindings)),
         _Line(WAYS["probe"], tuple(map(code, rule.probe))),
-        _Line("Shown by", tuple(map(code, rule.tests))),
+        _Line("Shown by", tuple(map(code, rule.tests)) if with_tests else ()),
     ]
     narrowed = ", ".join(rule.protocols) if rule.protocols != document.protocols else ""
     return _View(rule, Markdown(rule.anchor), PEERS[rule.who], narrowed, tuple(line for line in lines if line.phrases))
@@ -221,7 +245,7 @@ def _method_links(rule: Requirement, shelf: Mapping[str, _Shelf]) -> Iterator[Ma
     """The methods that a rule is about, each linked to its page in each protocol."""
     for name in rule.methods:
         links = [
-            f"[{prose(protocol)}](../{at.version.path(at.places.methods[name])})"
+            f"[{prose(protocol)}](../{at.version.path(at.places.address(at.places.methods[name]))})"
             for protocol, at in shelf.items()
             if protocol in rule.protocols and name in at.places.methods
         ]
@@ -261,7 +285,9 @@ def _places(place: SchemaPlaces, shelf: Mapping[str, _Shelf]) -> Iterator[Markdo
         kind = parts.pop() if len(parts) in (1, 3) and (parts[-1], True) in _PHRASES else ""
         below = ".".join(part for part in parts[2:] if part != "properties")
         types = kinds.setdefault((kind, below), {})
-        types.setdefault("".join(parts[1:2]), []).append(_type_link(shelf[protocol], parts))
+        types.setdefault("".join(parts[1:2]), []).append(
+            _type_link(shelf[protocol], parts) if protocol in shelf else prose(protocol)
+        )
     for (kind, below), types in kinds.items():
         one, several, joint = _PHRASES[kind, bool(place.has)]
         words = place.has or place.lacks
@@ -273,15 +299,15 @@ def _places(place: SchemaPlaces, shelf: Mapping[str, _Shelf]) -> Iterator[Markdo
 
 def _type_link(shelf: _Shelf, parts: Sequence[str]) -> Markdown:
     """A protocol, linked to the page of the type at `parts` of its schema, and to the field if they lead to one."""
-    version, types = shelf.version, shelf.places.types
+    version, places = shelf.version, shelf.places
     match parts:
-        case ["$defs", name, "properties", member, *_] if name in types:
-            target = f"{version.path(types[name])}#field-{identifier(member)}"
-        case ["$defs", name, *_] if name in types:
-            target = version.path(types[name])
+        case ["$defs", name, "properties", member, *_] if name in places.types:
+            target = places.address(places.types[name], f"field-{identifier(member)}")
+        case ["$defs", name, *_] if name in places.types:
+            target = places.address(places.types[name])
         case _:
-            target = version.path(TYPES)
-    return Markdown(f"[{prose(version.protocol.name)}](../{target})")
+            target = places.address(TYPES)
+    return Markdown(f"[{prose(version.protocol.name)}](../{version.path(target)})")
 
 
 def _listed(names: Sequence[str]) -> Markdown:

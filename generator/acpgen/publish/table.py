@@ -38,13 +38,15 @@ WAYS: Final = {
 """The ways in which a requirement is enforced, by their key in the table, in the order of the page."""
 
 _NAMES: Final = ("protocols", "methods", "validator", "lint", "monitor", "functions", "bindings", "probe", "tests")
-_DOCUMENT: Final = ("id", "title", "protocols", "revision", "url", "about")
+_DOCUMENT: Final = ("id", "title", "area", "protocols", "revision", "url", "about")
 _RULE: Final = ("number", "id", "document", "section", "protocols", "level", "who", "says", "methods", *WAYS, "tests")
 
 
 @dataclass(frozen=True, slots=True)
 class NormativeDocument:
-    """A document whose rules are requirements. `revision` is its date or version, `url` its address; `None` if it has none."""
+    """A document whose rules are requirements. `area` is the title of the page that it shares with others about the same, empty for a page
+    of its own; `revision` is its date or version, `url` its address; `None` if it has none.
+    """
 
     id: str
     title: str
@@ -52,6 +54,12 @@ class NormativeDocument:
     revision: str | None
     url: str | None
     about: str
+    area: str = ""
+
+    @property
+    def page(self) -> str:
+        """The name of its page."""
+        return slug(self.area) if self.area else self.id.replace("/", "-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +152,9 @@ def parse(value: ir.JSON, at: str) -> Table:
             )
     if len(known) < len(documents):
         reading.wrong("/documents", "an id occurs twice", "Give each document its own")
-    elif len({name.replace("/", "-") for name in known}) < len(known):
-        reason = "two ids differ only in a slash and a hyphen, and would have one page"
-        reading.wrong("/documents", reason, "Give each document a name of its own")
+    elif len({document.page for document in documents}) < len({document.area or document.id for document in documents}):
+        reason = "two ids or areas differ only in case or punctuation, and would have one page"
+        reading.wrong("/documents", reason, "Give each a name of its own, or the documents the same area")
     for index, document in enumerate(documents):
         if all(rule.document != document.id for rule in rules):
             reading.wrong(f"/documents/{index}", "no rule is from this document", "Add its rules, or remove it")
@@ -177,6 +185,7 @@ class _Reading:
             revision=self.text(row, "revision", at) if "revision" in row else None,
             url=self.text(row, "url", at) if "url" in row else None,
             about=self.text(row, "about", at),
+            area=self.text(row, "area", at) if "area" in row else "",
         )
 
     def rule(self, value: object, at: str, documents: Mapping[str, NormativeDocument]) -> Requirement:

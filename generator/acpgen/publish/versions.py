@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -15,7 +16,8 @@ INDEX: Final = "index.md"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Version:
-    """One protocol version whose docs are to be made. `at` turns a place in its files into one that users can open.
+    """One protocol version whose docs are to be made. `at` turns a place in its files into one that users can open; `extends` is the name
+    of the version to whose files its own add, empty if there is none.
 
     It equals itself alone: to Python, schemas are equal in which one says 1 and the other `true`.
     """
@@ -24,6 +26,7 @@ class Version:
     bundle: Bundle
     settings: Settings
     at: Callable[[str], str] = str
+    extends: str = ""
 
     @property
     def last(self) -> str:
@@ -43,8 +46,13 @@ class Version:
         return f"{self.family}/{page}"
 
     def path(self, page: str) -> str:
-        """A page as seen from the folder above all versions."""
-        return f"{self.settings.prefix}/{page}" if self.settings.prefix else page
+        """A page as seen from the folder above all versions, or the address of a part of one."""
+        return posixpath.normpath(posixpath.join(self.settings.prefix, page))
+
+
+def extended(version: Version, versions: Sequence[Version]) -> Version | None:
+    """The version that one extends, if it is one of these."""
+    return next((other for other in versions if version.extends and other.protocol.name == version.extends), None)
 
 
 def successions(versions: Sequence[Version]) -> Iterator[tuple[Version, Version]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import posixpath
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -145,6 +146,14 @@ class Source:
         return tuple(
             self.at(path) for path in (*(path for path, _ in self.files), *(path for _, path, _ in self.references))
         )
+
+    @property
+    def extends(self) -> str:
+        """The protocol to whose files those of this one add, by the folder; empty if there is none."""
+        folders = {posixpath.dirname(home.at) for home in self.taken.values()}
+        if len(folders) != 1:
+            return ""
+        return posixpath.normpath(posixpath.join(self.name, posixpath.relpath(folders.pop(), self.root or ".")))
 
     @property
     def siblings(self) -> tuple[tuple[str, bytes], ...]:

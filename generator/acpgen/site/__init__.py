@@ -104,9 +104,10 @@ def docs(config: Config, given: Inputs, memory: Memory = FORGETFUL) -> Docs:
     found = _versions(config, given.sources, memory)
     library = memory.once("library", (given.python,), partial(publish.reference.read, given.python))
     beside = memory.once("material", (given.beside,), partial(material.parsed, given.beside))
+    files = publish.documents(found, beside, for_site=True, python=library, memory=memory)
     return Docs(
-        publish.documents(found, beside, for_site=True, python=library, memory=memory),
-        publish.navigation(found, beside, library, config.site.sections, memory),
+        files,
+        publish.navigation(found, beside, library, config.site.sections, memory, files),
         publish.sources(found, beside, library),
         memory.once("scripts", tuple(found), partial(publish.scripts, found)),
     )
@@ -148,7 +149,7 @@ def _version(config: Config, name: str, source: Source) -> Version:
         shared=frozenset(config.names),
         methods=config.profile(name) if config.methods else None,
     )
-    return Version(*understood, Settings(package=config.package(name), prefix=name), source.at)
+    return Version(*understood, Settings(package=config.package(name), prefix=name), source.at, extends=source.extends)
 
 
 def _digest(config: Config, given: Inputs, code: Code) -> str:

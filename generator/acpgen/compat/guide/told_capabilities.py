@@ -24,7 +24,6 @@ def lines(old: Revised, new: Revised) -> Iterator[str]:
         matched = set(matches.values())
         rows += [(side, lacks, f"{code(path)} {sign}") for path, sign in after.items() if path not in matched]
     if rows:
-        yield "\n## Capabilities\n"
         yield "What each side can advertise in its part of `initialize`, and by which value: `true`, or an object, which may be empty.\n"
         yield f"| Side | {code(old.protocol.name)} | {code(new.protocol.name)} |\n| --- | --- | --- |"
         yield from (f"| {plain(side)} | {was} | {now} |" for side, was, now in rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -14,8 +14,7 @@ from acpgen.compat.protocol.candidates import Examples, NoExample
 from acpgen.compat.protocol.check.judged import Judged
 from acpgen.compat.protocol.messages import Part, Route, message
 from acpgen.compat.protocol.revision import Revised
-from acpgen.markup import code, plain, prose
-from acpgen.schema.numbers import dumps
+from acpgen.markup import block, code, plain, prose
 from acpgen.schema.walk import is_object
 
 _VERSION: Final = "protocolVersion"
@@ -49,19 +48,19 @@ def areas(old: Revised, new: Revised) -> dict[str, list[str]]:
         for method in side.methods:
             if method.name not in placed:
                 placed.add(method.name)
-                areas.setdefault(_area(method.at, side), []).append(method.name)
+                areas.setdefault(area(method.at, side), []).append(method.name)
     return dict(sorted(areas.items()))
 
 
-def _area(at: str, side: Revised) -> str:
-    """What the file of a method calls itself; its name, where it has no title."""
+def area(at: str, side: Revised) -> str:
+    """What the file of a place calls itself; its name, where it has no title."""
     file = at.partition("#")[0]
     words = PurePosixPath(file).name.partition(".")[0].replace("-", " ").replace("_", " ")
     return side.bundle.title(file) or words[:1].upper() + words[1:]
 
 
-def told(name: str, judged: list[Judged], old: Revised, new: Revised) -> Iterator[str]:
-    """What changes about one method."""
+def told(name: str, judged: list[Judged], old: Revised, new: Revised, href: Callable[[str], str]) -> Iterator[str]:
+    """What changes about one method; `href` is where a move is told, by its title."""
     before, after = named(name, old), named(name, new)
     yield f"\n### {code(name)}\n"
     if after is not None and after.doc:
@@ -74,7 +73,7 @@ def told(name: str, judged: list[Judged], old: Revised, new: Revised) -> Iterato
         yield f"It was {', '.join(map(code, earlier))}.\n"
     elif before is None or after is None:
         yield f"{'New' if before is None else 'Gone'}.\n"
-    told = [f"[{plain(title)}](#{moves.anchor(title)})" for title in moves.about(name, new)]
+    told = [f"[{plain(title)}]({href(title)})" for title in moves.about(name, new)]
     if told:
         yield f"See {', '.join(told)}.\n"
     if not judged:
@@ -113,12 +112,12 @@ def _messages(before: ir.Method | None, after: ir.Method | None, old: Revised, n
             for method, side in ((before, old), (after, new))
             if method is not None
         ]
-        texts = [(dumps(value, indent=2, ensure_ascii=False), side) for value, side in shown if value is not None]
+        texts = [(block(value), side) for value, side in shown if value is not None]
         if len({text for text, _ in texts}) < len(texts):
             continue
         for text, side in texts:
             what = "A message" if part == "params" else "An answer"
-            yield f"{what} in {code(side.protocol.name)}:\n\n```json\n{text}\n```\n"
+            yield f"{what} in {code(side.protocol.name)}:\n\n{text}\n"
 
 
 def _example(method: ir.Method, part: Part, side: Revised, like: Revised) -> ir.JSON:

@@ -17,6 +17,7 @@ from acpgen.targets import Settings
 from acpgen.targets.docs import examples
 from acpgen.targets.docs.age_notes import NO_AGES, Ages, Member
 from acpgen.targets.docs.book import Beside, Book, Counterpart, Snippets, VersionDifference, about_area
+from acpgen.targets.docs.codes import error_codes
 from acpgen.targets.docs.origin_notes import NO_ORIGINS, Origins
 from acpgen.targets.docs.phrases import plainly
 from acpgen.targets.docs.places import (
@@ -31,13 +32,16 @@ from acpgen.targets.docs.places import (
     Places,
     joined,
     places,
+    with_others,
+    with_types_in_areas,
 )
-from acpgen.targets.docs.planned import plans
+from acpgen.targets.docs.planned import PlannedConversation, plans
 from acpgen.targets.docs.rule_notes import NO_RULES, RuleNotes
 from acpgen.targets.docs.templates import lay_out, relative
 from acpgen.targets.options import Option
 
 __all__ = [
+    "FIXED",
     "OPTIONS",
     "WHOLE",
     "Ages",
@@ -47,12 +51,14 @@ __all__ = [
     "Markdown",
     "Member",
     "Places",
+    "PlannedConversation",
     "Snippets",
     "VersionDifference",
     "area_title",
     "book",
     "code",
     "compose",
+    "error_codes",
     "joined",
     "laid_out",
     "lay_out",
@@ -64,7 +70,12 @@ __all__ = [
     "relative",
     "render",
     "single_file",
+    "with_others",
+    "with_types_in_areas",
 ]
+
+FIXED: Final = (INDEX, METHODS, TYPES, CAPABILITIES, ERRORS, MESSAGES)
+"""The pages that every protocol has."""
 
 OPTIONS: Final = (
     Option(
@@ -74,9 +85,6 @@ OPTIONS: Final = (
         ("error", "leave-out"),
     ),
 )
-
-FIXED: Final = (INDEX, METHODS, TYPES, CAPABILITIES, ERRORS, MESSAGES)
-"""The pages that every protocol has."""
 
 
 def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
@@ -122,16 +130,24 @@ def book(
     )
 
 
-def laid_out(told: Book, settings: Settings, beside: Beside, *, for_site: bool = False) -> Mapping[str, str]:
-    """The pages of a book below the prefix. For a site, headings of sections that only repeat what stands elsewhere carry the mark by
-    which search leaves them out.
+def laid_out(
+    told: Book, settings: Settings, beside: Beside, where: Places | None = None, *, for_site: bool = False
+) -> Mapping[str, str]:
+    """The pages of a book below the prefix, all of them or those that are at a place of their own. For a site, headings of sections that
+    only repeat what stands elsewhere carry the mark by which search leaves them out.
     """
-    folder = _folder(settings)
+    folder, where = _folder(settings), where or told.places
     return {
         folder + path: told.page(
-            template, Linker(told.places, path), view, folder, beside.get(path, ()), for_site=for_site
+            template,
+            Linker(where, path, folder=settings.prefix, shown=view.get("shown", frozenset())),
+            view,
+            folder,
+            beside.get(path, ()),
+            for_site=for_site,
         )
         for path, template, view in told.pages()
+        if path not in where.elsewhere
     }
 
 

@@ -18,6 +18,7 @@ from acpgen.targets.docs.age_notes import NO_AGES, Ages, shortly
 from acpgen.targets.docs.codes import ErrorCode, codes_of, error_codes
 from acpgen.targets.docs.conversations import Conversation, Spoken, conversations
 from acpgen.targets.docs.examples import Examples
+from acpgen.targets.docs.leniency import is_told
 from acpgen.targets.docs.lifecycles import around, picture
 from acpgen.targets.docs.origin_notes import NO_ORIGINS, Origins
 from acpgen.targets.docs.phrases import references
@@ -25,8 +26,8 @@ from acpgen.targets.docs.places import CAPABILITIES, ERRORS, INDEX, MESSAGES, ME
 from acpgen.targets.docs.rule_notes import NO_RULES, RuleLine, RuleNote, RuleNotes, by_side
 from acpgen.targets.docs.templates import lay_out, relative
 from acpgen.targets.docs.typescript import typescript
-from acpgen.targets.docs.uses import Use, gates, uses
-from acpgen.targets.docs.views import FALLS_TO_DEFAULT, KEPT_BESIDE_DEFAULT, KNOWN_IS_STRICT, UNKNOWN
+from acpgen.targets.docs.uses import Use, gates, held, named_in, uses
+from acpgen.targets.docs.views import FALLS_TO_DEFAULT, KEPT_BESIDE_DEFAULT, KNOWN_IS_STRICT, META, UNKNOWN
 
 _EITHER: Final = ("both", "protocol")
 """What a method's side is if either side may handle it."""
@@ -96,6 +97,7 @@ class Book:
     used: Mapping[str, tuple[Use, ...]] = field(init=False)
     left: Mapping[str, tuple[str, ...]] = field(init=False)
     told: tuple[Conversation, ...] = field(init=False)
+    shown_by: Mapping[str, str] = field(init=False)
     deprecated: frozenset[tuple[str, str]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -103,6 +105,7 @@ class Book:
         object.__setattr__(self, "left", checks(self.protocol, self.bundle).left)
         object.__setattr__(self, "deprecated", frozenset(_deprecated(self.bundle)))
         object.__setattr__(self, "told", conversations(self.protocol, self.bundle, self.examples))
+        object.__setattr__(self, "shown_by", dict(self._shown_by()))
 
     def page(
         self,
@@ -128,7 +131,7 @@ class Book:
             linker=linker,
             protocol=self.protocol,
             version=self.protocol.name,
-            places=self.places,
+            places=linker.places,
             ages=self.ages,
             deprecated=self.deprecated,
             origins=self.origins,
@@ -171,15 +174,26 @@ class Book:
         }
 
     def _method(self, name: str) -> dict[str, Any]:
-        found = [method for method in self.protocol.methods if method.name == name]
-        return {"name": name, "parts": [self._part(method, is_first=not i) for i, method in enumerate(found)]}
+        parts: list[dict[str, Any]] = []
+        shown: dict[str, None] = {}
+        for method in (method for method in self.protocol.methods if method.name == name):
+            part = self._part(method, frozenset(shown), is_first=not parts)
+            shown |= dict.fromkeys(each.name for each in (part["params"], part["result"]) if each is not None)
+            shown |= dict.fromkeys(each.definition.name for each in (*part["in_params"], *part["in_result"]))
+            parts.append(part)
+        return {"name": name, "parts": parts, "shown": frozenset(shown)}
 
-    def _part(self, method: ir.Method, *, is_first: bool) -> dict[str, Any]:
+    def _part(self, method: ir.Method, before: frozenset[str], *, is_first: bool) -> dict[str, Any]:
+        """One of the methods of a name; `before` are the types that the page has shown already."""
         named = [part for part in (method.params, method.result) if part is not None]
-        related = [other for part in named for other in self._named_in(self.protocol.definitions[part])]
+        related = [other for part in named for other in named_in(self.protocol.definitions[part])]
         told = list(self._told_of(method)) if is_first else []
-        in_params = tuple(self._nested(method.params, frozenset(named)))
+        in_params = tuple(self._nested(method.params, before | {*named}))
+        known = before | {*named, *(found.definition.name for found in in_params)}
+        in_result = tuple(self._nested(method.result, known))
+        known |= {found.definition.name for found in in_result} | ({self.meta.name} if self.meta else set[str]())
         return {
+            "anchored": frozenset(named) - before,
             "method": method,
             "sender": self._sender(method),
             "params": self.protocol.definitions[method.params] if method.params is not None else None,
@@ -193,28 +207,22 @@ class Book:
             "is_made": not self.made.isdisjoint(named),
             "more": len(self.examples.get(method.params or "", ())) > 1,
             "in_params": in_params,
-            "in_result": tuple(
-                self._nested(method.result, frozenset((*named, *(found.definition.name for found in in_params))))
-            ),
+            "in_result": in_result,
             "told": told,
             "around": self._around(told[0][0], method.name) if told else None,
-            "related": [other for other in dict.fromkeys(related) if other not in named],
+            "related": [other for other in dict.fromkeys(related) if other not in known],
             "area": self._area_link(self.places.area_of[named[0]]) if named else None,
             "since": _age(self.ages.methods.get(method.name)),
-            "held": tuple(self._held(named)),
+            "held": tuple(held(self.protocol, named)),
             "sides": "either side" if method.side in _EITHER else f"the {method.side}",
         }
 
-    def _held(self, names: Iterable[str]) -> Iterator[str]:
-        """These types and all that they name, at any depth."""
-        seen = dict.fromkeys(names)
-        pending = [*seen]
-        while pending:
-            name = pending.pop()
-            yield name
-            new = [each for each in dict.fromkeys(self._named_in(self.protocol.definitions[name])) if each not in seen]
-            seen |= dict.fromkeys(new)
-            pending += new
+    def _shown_by(self) -> Iterator[tuple[str, str]]:
+        """The types that methods show in full, each with the last method whose page does."""
+        for method in self.protocol.methods:
+            named = [name for name in (method.params, method.result) if name is not None]
+            below = [found.definition.name for name in named for found in self._nested(name, frozenset(named))]
+            yield from ((name, method.name) for name in (*named, *below))
 
     def _nested(self, name: str | None, known: frozenset[str]) -> Iterator[Nested]:
         """The types that one names with fields, variants or values, and those that they name, but for those that are `known`."""
@@ -231,7 +239,7 @@ class Book:
 
     def _behind(self, name: str) -> Iterator[str]:
         """What a definition names, with what stands behind another name in its place."""
-        for other in self._named_in(self.protocol.definitions[name]):
+        for other in named_in(self.protocol.definitions[name]):
             found = self.protocol.definitions[other]
             if isinstance(found, ir.Alias):
                 yield from (
@@ -269,6 +277,8 @@ class Book:
             "methods": methods,
             "told": [told for told in self.told if not {m.name for m in methods}.isdisjoint(told.plan.methods)],
             "groups": self._by_kind(mine),
+            "shown_by": self.shown_by,
+            "titles": {name: Markdown(html(name)) for name in mine},
             "rules": self.rules.areas.get(area, ()),
         }
 
@@ -301,8 +311,18 @@ class Book:
             "request_id": self.protocol.definitions.get("RequestId"),
             "cancel": next((m.name for m in self.protocol.methods if m.name == "$/cancel_request"), None),
             "rules": self.rules.messages,
+            "meta": self.meta,
+            "is_lenient": is_told(self.protocol),
             "never_batched": [m.name for m in self.protocol.methods if m.batch == "never"],
         }
+
+    @property
+    def meta(self) -> ir.Definition | None:
+        """The type of the field `_meta`, where all objects that have one share it."""
+        records = (each for each in self.protocol.definitions.values() if isinstance(each, ir.Record))
+        types = {field.type for record in records for field in record.fields if field.name == META}
+        names = {name for each in types for name in references(each)}
+        return self.protocol.definitions[names.pop()] if len(types) == len(names) == 1 else None
 
     # --- parts -----------------------------------------------------------------------------------------------------
 
@@ -363,21 +383,6 @@ class Book:
             return "either side"
         others = [side for side in self.protocol.sides if side not in (method.side, "proxy")]
         return f"the {others[0]}" if len(others) == 1 else "the other side"
-
-    def _named_in(self, definition: ir.Definition) -> Iterator[str]:
-        match definition:
-            case ir.Record():
-                for member in definition.fields:
-                    yield from references(member.type)
-            case ir.TaggedUnion():
-                yield from (variant.type for variant in definition.variants)
-                yield from (definition.default,) if definition.default is not None else ()
-            case ir.Alias():
-                yield from references(definition.type)
-            case ir.Enum():
-                pass
-            case _:
-                assert_never(definition)
 
     def _capability_docs(self) -> dict[str, str]:
         """What the schema says of each capability, by its path, as far as the path can be followed."""

@@ -1,4 +1,7 @@
-"""What lenient decoding makes of an invalid value, in words: what `decode` of the generated bindings does, and nothing more."""
+"""What lenient decoding makes of an invalid value, in words: what `decode` of the generated bindings does, and nothing more.
+
+The page of messages says it of most fields; `USUAL` is what it says.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +9,34 @@ from collections.abc import Iterator
 from typing import Final
 
 from acpgen import ir
+from acpgen.markup import Markdown, prose
 from acpgen.meaning.values import array_of, read_instead
 from acpgen.targets.docs.phrases import admits_null
+from acpgen.targets.docs.places import MESSAGES, Linker
 
-LENIENT: Final = "Decoded leniently: "
+LENIENT: Final = "lenient"
+USUAL: Final = "an invalid value is read as if the field were omitted"
 STRICT: Final = (
     "Declared as lenient, but an invalid value is an error: a required field has no other value that fits in its place."
 )
 TAG: Final = "a tag that is not a string is read as if the field were omitted"
 
 
-def leniency(record: ir.Record, field: ir.Field, protocol: ir.Protocol) -> str:
-    """One sentence about a field that declares leniency; empty about any other."""
+def is_told(protocol: ir.Protocol) -> bool:
+    """Whether a field of the protocol is lenient in any way."""
+    records = (each for each in protocol.definitions.values() if isinstance(each, ir.Record))
+    return any(any(_clauses(record, field, protocol)) for record in records for field in record.fields)
+
+
+def leniency(record: ir.Record, field: ir.Field, protocol: ir.Protocol, linker: Linker) -> Markdown:
+    """A mark at a field that declares leniency, and what becomes of its values where that is not `USUAL`; empty at any other."""
     if field.leniency == ir.Leniency():
-        return ""
-    found = list(_clauses(record, field, protocol))
-    return f"{LENIENT}{'; '.join(found)}." if found else STRICT if field.required else ""
+        return Markdown()
+    said = "; ".join(_clauses(record, field, protocol))
+    if not said:
+        return prose(STRICT) if field.required else Markdown()
+    mark = linker.link(Markdown(LENIENT), MESSAGES, LENIENT)
+    return mark if said == USUAL else Markdown(f"{mark}: {prose(said)}.")
 
 
 def _clauses(record: ir.Record, field: ir.Field, protocol: ir.Protocol) -> Iterator[str]:

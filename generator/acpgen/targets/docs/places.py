@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from acpgen import ir
@@ -29,7 +29,9 @@ _NO_ID: Final = re.compile(r"[^A-Za-z0-9_.+-]")
 class Places:
     """The pages of one protocol version, relative to its folder. `areas` are the source files, without their ending.
 
-    `unions` are those that each type is a branch of, with the field that tells their branches.
+    `unions` are those that each type is a branch of, with the field that tells their branches. `elsewhere` are the pages that are not made:
+    for each the page that tells the same, which may stand outside of the folder, and the anchor there, empty for that of the link.
+    `extended` is the version whose pages those are, if they are those of another one.
     """
 
     methods: Mapping[str, str]
@@ -38,6 +40,36 @@ class Places:
     conversations: Mapping[str, str]
     area_of: Mapping[str, str] = field(repr=False)
     unions: Mapping[str, tuple[tuple[str, str], ...]] = field(repr=False)
+    elsewhere: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]], repr=False)
+    extended: str = ""
+
+    def told(self, page: str, anchor: str = "") -> tuple[str, str]:
+        """Where a page, or an anchor on it, is told: there, or on the page that stands for it."""
+        other, own = self.elsewhere.get(page, (page, ""))
+        return other, own or anchor
+
+    def address(self, page: str, anchor: str = "") -> str:
+        """The same as an address, as seen from the folder of the version."""
+        return "#".join(filter(None, self.told(page, anchor)))
+
+    def is_made(self, page: str) -> bool:
+        """Whether there is a page, and not another one that stands for it."""
+        return page not in self.elsewhere
+
+    def has_page(self, name: str) -> bool:
+        """Whether a type has a page, here or in the version that this one extends."""
+        return not self.told(self.types[name])[1]
+
+
+def with_others(places: Places, version: str, others: Mapping[str, str]) -> Places:
+    """The same without the pages for which those of another version stand."""
+    return replace(places, elsewhere={page: (other, "") for page, other in others.items()}, extended=version)
+
+
+def with_types_in_areas(places: Places) -> Places:
+    """The same without pages of types: each is told on the page of its area, at an anchor with its name."""
+    told = {page: (places.areas[places.area_of[name]], identifier(name)) for name, page in places.types.items()}
+    return replace(places, elsewhere=told)
 
 
 def places(protocol: ir.Protocol, origins: Mapping[str, str]) -> Places:
@@ -77,18 +109,22 @@ def _page_names(wanted: Mapping[str, str]) -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Linker:
-    """Writes links and anchors for one page; `whole` for the file that holds all pages."""
+    """Writes links and anchors for one page; `whole` for the file that holds all pages. `folder` is that of the version, `shown` are the
+    types that the page shows in full.
+    """
 
     places: Places
     page: str
     whole: bool = False
+    folder: str = ""
+    shown: frozenset[str] = frozenset()
 
     def href(self, page: str, anchor: str = "") -> str:
         """The address of a page or of an anchor on it, as seen from here."""
         if self.whole:
             return f"#{_within(page, anchor)}"
-        here = posixpath.dirname(self.page)
-        path = "" if page == self.page else posixpath.relpath(page, here or ".")
+        page, anchor = self.places.told(page, anchor)
+        path = "" if page == self.page else posixpath.relpath(self._from_root(page), self._from_root(self.page, ".."))
         return f"{path}#{anchor}" if anchor else path or posixpath.basename(page)
 
     def link(self, shown: Markdown, page: str, anchor: str = "") -> Markdown:
@@ -101,7 +137,24 @@ class Linker:
         return Markdown(f'<a id="{made}"></a>') if made else Markdown()
 
     def type(self, name: str, anchor: str = "") -> Markdown:
+        """A link to a type: to its page, or, where it has none, to where this page shows it, else to its area."""
+        if name in self.shown and not self.places.has_page(name) and not self.whole:
+            return Markdown(f"[{code(name)}](#{type_anchor(name)})")
         return self.link(code(name), self.places.types[name], anchor)
+
+    def type_elsewhere(self, name: str) -> Markdown:
+        """A link to what else is told of a type that is shown here; its name alone where nothing else is."""
+        page = self.places.types[name]
+        is_here = not self.whole and self.places.told(page)[0] == self.page
+        return code(name) if is_here else self.link(code(name), page)
+
+    def type_shown(self, name: str) -> Markdown:
+        """The anchor of a type that is shown here, where it has no page."""
+        return Markdown() if self.whole or self.places.has_page(name) else self.anchor(type_anchor(name))
+
+    def type_at(self, method: str, name: str) -> Markdown:
+        """A link to a type on the page of a method that shows it."""
+        return self.link(code(method), self.places.methods[method], type_anchor(name))
 
     def method(self, name: str) -> Markdown:
         return self.link(code(name), self.places.methods[name])
@@ -115,6 +168,14 @@ class Linker:
 
     def area(self, name: str, title: Markdown) -> Markdown:
         return self.link(title, self.places.areas[name])
+
+    def _from_root(self, *path: str) -> str:
+        return posixpath.normpath(posixpath.join("/", self.folder, *path))
+
+
+def type_anchor(name: str) -> str:
+    """The anchor at which the page of a method shows a type."""
+    return f"type-{identifier(name)}"
 
 
 def capability_anchor(path: str) -> str:

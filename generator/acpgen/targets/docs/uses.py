@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, assert_never
 
@@ -49,6 +49,35 @@ def gates(protocol: ir.Protocol) -> Mapping[str, tuple[Gate, ...]]:
         if gate not in found.setdefault(path, []):
             found[path].append(gate)
     return {path: tuple(found[path]) for path in sorted(found)}
+
+
+def named_in(definition: ir.Definition) -> Iterator[str]:
+    """The types that fields, variants and aliases name."""
+    match definition:
+        case ir.Record():
+            for member in definition.fields:
+                yield from references(member.type)
+        case ir.TaggedUnion():
+            yield from (variant.type for variant in definition.variants)
+            yield from (definition.default,) if definition.default is not None else ()
+        case ir.Alias():
+            yield from references(definition.type)
+        case ir.Enum():
+            pass
+        case _:
+            assert_never(definition)
+
+
+def held(protocol: ir.Protocol, names: Iterable[str]) -> Iterator[str]:
+    """These types and all that they name, at any depth."""
+    seen = dict.fromkeys(names)
+    pending = [*seen]
+    while pending:
+        name = pending.pop()
+        yield name
+        new = [each for each in dict.fromkeys(named_in(protocol.definitions[name])) if each not in seen]
+        seen |= dict.fromkeys(new)
+        pending += new
 
 
 def _uses_in(protocol: ir.Protocol, definition: ir.Definition) -> Iterator[tuple[str, Use]]:

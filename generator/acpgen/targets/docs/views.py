@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Final, assert_never
 
 from acpgen import ir
-from acpgen.markup import Markdown, code, identifier, prose, value
+from acpgen.markup import Markdown, code, identifier, prose, sentences, value
 from acpgen.targets.docs.age_notes import Ages
 from acpgen.targets.docs.leniency import leniency
 from acpgen.targets.docs.origin_notes import Origins
-from acpgen.targets.docs.phrases import admits_null, constraints, in_words
+from acpgen.targets.docs.phrases import admits_null, constraints, in_words, references
 from acpgen.targets.docs.places import Linker, joined
 from acpgen.targets.docs.uses import Gate, Use
 
@@ -30,6 +30,8 @@ _NULL: Final[Mapping[ir.NullMeaning | None, str]] = {
     "omitted": "Null means the same as omission.",
     None: "Null is a value of its own.",
 }
+META: Final = "_meta"
+"""The field of metadata, which most objects have: its rows do not repeat what the page of messages says of it."""
 FALLS_TO_DEFAULT: Final = (
     "An object with an unknown {} is read as one without: it is valid if it has the type of those, else receivers refuse the "
     "message."
@@ -86,7 +88,7 @@ def field_rows(
                 filter(
                     None,
                     (
-                        prose(field.doc),
+                        prose("" if _repeats(field, protocol) else field.doc),
                         *_notes(record, field, protocol, linker),
                         # A discriminator is as old as its variant, of which the union tells.
                         ages.note(field.owner or record.name, "field", field.name)
@@ -215,9 +217,17 @@ def _notes(record: ir.Record, field: ir.Field, protocol: ir.Protocol, linker: Li
         yield _gated(field.capability, linker)
     if field.required_with is not None:
         yield Markdown(f"Required once {capability_phrase(field.required_with, linker)} is advertised.")
-    lenient = leniency(record, field, protocol)
+    lenient = leniency(record, field, protocol, linker)
     if lenient:
-        yield prose(lenient)
+        yield lenient
+
+
+def _repeats(field: ir.Field, protocol: ir.Protocol) -> bool:
+    """Whether what is said of metadata is how the description of its type begins, to which its row links."""
+    if field.name != META:
+        return False
+    begins = (next(sentences(protocol.definitions[name].doc), "") for name in references(field.type))
+    return field.doc in begins
 
 
 def _null(field: ir.Field) -> Iterator[str]:

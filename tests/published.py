@@ -1,0 +1,47 @@
+"""The docs of this project, made once for all tests of a process: those of the site, and those of the repository."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from acpgen import material, publish
+from acpgen.pipeline import understand
+from acpgen.schema.load import parse, read
+from acpgen.targets import Settings
+
+ROOT: Final = Path(__file__).parents[1]
+PROTOCOLS: Final = ("acp/v1", "acp/v2", "mcp/2025-06-18")
+CHANNELS: Final = ("acp/unstable/v1", "acp/unstable/v2")
+
+
+@cache
+def version(name: str) -> publish.Version:
+    """One protocol version of this project."""
+    source = read(ROOT / "schema" / name, name=name)
+    return publish.Version(*understand(parse(source)), Settings(prefix=name), extends=source.extends)
+
+
+@cache
+def versions() -> tuple[publish.Version, ...]:
+    """The stable ones."""
+    return tuple(map(version, PROTOCOLS))
+
+
+def every() -> tuple[publish.Version, ...]:
+    """These, and those that extend them."""
+    return (*versions(), *map(version, CHANNELS))
+
+
+@cache
+def beside() -> material.Material:
+    """What stands beside the schemas."""
+    return material.parsed(material.read(ROOT / "schema", PROTOCOLS))
+
+
+@cache
+def files(*, for_site: bool = True) -> Mapping[str, str]:
+    """All files of the docs."""
+    return publish.documents(every(), beside(), for_site=for_site)
