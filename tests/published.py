@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from acpgen import material, publish
-from acpgen.generate import understand
+from acpgen.pipeline import understand
 from acpgen.schema.load import parse, read
 from acpgen.targets import Settings
 

@@ -19,7 +19,7 @@ import pytest
 
 import evidence
 from acpgen import Faults, plugins
-from acpgen.generate import understand
+from acpgen.pipeline import understand
 from acpgen.plugins import Settings
 from acpgen.schema.load import load
 from acpgen_acp_sdk import names, target
@@ -118,6 +118,7 @@ def ask(sdk: Path, code: str) -> str:
     return run.stdout
 
 
+@pytest.mark.exhaustive
 def test_the_tests_of_the_sdk_pass_as_with_the_released_file(released: Path, ours: Path, tmp_path: Path) -> None:
     if any(find_spec(name) is None for name in ("pytest_asyncio", "httpx", "websockets", "h2")):
         evidence.lack("pytest-asyncio, httpx[http2] and websockets are not installed: the extra dev has them")

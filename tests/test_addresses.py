@@ -15,7 +15,7 @@ import acpgen
 import evidence
 from acpgen import cli
 from acpgen.errors import BadSetting, DanglingReference, Fault, Faults, SeveralTargets, TooLarge
-from acpgen.generate import understand
+from acpgen.pipeline import understand
 from acpgen.schema.bundle import Bundle, bundle
 from acpgen.schema.load import LARGEST, Document, Documents, load, published
 

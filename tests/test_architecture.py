@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import schema_inclusion
@@ -22,7 +23,7 @@ COMMON = frozenset({"schema.effort", "schema.equality", "schema.keywords", "sche
 ARROWS: dict[str, frozenset[str]] = {
     **dict.fromkeys(LEAVES, frozenset()),
     "__init__": frozenset(
-        {"compat", "config", "errors", "generate", "schema.load", "schema.profile", "targets", "write"}
+        {"compat", "config", "errors", "pipeline", "schema.load", "schema.profile", "targets", "files"}
     ),
     "__main__": frozenset({"cli"}),
     "schema.positions": frozenset({"schema.numbers"}),
@@ -111,7 +112,7 @@ ARROWS: dict[str, frozenset[str]] = {
         {
             *(
                 "errors",
-                "generate",
+                "pipeline",
                 "interchange",
                 "ir",
                 "meaning.order",
@@ -119,7 +120,7 @@ ARROWS: dict[str, frozenset[str]] = {
                 "schema.load",
                 "schema.names",
             ),
-            *("targets", "write"),
+            *("targets", "files"),
         }
     ),
     "meaning.order": frozenset({"ir"}),
@@ -179,7 +180,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema": frozenset(),
     "starting": frozenset(
         {
-            *("config", "errors", "generate", "lint", "resources", "schema.drafts", "schema.load", "schema.names"),
+            *("config", "errors", "pipeline", "lint", "resources", "schema.drafts", "schema.load", "schema.names"),
             "schema.profile",
         }
     ),
@@ -206,7 +207,7 @@ ARROWS: dict[str, frozenset[str]] = {
                 "schema.walk",
                 "schema.ways",
             ),
-            *("borrowed", "built_in", "interchange", "schema.load", "write"),
+            *("borrowed", "built_in", "interchange", "schema.load", "files"),
         }
     ),
     "compat": frozenset(
@@ -247,7 +248,7 @@ ARROWS: dict[str, frozenset[str]] = {
             "schema.bundle",
             "schema.collect",
             "errors",
-            "generate",
+            "pipeline",
             "ir",
             "schema.load",
             "schema.overlay",
@@ -280,15 +281,15 @@ ARROWS: dict[str, frozenset[str]] = {
             *("schema.unions", "schema.walk"),
         },
     ),
-    "write": frozenset({"among", "errors", "schema.load"}),
+    "files": frozenset({"among", "errors", "schema.load"}),
     "config": frozenset({"errors", "schema.load", "schema.names", "schema.profile", "material"}),
-    "kept": frozenset({"ir", "provenance", "write"}),
+    "kept": frozenset({"ir", "provenance", "files"}),
     "provenance": frozenset({"resources"}),
-    "stamp": frozenset({"built_in", "kept", "provenance", "resources", "write"}),
-    "generate": frozenset(
+    "stamp": frozenset({"built_in", "kept", "provenance", "resources", "files"}),
+    "pipeline": frozenset(
         {
             *("schema.bundle", "errors", "ir", "schema.load", "meaning.lower", "schema.positions", "schema.profile"),
-            *("targets", "write"),
+            *("targets", "files"),
         }
     ),
     "project": frozenset(
@@ -300,7 +301,7 @@ ARROWS: dict[str, frozenset[str]] = {
                 "meaning.found",
                 "meaning.unenforced",
                 "errors",
-                "generate",
+                "pipeline",
                 "ir",
                 "schema.load",
                 "schema.profile",
@@ -310,14 +311,14 @@ ARROWS: dict[str, frozenset[str]] = {
                 "provenance",
                 "stamp",
             ),
-            *("targets", "write"),
+            *("targets", "files"),
         },
     ),
     "borrowed": frozenset({"resources"}),
     "judge": frozenset(
         {
             "schema.ways",
-            *("borrowed", "config", "meaning.contract", "errors", "generate", "schema.load", "schema.profile"),
+            *("borrowed", "config", "meaning.contract", "errors", "pipeline", "schema.load", "schema.profile"),
             "schema.expressions",
             *("material", "resources"),
         }
@@ -354,7 +355,7 @@ ARROWS: dict[str, frozenset[str]] = {
                 "borrowed",
                 "config",
                 "errors",
-                "generate",
+                "pipeline",
                 "kept",
                 "schema.load",
                 "material",
@@ -363,11 +364,11 @@ ARROWS: dict[str, frozenset[str]] = {
                 "resources",
                 "stamp",
             ),
-            *("memory", "targets", "watch", "write"),
+            *("memory", "targets", "watch", "files"),
         }
     ),
     "terminal": frozenset(
-        {"errors", "meaning.unenforced", "project", "recordings", "schema.load", "targets", "validate", "write"}
+        {"errors", "meaning.unenforced", "project", "recordings", "schema.load", "targets", "validate", "files"}
     ),
     "watch": frozenset(),
 }
@@ -389,7 +390,7 @@ READERS = frozenset(
         "stamp",
         "tap",
         "tape",
-        "write",
+        "files",
         "kept",
         "provenance",
     }
@@ -417,6 +418,7 @@ def dotted(path: Path) -> str:
     return ".".join(("acpgen", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
 
 
+@cache
 def imported(path: Path) -> set[str]:
     """Dotted names that a file imports, from anywhere in it."""
     found: set[str] = set()

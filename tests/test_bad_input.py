@@ -26,11 +26,12 @@ from typing import Any, Final
 import pytest
 
 from acpgen import cli, compare, errors, generate, judge, terminal
+from acpgen.files import Tree, write
 from acpgen.lint import lint
+from acpgen.schema import effort
 from acpgen.schema.effort import account
 from acpgen.schema.load import Document, Documents, Source, parse
 from acpgen.schema.walk import is_array, is_object
-from acpgen.write import Tree, write
 
 CASES = Path(__file__).parent / "golden" / "faults"
 PYPROJECT = """\
@@ -101,6 +102,7 @@ def run_in(project: Path, where: Path, arguments: list[str]) -> Result:
         patch.chdir(where)
         patch.setenv("XDG_CACHE_HOME", str(project.parent / "cache"))
         patch.setattr(terminal, "show_faults", recorded)
+        patch.setattr(effort, "STEPS", effort.STEPS // 10)  # what takes too long is told a tenth of the way
         if (project / "packages").is_dir():
             patch.setattr(sys, "path", [str(project / "packages"), *sys.path])
         with pytest.raises(SystemExit) as stopped, account():  # as `main` counts

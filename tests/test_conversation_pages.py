@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from acpgen import judge
-from acpgen.generate import understand
+from acpgen.pipeline import understand
 from acpgen.schema.load import load
 from acpgen.targets import Settings, docs
 from acpgen.targets.docs import examples
@@ -25,8 +25,9 @@ PROTOCOLS = ("acp/v1", "acp/v2", "mcp/2025-06-18")
 @cache
 def told(name: str) -> dict[str, Conversation]:
     protocol, bundle = understand(load(ROOT / "schema" / name, name=name))
-    found = examples.collect(protocol, bundle)
-    every = {**found, **examples.made(protocol, bundle, found)}
+    judge = examples.ExampleJudge(bundle)
+    found = examples.collect(protocol, judge)
+    every = {**found, **examples.made(protocol, judge, found)}
     return {each.plan.name: each for each in conversations(protocol, bundle, every)}
 
 

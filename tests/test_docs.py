@@ -26,8 +26,8 @@ from markdown_it import MarkdownIt
 
 from acpgen import ir, markup, publish
 from acpgen.errors import Faults, InvalidExample, visible
-from acpgen.generate import generate, understand
 from acpgen.markup import code, prose, quoting
+from acpgen.pipeline import generate, understand
 from acpgen.publish import table
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.load import load
@@ -720,11 +720,14 @@ def test_types_that_stand_side_by_side_are_told_apart_in_words() -> None:
     assert in_words(ir.AnyOf((ir.Boolean(), null)), linker) == "boolean or null"
 
 
-@pytest.mark.parametrize("target", ["docs", "vectors"])
-def test_a_pattern_that_no_engine_can_hold_stops_no_target(tmp_path: Path, target: str) -> None:
-    schema = {"$defs": {"Long": {"type": "string", "pattern": "a{99999999}", "examples": ["a"]}}}
+def test_of_a_pattern_that_no_engine_can_hold_docs_tell_and_vectors_claim_nothing(tmp_path: Path) -> None:
+    long = {"type": "string", "pattern": "a{99999999}", "examples": ["a"]}
+    schema = {"$defs": {"Long": long, "User": {"type": "array", "items": {"$ref": "#/$defs/Long"}, "minItems": 1}}}
     (tmp_path / "schema.json").write_text(json.dumps(schema))
-    assert "a{99999999}" in "".join(generate(load(tmp_path, name="p/v1"), [target])[target].values())
+    made = generate(load(tmp_path, name="p/v1"), ["docs", "vectors"])
+    assert "a{99999999}" in "".join(made["docs"].values())
+    index = json.loads(made["vectors"]["index.json"])
+    assert (index["files"], index["types_without_rows"]) == ([], ["Long", "User"])
 
 
 def test_what_has_no_description_leaves_no_colon_behind(tmp_path: Path) -> None:

@@ -11,14 +11,15 @@ from typing import Final
 
 import pytest
 
+import tiers
 from acpgen import Faults, lint
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import Mode
 from acpgen.errors import Fault, TooManyWays
-from acpgen.generate import understand
 from acpgen.ir import Ref
 from acpgen.judge import strict
 from acpgen.meaning.values import LARGEST, Unmakeable, Values
+from acpgen.pipeline import understand
 from acpgen.schema.load import Documents, Source, parse
 from acpgen.schema.ways import MOST_WAYS, ways
 from acpgen.targets import TARGETS, Settings
@@ -68,7 +69,7 @@ def documents(shape: str, *, changed: bool = False) -> Documents:
 
 
 @pytest.mark.parametrize("target", ["docs", "vectors"])
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", tiers.sample(SHAPES, 9))
 def test_every_target_is_made_of_little_or_says_why_it_is_not(shape: str, target: str) -> None:
     make = TARGETS[target]
     assert refusals(lambda: make(*understand(documents(shape)), Settings())) <= {TooManyWays}
@@ -82,12 +83,12 @@ def test_unions_that_multiply_become_few_definitions(shape: str) -> None:
 
 
 @pytest.mark.parametrize("mode", ["protocol", "language"])
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", tiers.sample(SHAPES, 9))
 def test_two_revisions_are_compared(shape: str, mode: Mode) -> None:
     assert not refusals(lambda: compare(documents(shape), documents(shape, changed=True), mode=mode))
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", tiers.sample(SHAPES, 9))
 def test_lint_and_the_strict_validator_end(shape: str) -> None:
     assert not refusals(lambda: lint.lint(source(shape)))
     assert refusals(lambda: strict(documents(shape))) <= {TooManyWays}

@@ -66,12 +66,17 @@ def made_or_refused(documents: Documents, expected: set[type[Fault]]) -> Bundle 
 # --- the public test suites ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    "stride", [pytest.param(6, id="each sixth"), pytest.param(1, id="each", marks=pytest.mark.exhaustive)]
+)
 @pytest.mark.parametrize("draft", ALL, ids=lambda draft: draft.name)
 @pytest.mark.evidence(suite.REMOTES, *suite.FOLDERS.values())
-def test_the_strict_judge_is_right_about_every_required_test_or_refuses_the_schema_by_name(draft: Draft) -> None:
+def test_the_strict_judge_is_right_about_every_required_test_or_refuses_the_schema_by_name(
+    draft: Draft, stride: int
+) -> None:
     beside = suite.remotes(draft)
     right = refused = 0
-    for name, schema, tests in suite.groups(draft):
+    for name, schema, tests in list(suite.groups(draft))[::stride]:
         made = made_or_refused(Documents("suite", (document(schema),), beside), {SeveralTargets})
         if made is None:
             refused += len(tests)
@@ -80,7 +85,7 @@ def test_the_strict_judge_is_right_about_every_required_test_or_refuses_the_sche
             assert accepts(made, test["data"]) is test["valid"], (name, test["description"])
             right += 1
     print(f"{draft.name}: {right} right, 0 wrong, {refused} refused by name")
-    assert right > 600
+    assert right > 600 // stride
     assert refused <= (6 if draft.vocabularies else 0)
 
 

@@ -26,6 +26,8 @@ import evidence
 from acpgen import cli, project, provenance, stamp, terminal
 from acpgen.config import find
 from acpgen.kept import user_cache
+from acpgen.schema import bundle as collecting
+from acpgen.schema.load import Documents
 from acpgen.targets import TARGETS, Target
 
 ROOT = Path(__file__).parents[1]
@@ -642,6 +644,52 @@ def test_importing_the_package_or_the_command_loads_nothing_heavy() -> None:
     }
     assert not imported_by("import acpgen") & {*heavy, "typer", "rich", "pydantic"}
     assert not imported_by("import acpgen.cli") & {*heavy, "rich"}
+
+
+def test_help_loads_the_command_line_alone() -> None:
+    loaded = imported_by(
+        "import atexit, sys; sys.argv = ['acpgen', '--help']; atexit.register(lambda: print(*sys.modules))\n"
+        "import acpgen.cli; acpgen.cli.main()"
+    )
+    ours = {name for name in loaded if name.startswith(("acpgen.", "schema_inclusion."))}
+    light = {"built_in", "resources", "schema", "schema.effort", "terminal"}
+    assert {name for name in ours if not name.startswith("acpgen.cli")} == {
+        *(f"acpgen.{name}" for name in light),
+        "schema_inclusion.imports",
+    }
+    assert not loaded & {"json", "pydantic", "rich", "jsonschema_rs", "tomllib"}
+
+
+def test_a_run_collects_each_protocol_once_for_all_targets(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`bundle` reads variants and bodies apart, `python` does not."""
+    plain, collected = collecting.collect, list[str]()
+
+    def counted(documents: Documents, *arguments: Any) -> Any:
+        collected.append(documents.name)
+        return plain(documents, *arguments)
+
+    monkeypatch.setattr(collecting, "collect", counted)
+    assert run("--no-cache").code == 0
+    assert sorted(collected) == ["acme/v1", "acme/v2"]
+
+
+def test_a_run_that_has_nothing_to_do_understands_nothing(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The key of what is kept is made from bytes, options and versions alone."""
+    command = ["generate", "--schema", "schema/acme/v1", "--package", "acme.v1", "--out", "made"]
+    assert run(*command[1:]).code == 0
+    monkeypatch.chdir(here)
+    loaded = imported_by(
+        f"import atexit, sys; sys.argv = ['acpgen', *{command}]; atexit.register(lambda: print(*sys.modules))\n"
+        "import acpgen.cli; acpgen.cli.main()"
+    )
+    assert {"acpgen.project", "acpgen.stamp"} <= loaded
+    understanding = {
+        f"acpgen.{name}" for name in ("ir", "schema.bundle", "schema.profile", "schema.expressions", "targets")
+    }
+    assert not loaded & {*understanding, "datamodel_code_generator", "jinja2", "jsonschema", "jsonschema_rs", "ruff"}
+    assert not {name for name in loaded if name.startswith("schema_inclusion.")} - {
+        f"schema_inclusion.{name}" for name in ("imports", "values")
+    }
 
 
 def test_a_target_of_another_package_is_made_anew_each_time(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,12 +13,13 @@ from typing import Any, cast
 
 import pytest
 
+import tiers
 from acpgen import Faults, cli, lint, publish
 from acpgen.compat.language import definitions, gone
 from acpgen.errors import Fault, TooDeep, TooLongChain, TooMuchWork
-from acpgen.generate import understand
 from acpgen.markup import sentences
 from acpgen.meaning.values import Unmakeable, Values
+from acpgen.pipeline import understand
 from acpgen.schema import effort
 from acpgen.schema.labels import labels
 from acpgen.schema.load import Source, parse
@@ -61,7 +62,7 @@ def test_a_schema_is_understood_and_linted_or_refused_within_the_steps_that_it_i
     assert steps(lambda: lint.lint(given)) <= effort.STEPS
 
 
-@pytest.mark.parametrize("shape", BIG)
+@pytest.mark.parametrize("shape", tiers.sample(BIG, 3))
 def test_nearly_a_megabyte_is_read_or_refused_within_the_steps_that_it_is_given(shape: str) -> None:
     given = source(shape, SHAPES[shape][1][-1])
     assert steps(lambda: understand(parse(given))) <= effort.STEPS
@@ -231,12 +232,13 @@ def test_definitions_that_lead_to_a_change_however_far_are_compared_in_one_walk(
         assert gone(old, new) == ("#/$defs/Gone",)
 
 
-def test_a_union_of_thousands_is_python_that_python_and_ruff_read() -> None:
-    meaning, bundled = understand(parse(source("wide oneOf by tag", 2_500)))
+@pytest.mark.parametrize("branches", [1_000, pytest.param(2_500, marks=pytest.mark.exhaustive)])
+def test_a_union_of_thousands_is_python_that_python_and_ruff_read(branches: int) -> None:
+    meaning, bundled = understand(parse(source("wide oneOf by tag", branches)))
     with ending():
         files = TARGETS["python"](meaning, bundled, Settings(package="p.q"))
     (unions,) = (content for path, content in files.items() if path.endswith("unions.py"))
-    assert "T2499" in str(unions)
+    assert f"T{branches - 1}" in str(unions)
 
 
 def test_fields_whose_names_are_long_take_time_in_proportion() -> None:

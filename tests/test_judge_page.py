@@ -15,7 +15,7 @@ import evidence
 import javascript
 import json_schema_suite
 from acpgen import borrowed, judge, publish, recording
-from acpgen.generate import understand
+from acpgen.pipeline import understand
 from acpgen.publish import in_browser
 from acpgen.schema.drafts import MODERN
 from acpgen.schema.load import load

@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from acpgen.generate import understand
+from acpgen.pipeline import understand
 from acpgen.schema.dialect import keywords
 from acpgen.schema.keywords import TABLE, Keyword
 from acpgen.schema.load import Document, Documents

@@ -22,9 +22,9 @@ from acpgen.errors import (
     UnknownSide,
     UnusedName,
 )
-from acpgen.generate import understand
 from acpgen.ir import Protocol
 from acpgen.judge import strict
+from acpgen.pipeline import understand
 from acpgen.schema.bundle import Bundle, bundle
 from acpgen.schema.load import Document, Documents
 

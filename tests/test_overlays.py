@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 
 import acpgen
 import evidence
+import tiers
 from acpgen import judge
 from acpgen.compat.sources import opened
 from acpgen.errors import Faults
@@ -125,7 +125,7 @@ def test_the_unstable_channel_holds_what_upstream_tries_out(version: str) -> Non
     assert methods <= {(one.get("x-method"), one.get("x-side")) for one in ours.values()}
 
 
-@pytest.mark.parametrize("version", CHANNELS)
+@pytest.mark.parametrize("version", tiers.sample(CHANNELS, 1))
 def test_without_what_is_unstable_the_channel_is_the_stable_version(version: str) -> None:
     stable, unstable = (acpgen.load(ROOT / "schema" / "acp" / name) for name in (version, f"unstable/{version}"))
     report = acpgen.compare(stable, unstable)
@@ -208,9 +208,3 @@ def test_faults_of_an_overlay_are_told_where_they_are_written(tmp_path: Path) ->
         acpgen.load(over)
     (fault,) = caught.value.faults
     assert fault.at == f"{over}/tide.json#/x-adds/#~1$defs~1Gauge~1properties/metres/type"
-
-
-def test_the_schema_folder_of_this_project_passes_lint() -> None:
-    command = [sys.executable, "-m", "acpgen", "lint"]
-    ran = subprocess.run(command, cwd=ROOT, capture_output=True, check=False, timeout=120)
-    assert ran.returncode == 0, ran.stdout + ran.stderr

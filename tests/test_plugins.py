@@ -16,8 +16,8 @@ import jsonschema_rs
 import pytest
 
 from acpgen import Faults, Tree, generate, interchange, ir, load, plugins, write
-from acpgen.generate import understand
 from acpgen.meaning.order import ordered, references
+from acpgen.pipeline import understand
 from acpgen.plugins import Option, Settings, Target, exercise
 from acpgen.targets import TARGETS, options, process
 
@@ -670,7 +670,7 @@ def test_a_project_generates_checks_and_cleans_a_shared_folder(project: Path) ->
 
 
 def test_paths_that_are_folders_of_others_are_a_fault_and_no_defect() -> None:
-    from acpgen.generate import merge
+    from acpgen.pipeline import merge
 
     with pytest.raises(Faults, match="need 'a' for different content"):
         merge([{"a": ""}, {"a/b/c": ""}], "out")

@@ -83,16 +83,18 @@ def test_ci_finds_the_blocks_of_the_readme_and_runs_every_check() -> None:
         "acpgen generate --check",
     ):
         assert script.index("$(block 2 | sed '$d')") < script.index(step) < tests
-    assert script.index("export CI=") < tests
+    assert script.index("export CI=") < tests < script.index('-m exhaustive --slice "$(tenth)"')
+    assert script.endswith('tail -n 1 "$log"\n'), "the summary of the tests comes last"
     assert os.access(ROOT / ".ci/run", os.X_OK)
-    assert script.splitlines()[2] == "set -euo pipefail"
+    assert script.splitlines()[3] == "set -euo pipefail"
 
 
 def test_the_workflow_is_one_that_its_host_understands_and_runs_the_same_script() -> None:
     workflow = ROOT / ".github/workflows/ci.yml"
     for schema in ("vendor.github-workflows", "custom.github-workflows-require-timeout"):
+        files = [str(workflow), str(workflow.with_name("nightly.yml"))]
         checked = subprocess.run(
-            [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(workflow)],
+            [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *files],
             capture_output=True,
             text=True,
             check=False,
@@ -102,6 +104,30 @@ def test_the_workflow_is_one_that_its_host_understands_and_runs_the_same_script(
     assert steps[-1]["run"] == "bash .ci/run"
     for file in (".ci/run", ".github/workflows/docs.yml", ".github/workflows/release.yml"):
         assert "acpgen generate --check --no-cache\n" in read(file), file
+
+
+def test_ten_commits_run_all_exhaustive_tests_and_each_night_does(tmp_path: Path) -> None:
+    function = re.search(r"^tenth\(\) \{\n.*?^\}$", read(".ci/run"), re.MULTILINE | re.DOTALL)
+    assert function is not None
+
+    def tenth() -> str:
+        command = ["bash", "-euo", "pipefail", "-c", f"{function.group()}\ntenth"]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.strip()
+
+    def git(*words: str) -> None:
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@example.com", *words], cwd=tmp_path, check=True)
+
+    assert re.fullmatch(r"\d/10", tenth()), "without git, by the day"
+    git("init", "--quiet")
+    found: list[str] = []
+    for _ in range(10):
+        git("commit", "--quiet", "--allow-empty", "--message=x")
+        found.append(tenth())
+    assert sorted(found) == [f"{number}/10" for number in range(10)]
+    ci, nightly = (yaml.safe_load(read(f".github/workflows/{name}.yml")) for name in ("ci", "nightly"))
+    assert ci["jobs"]["ci"]["steps"][0]["with"]["fetch-depth"] == 0, "git counts all commits"
+    assert "schedule" in nightly[True]  # YAML 1.1 reads the key `on` as true
+    assert nightly["jobs"]["exhaustive"]["steps"][-1]["run"] == "bash .ci/run exhaustive"
 
 
 def test_the_hook_runs_the_check() -> None:

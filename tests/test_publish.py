@@ -17,7 +17,7 @@ from acpgen import cli, config, ir, material, project, publish, site
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import SEVERITIES
 from acpgen.errors import Faults
-from acpgen.generate import understand
+from acpgen.pipeline import understand
 from acpgen.publish import changelog, monitor, upstream
 from acpgen.publish.ages import UNRELEASED, ages
 from acpgen.publish.channels import shelves
@@ -671,8 +671,9 @@ def test_what_a_capability_gates_says_so_where_it_is_told(version: publish.Versi
 
 @pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
 def test_every_type_has_an_example_of_its_own_or_one_that_is_made(version: publish.Version) -> None:
-    given = examples.collect(version.protocol, version.bundle)
-    made = examples.made(version.protocol, version.bundle, given)
+    judge = examples.ExampleJudge(version.bundle)
+    given = examples.collect(version.protocol, judge)
+    made = examples.made(version.protocol, judge, given)
     assert made.keys() == {name for name, found in given.items() if not found}
     where = docs.places_of(version.protocol, version.bundle)
     for name in version.protocol.definitions:

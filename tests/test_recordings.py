@@ -28,6 +28,7 @@ from acpgen.recordings.stores import File, is_one
 from acpgen.recordings.told import as_json, as_text, run
 from acpgen.recordings.verdict import RuleKey
 from acpgen.tape import Tape
+from commands import strict_once
 from fragile_judge import fragile
 from monitor.cases import CASES
 from test_validate_command import acpgen, recorded, recorded_case
@@ -39,6 +40,11 @@ else:
 
 ROOT = Path(__file__).parents[1]
 AGENT = {"protocolVersion": 1, "agentInfo": {"name": "harbor", "version": "0.9.4"}, "agentCapabilities": {}}
+
+
+@pytest.fixture(autouse=True)
+def judges_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acpgen.judge.strict", strict_once)
 
 
 def begun(agent: Any = AGENT) -> list[tuple[str, Any]]:
@@ -206,7 +212,7 @@ def test_compressed_recordings_give_the_verdict_of_what_they_hold(tmp_path: Path
 @pytest.mark.parametrize("ending", ["gz", "zst"])
 def test_what_cannot_be_decompressed_to_its_end_is_not_called_right(tmp_path: Path, ending: str) -> None:
     compress = gzip.compress if ending == "gz" else zstd.compress
-    whole = compress(recorded(*begun(), *(message for number in range(1, 2000) for message in listing(number))))
+    whole = compress(recorded(*begun(), *(message for number in range(1, 300) for message in listing(number))))
     for name, content in {"cut": whole[: len(whole) // 2], "more": whole + b"garbage", "other": b"{}\n"}.items():
         path = tmp_path / f"{name}.jsonl.{ending}"
         path.write_bytes(content)
@@ -225,15 +231,16 @@ def test_what_cannot_be_decompressed_to_its_end_is_not_called_right(tmp_path: Pa
 def test_a_small_file_that_holds_very_much_is_not_read_to_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, piece: bytes
 ) -> None:
-    monkeypatch.setattr(stores, "ALWAYS", 1 << 16)
+    monkeypatch.setattr(stores, "ALWAYS", 1 << 12)
+    monkeypatch.setattr(stores, "MOST_TIMES", 20)
     path = tmp_path / f"a.jsonl.{ending}"
     with gzip.open(path, "wb") if ending == "gz" else zstd.open(path, "wb") as file:
         for _ in range(200):
-            file.write(piece * 20_000)
+            file.write(piece * 2_000)
     verdict = judge(str(path), Standard(is_session=False))
     assert verdict.failure == str(Faults([Inflated(at=str(path), times=stores.MOST_TIMES)]))
     assert not verdict.is_well
-    assert verdict.bytes < 20_000 * 200
+    assert verdict.bytes < 2_000 * 200
 
 
 def test_a_small_file_that_holds_very_much_ends_with_exit_code_two_and_says_why(tmp_path: Path) -> None:
@@ -355,13 +362,13 @@ def test_any_number_of_processes_says_the_same_in_the_same_order(tmp_path: Path)
 
 @pytest.mark.parametrize("said", [None, "", "1"])
 def test_processes_that_a_program_starts_later_find_the_environment_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str | None
+    monkeypatch: pytest.MonkeyPatch, said: str | None
 ) -> None:
     monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
     if said is not None:
         monkeypatch.setenv("PYTHONSAFEPATH", said)
     before = dict(os.environ)
-    run_over(corpus(tmp_path), 2)
+    assert len(list(verdicts([Recording((File("a"),)), Recording((File("b"),))], Standard(), 2, fragile))) == 2
     assert dict(os.environ) == before
 
 

@@ -16,8 +16,8 @@ from acpgen import config, material, project, publish
 from acpgen.compat import compare
 from acpgen.compat.protocol.rules.rulebook import VERSION
 from acpgen.errors import Faults
-from acpgen.generate import understand
 from acpgen.kept import NOTHING
+from acpgen.pipeline import understand
 from acpgen.publish import release_verdicts as verdicts
 from acpgen.schema.load import load
 from acpgen.targets import Settings

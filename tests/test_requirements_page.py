@@ -14,7 +14,7 @@ from typing import Any, Final
 import pytest
 
 from acpgen.errors import Faults
-from acpgen.generate import understand
+from acpgen.pipeline import understand
 from acpgen.publish import Version, monitor, requirements
 from acpgen.publish.channels import shelves
 from acpgen.publish.demands import demands

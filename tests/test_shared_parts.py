@@ -11,8 +11,8 @@ import pytest
 
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import Mode
-from acpgen.generate import understand
 from acpgen.lint import lint_paths
+from acpgen.pipeline import understand
 from acpgen.schema.load import load
 
 Schema = dict[str, Any]

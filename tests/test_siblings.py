@@ -10,8 +10,8 @@ import pytest
 
 from acpgen import Faults, compare, load
 from acpgen.errors import DanglingReference
-from acpgen.generate import understand
 from acpgen.lint import lint_paths
+from acpgen.pipeline import understand
 from acpgen.starting import start
 
 MAIN: dict[str, Any] = {

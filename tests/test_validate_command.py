@@ -20,6 +20,7 @@ from unittest import mock
 
 import pytest
 
+import commands
 from acpgen import judge, recording
 from acpgen.validate import Counts, LineVerdict, conversation, judged
 from monitor.cases import CASES
@@ -29,16 +30,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def acpgen(*arguments: str | Path, given: bytes = b"", cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "generator"), "NO_COLOR": "1", "COLUMNS": "80"}
-    return subprocess.run(
-        [sys.executable, "-m", "acpgen", *map(str, arguments)],
-        input=given,
-        capture_output=True,
-        check=False,
-        env=environment,
-        cwd=cwd,
-        timeout=120,
-    )
+    return commands.acpgen(arguments, given, cwd)
 
 
 def lines(*messages: Any) -> bytes:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from acpgen.errors import CurrentFolder, Fault, Faults, ForeignFolder, NotAFolder, StrayFile, Unwritable
-from acpgen.write import (
+from acpgen.files import (
     MANIFEST,
     Change,
     Tree,
@@ -302,7 +302,7 @@ def cannot_exchange(one: Path, other: Path) -> bool:
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """How two trees change places: in one step, or as on systems that cannot."""
     if request.param == "renames":
-        monkeypatch.setattr(sys.modules["acpgen.write"], "_exchange", cannot_exchange)
+        monkeypatch.setattr(sys.modules["acpgen.files"], "_exchange", cannot_exchange)
     return str(request.param)
 
 
@@ -314,7 +314,7 @@ STEPS = (
     "os.unlink",
     "os.rmdir",
     "os.scandir",
-    "acpgen.write._exchange",
+    "acpgen.files._exchange",
 )
 
 

@@ -24,11 +24,22 @@ def sample(cases: Iterable[T], size: int, name: Callable[[T], str] = str) -> lis
     A case that is added changes the draw of at most one other. `name` makes the id of a case; ids must differ.
     """
     found = list(cases)
-    chosen = set(sorted(map(name, found), key=_rank)[:size])
+    chosen = {name(case) for case in draw(found, size, name)}
     return [
         pytest.param(case, id=name(case), marks=() if name(case) in chosen else pytest.mark.exhaustive)
         for case in found
     ]
+
+
+def draw(cases: Iterable[T], size: int, name: Callable[[T], str] = str) -> list[T]:
+    """Draw `size` of the cases by a seed; they keep their order. A case that is added changes at most one of them."""
+    found = list(cases)
+    chosen = set(sorted(map(name, found), key=_rank)[:size])
+    return [case for case in found if name(case) in chosen]
+
+
+EXTENTS: Final = (pytest.param(False, id="sample"), pytest.param(True, id="whole", marks=pytest.mark.exhaustive))
+"""Parameters of a test that goes through many inputs itself: whether it tries all of them, or a sample as by default."""
 
 
 def _rank(name: str) -> str:
@@ -52,9 +63,19 @@ def record(seconds: Mapping[str, float]) -> None:
 
 
 def longest_first(items: list[pytest.Item]) -> list[pytest.Item]:
-    """The tests with those in front that take long: no processor waits at the end for one that came last."""
+    """The tests by their files, those in front that take long: no processor waits at the end for one that came last.
+
+    The tests of a file stay together, so that what a module prepares is made once.
+    """
     known = durations()
-    return sorted(items, key=lambda item: -known.get(function_of(item), 0))
+    took: dict[str, float] = {}
+    for function in {function_of(item): None for item in items}:
+        took[_file_of(function)] = took.get(_file_of(function), 0) + known.get(function, 0)
+    return sorted(items, key=lambda item: -took[_file_of(item.nodeid)])
+
+
+def _file_of(name: str) -> str:
+    return name.partition("::")[0]
 
 
 def slice_of(items: list[pytest.Item], number: int, count: int) -> list[pytest.Item]:

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-# These functions carry the names of their modules, so they are bound here and now; their modules import nothing heavy.
-from acpgen.errors import Fault, Faults
-from acpgen.generate import generate
-from acpgen.schema.load import Document, Documents, load
-from acpgen.schema.profile import Profile
-from acpgen.write import Files, Tree, write
-
 if TYPE_CHECKING:
     from acpgen.compat.compare import compare
     from acpgen.config import find_profile as profile
+    from acpgen.errors import Fault, Faults
+    from acpgen.files import Files, Tree, write
+    from acpgen.pipeline import generate
+    from acpgen.schema.load import Document, Documents, load
+    from acpgen.schema.profile import Profile
     from acpgen.targets import Settings
 
 __version__ = "0.1.0"
@@ -40,17 +38,27 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Import the targets and the compatibility check when they are asked for, so that `import acpgen` itself stays cheap."""
+    """Import what is asked for, so that `import acpgen` itself stays cheap."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home: object
     if name == "compare":
-        from acpgen.compat.compare import compare
-
-        return compare
-    if name == "profile":
+        from acpgen.compat import compare as home
+    elif name == "profile":
         from acpgen.config import find_profile
 
         return find_profile
-    if name != "Settings":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from acpgen.targets import Settings
-
-    return Settings
+    elif name in ("Fault", "Faults"):
+        from acpgen import errors as home
+    elif name in ("Files", "Tree", "write"):
+        from acpgen import files as home
+    elif name == "generate":
+        from acpgen import pipeline as home
+    elif name == "Profile":
+        from acpgen.schema import profile as home
+    elif name == "Settings":
+        from acpgen import targets as home
+    else:
+        from acpgen.schema import load as home
+    found: object = getattr(home, name)
+    return found

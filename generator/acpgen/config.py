@@ -47,7 +47,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
-from typing import Final, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast, get_args
 
 from acpgen.errors import (
     BadSetting,
@@ -63,9 +63,9 @@ from acpgen.errors import (
 from acpgen.material import RESERVED, is_material
 from acpgen.schema.keywords import DRAFTS
 from acpgen.schema.load import References, decode, parse_json, place, read_bytes
-from acpgen.schema.names import is_class_name
-from acpgen.schema.profile import Profile, built_in, profile
-from acpgen.schema.profile import names as profile_names
+
+if TYPE_CHECKING:
+    from acpgen.schema.profile import Profile
 
 Table: TypeAlias = Mapping[str, object]
 
@@ -249,6 +249,8 @@ def _names(value: Mapping[str, object], at: str, faults: list[Fault]) -> Mapping
                 "a pointer such as '#/$defs/Name', a field such as 'Name.field', or a variant such as 'Union[tag]'"
             )
             faults.append(BadSetting(at=at, key=f"the key {shown(key)}", expected=expected))
+        from acpgen.schema.names import is_class_name
+
         if not isinstance(name, str) or not is_class_name(name):
             expected = "the name of a Python class: letters, digits and '_', a capital first"
             faults.append(BadSetting(at=at, key=f"the value of {shown(key)}", expected=expected))
@@ -260,6 +262,9 @@ def find_profile(named: str, root: Path | None = None, at: str = "--methods") ->
 
     A relative path starts at `root`, else at the current folder. Raises `Faults`.
     """
+    from acpgen.schema.profile import built_in, profile
+    from acpgen.schema.profile import names as profile_names
+
     path = Path(named) if root is None else root / named
     if named in profile_names():
         return built_in(named)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import borrowed, config, resources
 from acpgen.errors import Faults, SameVersion, UnknownName, Unsupported, did_you_mean
-from acpgen.generate import understand
 from acpgen.material import is_material
+from acpgen.pipeline import understand
 from acpgen.schema.expressions import translations
 from acpgen.schema.load import NO_REFERENCES, Documents, References, load
 from acpgen.schema.numbers import with_decimals

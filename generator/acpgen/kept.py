@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from acpgen.files import replace_file
 from acpgen.schema.numbers import dumps, loads
-from acpgen.write import replace_file
 
 if TYPE_CHECKING:
     from acpgen.ir import JSON

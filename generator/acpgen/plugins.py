@@ -18,9 +18,10 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.errors import Fault, Faults, TargetRefused
-from acpgen.generate import understand
+from acpgen.files import Files
 from acpgen.interchange import dump, load
 from acpgen.meaning.order import ordered, references, referred
+from acpgen.pipeline import understand
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.load import Documents, parse
 from acpgen.schema.load import Source as _Source
@@ -29,7 +30,6 @@ from acpgen.targets import Option, Render, Settings, Target
 from acpgen.targets.outside import files_of
 from acpgen.targets.python.formatted import formatted
 from acpgen.targets.python.literals import docstring, json_literal, literal
-from acpgen.write import Files
 
 __all__ = [
     "SAMPLES",

@@ -22,7 +22,10 @@ def unescape(step: str) -> str:
 
 def plain_pointer(*keys: str | int) -> str:
     """The JSON Pointer of these keys and indices: `/$defs/a~1b`."""
-    return "".join(f"/{escape(key)}" for key in keys)
+    steps = [*map(str, keys)]
+    found = "/".join(["", *steps])
+    is_plain = "~" not in found and found.count("/") == len(steps)
+    return found if is_plain else "".join([f"/{escape(step)}" for step in steps])
 
 
 def pointer(*keys: str | int) -> str:

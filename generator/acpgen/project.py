@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
-from acpgen import ir, material, stamp
+from acpgen import material, stamp
 from acpgen.among import is_behind_link
 from acpgen.config import Config, quoted, read_names
 from acpgen.errors import (
@@ -28,13 +28,14 @@ from acpgen.errors import (
     did_you_mean,
     distinct,
 )
-from acpgen.generate import merge, require_targets, understand
+from acpgen.files import Change, Files, Tree, difference, is_ours, replace_files, require_folder, write
 from acpgen.kept import NOTHING, Kept, user_cache
-from acpgen.meaning import found, unenforced
+from acpgen.pipeline import merge, require_targets, understand_each
 from acpgen.schema.load import NO_REFERENCES, References, Source, parse, place, read
-from acpgen.write import Change, Files, Tree, difference, is_ours, replace_files, require_folder, write
 
 if TYPE_CHECKING:
+    from acpgen import ir
+    from acpgen.meaning import unenforced
     from acpgen.provenance import Code
     from acpgen.publish.versions import Version
     from acpgen.schema.bundle import Bundle
@@ -279,7 +280,7 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
     told = dict.fromkeys(note for output in work.outputs for note in notes[output.folder])
     labels = {part.source: part.label for part in _protocols(work.outputs)}
     read = {source: meaning for (source, _), meaning in meanings.items()}
-    said = tuple(line for source, meaning in read.items() for line in found.told(labels[source], *meaning))
+    said = tuple(line for source, meaning in read.items() for line in _told(labels[source], meaning))
     return Outcome(
         changes=(*changes, *(change for _, change in verdicts)),
         fresh=tuple(sorted(fresh)),
@@ -290,8 +291,17 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
     )
 
 
+def _told(label: str, meaning: tuple[ir.Protocol, Bundle]) -> Iterable[str]:
+    """What methods were found in a protocol, in lines."""
+    from acpgen.meaning import found
+
+    return found.told(label, *meaning)
+
+
 def _gaps(output: OutputFolder, meanings: Meanings) -> Mapping[str, unenforced.Gaps]:
     """What the bindings in an output do not enforce, by protocol."""
+    from acpgen.meaning import unenforced
+
     return {part.label: unenforced.gaps(*meanings[_reading(part)]) for part in output.parts if part.target == "python"}
 
 
@@ -379,13 +389,9 @@ def _protocols(outputs: Iterable[OutputFolder]) -> Iterable[Part]:
     return first.values()
 
 
-def _readings(outputs: Iterable[OutputFolder]) -> Mapping[Reading, Part]:
-    """One part of each protocol and way to read it, in the order in which they are first named."""
-    first: dict[Reading, Part] = {}
-    for output in outputs:
-        for part in output.parts:
-            first.setdefault(_reading(part), part)
-    return first
+def _readings(outputs: Iterable[OutputFolder]) -> Sequence[Reading]:
+    """Each protocol and way to read it, in the order in which they are first named."""
+    return [*dict.fromkeys(_reading(part) for output in outputs for part in output.parts)]
 
 
 def _reading(part: Part) -> Reading:
@@ -455,22 +461,25 @@ def _meanings(
     total = _steps(outputs)
     meanings: dict[Reading, tuple[ir.Protocol, Bundle]] = {}
     faults: list[Fault] = []
-    for done, (reading, part) in enumerate(_readings(outputs).items()):
-        progress(done, total, f"reading {part.label}")
+    wanted = _readings(outputs)
+    for part in _protocols(outputs):
+        readings = [reading for reading in wanted if reading[0] == part.source]
+        progress(len(meanings), total, f"reading {part.label}")
         try:
             documents = parse(sources[part.source])
         except Faults as caught:
             faults.extend(caught.faults)
             continue
         try:
-            meanings[reading] = understand(
+            found = understand_each(
                 documents,
+                [is_apart for _, is_apart in readings],
                 names={**work.names, **work.names_of.get(part.label, {})},
                 shared=frozenset(work.names) if work.protocols else frozenset[str](),
                 keep_unknown=work.keep_unknown,
                 methods=work.methods.get(part.source),
-                is_apart=reading[1],
             )
+            meanings.update({reading: found[reading[1]] for reading in readings})
         except Faults as caught:
             located = (_located(fault, work, sources[part.source]) for fault in caught.faults)
             faults.extend(located)
@@ -491,6 +500,8 @@ def _unmatched(work: Work, meanings: Meanings) -> list[str]:
 
 def _unkept(output: OutputFolder, work: Work, meanings: Meanings) -> Iterator[Fault]:
     """The patterns of `keep-unknown-in` that match no record of any protocol in their output."""
+    from acpgen import ir
+
     parts = [part for part in output.parts if part.target == "python"]
     patterns = dict.fromkeys(
         pattern

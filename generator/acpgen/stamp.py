@@ -16,9 +16,9 @@ from typing import Any, cast
 
 from acpgen import provenance, resources
 from acpgen.built_in import BUILT_IN
+from acpgen.files import Files, Tree, digest, digest_of
 from acpgen.kept import Kept
 from acpgen.provenance import Code
-from acpgen.write import Files, Tree, digest, digest_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,18 +12,15 @@ from shutil import get_terminal_size
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from acpgen.errors import Faults, NotCreated, printable
-from acpgen.meaning import unenforced
-from acpgen.schema.load import place
-
 if TYPE_CHECKING:
     from typing import TextIO
 
+    from acpgen.errors import Faults
+    from acpgen.files import Change
     from acpgen.project import Outcome, Progress
     from acpgen.recordings import Summary
     from acpgen.targets import Target
     from acpgen.validate import Counts
-    from acpgen.write import Change
 
 WIDEST: Final = 80
 _FEW_NOTES: Final = 3
@@ -68,6 +65,8 @@ def show_out_of_memory() -> None:
 
 def put(line: str) -> None:
     """Print one line on standard output. Raises `Faults` where it cannot be written, `BrokenPipeError` where nobody reads it any more."""
+    from acpgen.errors import Faults, NotCreated
+
     try:
         print(line)
     except BrokenPipeError:
@@ -78,6 +77,8 @@ def put(line: str) -> None:
 
 def show_target(name: str, targets: Mapping[str, Target]) -> bool:
     """Print what a target is and which options it has; false, and the faults, where it cannot be used."""
+    from acpgen.errors import Faults, printable
+
     try:
         target = targets[name]
     except Faults as faults:
@@ -103,6 +104,8 @@ def _is_coloured(stream: TextIO) -> bool:
 
 def say(sentence: str) -> None:
     """Print one line for people."""
+    from acpgen.errors import printable
+
     print(printable(sentence), file=sys.stderr)
 
 
@@ -190,6 +193,8 @@ def show_methods(outcome: Outcome) -> None:
 
 def show_gaps(outcome: Outcome) -> None:
     """Say what decoding does not enforce."""
+    from acpgen.meaning import unenforced
+
     for label, found in outcome.gaps.items():
         for line in unenforced.told(label, found):
             say(line)
@@ -199,6 +204,8 @@ def show_difference(outcome: Outcome) -> None:
     """Print, on standard output, what a run would change, and for people how much that is."""
     from rich.console import Console
     from rich.text import Text
+
+    from acpgen.errors import printable
 
     console = Console(highlight=False)
     lines = outcome.difference()
@@ -220,6 +227,8 @@ def progress() -> Generator[Progress]:
 
     What is printed meanwhile goes where it always goes.
     """
+    from acpgen.errors import printable
+
     if not sys.stderr.isatty():
         yield lambda done, total, step: None
         return
@@ -269,6 +278,8 @@ def _show_counts(heading: str, columns: Sequence[str], rows: Iterable[tuple[str,
 
 def _show_table(heading: str, columns: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> None:
     """Print a table for people: names to the left, over several lines where they are long, and figures to the right."""
+    from acpgen.errors import printable
+
     named = [(printable(name), cells) for name, cells in rows]
     widths = [max(map(len, column)) for column in zip(columns, *(cells for _, cells in named), strict=True)]
     rest = min(get_terminal_size().columns, WIDEST) - sum(2 + width for width in widths)
@@ -306,4 +317,6 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _folder(folder: Path) -> str:
+    from acpgen.schema.load import place
+
     return place(folder) or "."

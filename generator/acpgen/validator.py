@@ -14,13 +14,19 @@ if TYPE_CHECKING:
 
 
 class Validator:
-    """Judges values by one schema of 2020-12 with its definitions. `options` are those of `jsonschema_rs`, whose errors it raises."""
+    """Judges values by one schema of 2020-12 with its definitions. `options` are those of `jsonschema_rs`, whose errors it raises.
+
+    `uncertain` are the definitions of which it accepts more than the schema says, since no engine has one of their patterns.
+    """
 
     def __init__(self, schema: Mapping[str, Any], **options: Any) -> None:
         import jsonschema_rs  # the command starts without it
 
         found = translations([schema])
         self._patterns: Final = borrowed.patterns.Patterns(found.table, found.loose)
+        self.uncertain: Final[frozenset[str]] = (
+            self._patterns.uncertain(schema).definitions if found.is_partial else frozenset()
+        )
         self._engine: Final = jsonschema_rs.Draft202012Validator(
             with_decimals(self._patterns.translated(schema)),
             keywords={"x-integer": borrowed.strict.WrittenInteger},
@@ -37,7 +43,8 @@ class Validator:
 
     def place(self, error: jsonschema_rs.ValidationError) -> tuple[str | int, ...]:
         """The place in the schema of what refuses."""
-        found: tuple[str | int, ...] = self._patterns.place(tuple(error.schema_path))
+        place = tuple(error.schema_path)
+        found: tuple[str | int, ...] = self._patterns.place(place) if "patternProperties" in place else place
         return found
 
     def message(self, error: jsonschema_rs.ValidationError) -> str:

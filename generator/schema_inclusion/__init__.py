@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from schema_inclusion.answers import Comparison, Relation, Satisfiability, Verdict, Witness
-from schema_inclusion.budget import Allowance
-
 if TYPE_CHECKING:
+    from schema_inclusion.answers import Comparison, Relation, Satisfiability, Verdict, Witness
     from schema_inclusion.apart import unanswered
+    from schema_inclusion.budget import Allowance
     from schema_inclusion.comparer import Comparer, compare, include, is_satisfiable
     from schema_inclusion.document import Dialect
     from schema_inclusion.formats import FORMATS, UnknownFormat
@@ -40,7 +39,15 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Imports what needs validators when it is asked for, so that patterns and values alone stay cheap."""
+    """Import what is asked for, so that patterns and values alone stay cheap."""
+    if name in ("Comparison", "Relation", "Satisfiability", "Verdict", "Witness"):
+        from schema_inclusion import answers
+
+        return getattr(answers, name)
+    if name == "Allowance":
+        from schema_inclusion.budget import Allowance
+
+        return Allowance
     if name == "Dialect":
         from schema_inclusion.document import Dialect
 

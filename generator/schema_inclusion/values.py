@@ -145,6 +145,8 @@ def _has_exact_number(value: Any) -> bool:
     pending = [value]
     for each in pending:  # which grows
         kind = each.__class__
+        if kind in _PLAIN:
+            continue
         if kind is ExactNumber:
             return True
         if isinstance(each, dict):
@@ -152,6 +154,11 @@ def _has_exact_number(value: Any) -> bool:
         elif isinstance(each, (list, tuple)):
             pending += each
     return False
+
+
+_WORDS: Final = frozenset({str, bool, type(None)})
+_PLAIN: Final = _WORDS | {int, float}
+"""Of what kinds most values are that hold nothing."""
 
 
 def _replaced(value: Any, kind: type[_Number], replacement: Callable[[_Number], object]) -> Any:
@@ -178,6 +185,8 @@ def as_json(value: Any) -> Json:
     """A Python value as JSON: a `Decimal` becomes the number that it is. Raises `ValueError`, with a JSON Pointer, for what is not JSON."""
     has_decimals, pending = False, [value]
     for each in pending:  # which grows
+        if each.__class__ in _WORDS:
+            continue
         if isinstance(each, dict):
             pending += each.values()
         elif isinstance(each, list):

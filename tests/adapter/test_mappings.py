@@ -18,7 +18,7 @@ from acp_session.adapter.handshakes import answer_to_v1, answer_to_v2, request_t
 from acp_session.adapter.upward import Upward
 
 VECTORS: Final = Path(__file__).parents[2] / "generated" / "vectors" / "acp"
-SETTLED = settings(max_examples=200, derandomize=True, deadline=None)
+SETTLED = settings(max_examples=60, derandomize=True, deadline=None)
 
 
 def place() -> tuple[list[Loss], Any]:

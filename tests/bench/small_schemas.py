@@ -20,8 +20,8 @@ from typing import Final
 
 from acpgen import Documents, Faults, lint
 from acpgen.compat.compare import compare
-from acpgen.generate import understand
 from acpgen.judge import strict
+from acpgen.pipeline import understand
 from acpgen.schema.load import Source, parse
 from acpgen.schema.walk import Schema
 from acpgen.targets import TARGETS, Settings

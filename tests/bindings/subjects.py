@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
@@ -59,8 +59,14 @@ SOURCES: Final = {
     "own_unstable_v2": Source(ROOT / "schema" / "acp" / "unstable" / "v2", "acp/unstable/v2"),
     "own_roots": Source(ROOT / "schema" / "mcp" / "2025-06-18", "mcp/2025-06-18"),
 }
-UPSTREAM: Final = tuple(name for name in SOURCES if not name.startswith("own"))
 OWN: Final = tuple(name for name in SOURCES if name.startswith("own"))
+USUAL: Final = frozenset({"own_v1", "own_v2", "own_roots", "acp_v1", "acp_v1_keep", "mcp_november"})
+"""The sources that tests of every source take by default: each that is generated stays in memory."""
+
+
+def parameters(names: Iterable[str]) -> list[Any]:
+    """Names of sources as parameters of a test: the usual ones, and the others in the exhaustive tier."""
+    return [pytest.param(name, marks=() if name in USUAL else pytest.mark.exhaustive) for name in names]
 
 
 @dataclass(frozen=True)
@@ -114,6 +120,15 @@ class Subject:
         return found
 
 
+def forget(package: str) -> None:
+    """Let go of the modules of a package, so that its classes take no memory any more."""
+    for name in [each for each in sys.modules if each == package or each.startswith(f"{package}.")]:
+        del sys.modules[name]
+    parent, _, own = package.rpartition(".")
+    if parent in sys.modules:
+        delattr(sys.modules[parent], own)
+
+
 class Subjects:
     """Subjects by name, generated when first asked for, below one folder."""
 
@@ -145,6 +160,11 @@ class Subjects:
         invalidate_caches()
         module, runtime = import_module(f"{top}.{package}"), import_module(f"{top}.runtime")
         return Subject(name, found, protocol, module, runtime, top, source.keep_unknown)
+
+    def forget(self, name: str) -> None:
+        """Let go of a subject that no other test asks for."""
+        self.known.pop(name, None)
+        forget(f"subject_{name}")
 
     def small(self, name: str, definitions: Mapping[str, Any], *, shared: str = "", **options: Any) -> Subject:
         """The bindings of a schema that a test makes up."""

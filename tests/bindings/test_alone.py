@@ -7,13 +7,13 @@ from typing import Any, Final
 import pytest
 
 from acpgen.targets.python.alone import shared_bodies
-from bindings.subjects import Subject, Subjects
+from bindings.subjects import Subject, Subjects, parameters
 
 TAG: Final = {"sessionUpdate": "tool_call_update"}
 BODY: Final = {"toolCallId": "t", "title": "Read"}
 
 
-@pytest.fixture(scope="module", params=["own_v1", "own_v2", "own_unstable_v1", "acp_v2"])
+@pytest.fixture(scope="module", params=parameters(["own_v1", "own_v2", "own_unstable_v1", "acp_v2"]))
 def subject(request: pytest.FixtureRequest, subjects: Subjects) -> Subject:
     return subjects(request.param)
 

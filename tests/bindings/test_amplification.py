@@ -18,6 +18,8 @@ from acp_bindings.runtime.judging import MOST, MOST_TEXT, Judge
 from acp_bindings.v1.strict import STRICT
 from pydantic import ValidationError
 
+import tiers
+
 ITEMS: Final = 60_000
 MEGABYTES: Final = 60
 """Above the parsed message; all errors of all items took 200 to 500."""
@@ -71,7 +73,7 @@ def wrong(count: int, name: str) -> tuple[str, dict[str, Any]]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the unit of the memory that a process has taken differs")
-@pytest.mark.parametrize("name", ["servers", "arguments", "prompt", "options", "entries"])
+@pytest.mark.parametrize("name", tiers.sample(["servers", "arguments", "prompt", "options", "entries"], 2))
 def test_what_decoding_takes_does_not_grow_with_what_is_wrong(name: str) -> None:
     sender, sent = wrong(ITEMS, name)
     line = json.dumps(sent, separators=(",", ":")).encode()

@@ -5,11 +5,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from acp_bindings import Unknown
+
+from acpgen.meaning.lower import lower
+from acpgen.schema.bundle import bundle
+from acpgen.schema.load import load
+from acpgen.targets import TARGETS, Settings, with_options
 
 VALUE: Final = {"anyOf": [{"$ref": "#/$defs/Members"}, {"type": "array", "items": {"$ref": "#/$defs/Value"}}]}
 RECURSIVE: Final[dict[str, Any]] = {
@@ -26,8 +33,15 @@ RECURSIVE: Final[dict[str, Any]] = {
         "required": ["meta"],
     },
 }
+LARGE: Final = 1 << 63
+INTEGERS: Final[dict[str, Any]] = {
+    "One": {"const": LARGE},
+    "Some": {"enum": [1, LARGE, -LARGE, "x"]},
+    "Holder": {"type": "object", "properties": {"one": {"const": -LARGE - 1}, "node": {"$ref": "#/$defs/Node"}}},
+    "Node": {"anyOf": [{"const": LARGE}, {"type": "array", "items": {"$ref": "#/$defs/Node"}}]},
+}
 USER: Final = """\
-import typed.wire as wire
+import typed.{package} as wire
 
 
 def names(holder: wire.Holder) -> list[str]:
@@ -42,71 +56,89 @@ def depth(value: wire.Value) -> int:
     return 0
 
 
-held = wire.decode_as(wire.Holder, {"meta": {"a": "b", "c": [["d"], {}]}, "two": [[], "x"]})
+held = wire.decode_as(wire.Holder, {{"meta": {{"a": "b", "c": [["d"], {{}}]}}, "two": [[], "x"]}})
 print(names(held), depth(held.meta), wire.encode(held))
 print(wire.decode_as(wire.Value, ["a"]))
 """
+PARTS_OF_THEMSELVES: Final[dict[str, dict[str, Any]]] = {
+    "recursive_package": {},
+    "recursive_file": {"layout": "file", "omitted": "none"},
+}
+"""Packages of types that are parts of themselves, with their options."""
+
+USERS: Final = tuple(f"user_of_{package}" for package in PARTS_OF_THEMSELVES)
 
 
-def made(folder: Path, definitions: dict[str, Any], *options: str) -> Path:
-    """A folder with the package that a schema makes."""
-    (folder / "schema.json").write_text(json.dumps({"$defs": definitions}))
-    chosen = [part for option in options for part in ("--option", option)]
-    arguments = ["generate", "--schema", "schema.json", "--package", "typed.wire", "--out", "out", *chosen]
-    done(folder, "acpgen", *arguments)
-    return folder / "out"
+def made(folder: Path, package: str, definitions: dict[str, Any], options: dict[str, Any]) -> None:
+    """Write the package that a schema makes."""
+    file = folder / f"{package}.json"
+    file.write_text(json.dumps({"$defs": definitions}), "utf-8")
+    found = bundle(load(file, name=package))
+    settings = with_options("python", Settings(f"typed.{package}"), options, "here", "options")
+    for path, text in TARGETS["python"](lower(found), found, settings).items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, "utf-8")
 
 
-def done(folder: Path, *command: str) -> str:
+def done(folder: Path, *command: str) -> None:
     run = subprocess.run(
         [sys.executable, "-m", *command], cwd=folder, capture_output=True, text=True, check=False, timeout=600
     )
     assert run.returncode == 0, run.stdout + run.stderr
-    return run.stdout
 
 
-@pytest.mark.parametrize("options", [(), ("layout=file", "omitted=none")], ids=["package", "file"])
-def test_types_that_are_parts_of_themselves_are_known_to_both_checkers(
-    options: tuple[str, ...], tmp_path: Path
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Packages of all kinds and code that uses them, with one run time in one folder, so that a checker runs once."""
+    found = tmp_path_factory.mktemp("checked")
+    for package, options in PARTS_OF_THEMSELVES.items():
+        made(found, package, RECURSIVE, options)
+        (found / f"user_of_{package}.py").write_text(USER.format(package=package), "utf-8")
+    made(found, "large", INTEGERS, {})
+    (found / "pyrightconfig.json").write_text(json.dumps({"typeCheckingMode": "strict", "pythonVersion": "3.11"}))
+    sys.path.insert(0, str(found))
+    yield found
+    sys.path.remove(str(found))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("mypy", "--strict", "--config-file=", *(part for name in (*USERS, "typed") for part in ("-p", name))),
+        pytest.param(("pyright", "--pythonpath", sys.executable, "-p", "."), marks=pytest.mark.exhaustive),
+    ],
+    ids=lambda command: command[0],
+)
+def test_types_that_are_parts_of_themselves_and_integers_of_any_size_are_known_to_a_checker(
+    command: tuple[str, ...], folder: Path
 ) -> None:
-    folder = made(tmp_path, RECURSIVE, *options)
-    (folder / "user.py").write_text(USER)
-    (folder / "pyrightconfig.json").write_text(json.dumps({"typeCheckingMode": "strict", "pythonVersion": "3.11"}))
-    done(folder, "pyright", "--pythonpath", sys.executable, "-p", ".")
-    done(folder, "mypy", "--strict", "--config-file=", "--cache-dir", str(tmp_path / "c"), "-m", "user", "-p", "typed")
-    (folder / "ran.py").write_text("import user\n")
-    assert done(folder, "ran") == ("""['a'] 3 b'{"meta":{"a":"b","c":[["d"],{}]},"two":[[],"x"]}'\n['a']\n""")
+    done(folder, *command)
 
 
-def test_integers_of_any_size_are_constants_to_both_checkers(tmp_path: Path) -> None:
-    large = 1 << 63
-    definitions = {
-        "One": {"const": large},
-        "Some": {"enum": [1, large, -large, "x"]},
-        "Holder": {"type": "object", "properties": {"one": {"const": -large - 1}, "node": {"$ref": "#/$defs/Node"}}},
-        "Node": {"anyOf": [{"const": large}, {"type": "array", "items": {"$ref": "#/$defs/Node"}}]},
-    }
-    folder = made(tmp_path, definitions)
-    (folder / "pyrightconfig.json").write_text(json.dumps({"typeCheckingMode": "strict", "pythonVersion": "3.11"}))
-    done(folder, "pyright", "--pythonpath", sys.executable, "-p", ".")
-    done(folder, "mypy", "--strict", "--config-file=", "--cache-dir", str(tmp_path / "c"), "-p", "typed")
-    (folder / "ran.py").write_text(
-        "import typed.wire as wire\n"
-        f"print(wire.decode_as(wire.Some, {large}), wire.Holder(one={-large - 1}).one)\n"
-        f"print(*wire.validate_as(wire.Some, {large + 1}))\n"
-        f"try: wire.decode_as(wire.Node, [{large + 1}])\n"
-        "except ValueError as error: print(error)\n"
-    )
-    told = done(folder, "ran").splitlines()
-    assert told[0] == f"{large} {-large - 1}"
-    assert all(f"{large + 1}" in line for line in told[1:]) and len(told) == 3
+@pytest.mark.parametrize("package", PARTS_OF_THEMSELVES)
+def test_types_that_are_parts_of_themselves_are_decoded(
+    package: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (folder / f"user_of_{package}.py").exists()
+    import_module(f"user_of_{package}")
+    assert capsys.readouterr().out == """['a'] 3 b'{"meta":{"a":"b","c":[["d"],{}]},"two":[[],"x"]}'\n['a']\n"""
+
+
+def test_integers_of_any_size_are_constants(folder: Path) -> None:
+    assert (folder / "typed" / "large").is_dir()
+    wire = import_module("typed.large")
+    assert (wire.decode_as(wire.Some, LARGE), wire.Holder(one=-LARGE - 1).one) == (LARGE, -LARGE - 1)
+    (problem,) = wire.validate_as(wire.Some, LARGE + 1)
+    assert f"{LARGE + 1}" in str(problem)
+    with pytest.raises(ValueError, match=f"{LARGE + 1}"):
+        wire.decode_as(wire.Node, [LARGE + 1])
 
 
 @pytest.mark.parametrize("name", ["Item", "Model"])  # `Model` is imported too: then the target spells each name
 def test_a_module_imports_only_what_it_uses(name: str, tmp_path: Path) -> None:
     thing = {"type": "object", "properties": {"name": {"type": "string"}, "other": {"$ref": f"#/$defs/{name}"}}}
-    folder = made(tmp_path, {name: {"type": "object"}, "Thing": thing})
-    done(folder, "ruff", "check", "--isolated", "--no-cache", "typed")
+    made(tmp_path, name.lower(), {name: {"type": "object"}, "Thing": thing}, {})
+    done(tmp_path, "ruff", "check", "--isolated", "--no-cache", "typed")
 
 
 def test_the_class_that_all_unknown_variants_derive_from_has_a_schema() -> None:

@@ -414,8 +414,8 @@ def spent(subject: Subject, steps: list[Any], definition: str, value: Any) -> in
 def test_a_deep_value_takes_steps_in_proportion(
     hostile: Subject, steps: list[Any], definition: str, ends: dict[str, Any]
 ) -> None:
-    short, long = (spent(hostile, steps, definition, chain(depth, **ends)) for depth in (20, 80))
-    assert long <= 5 * max(short, 20)
+    short, long = (spent(hostile, steps, definition, chain(depth, **ends)) for depth in (8, 24))
+    assert long <= 4 * max(short, 8)
 
 
 def test_a_wide_value_takes_steps_in_proportion(hostile: Subject, steps: list[Any]) -> None:

@@ -16,9 +16,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 import jsonschema_rs
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+import tiers
 from acpgen import ir
 from acpgen.errors import Faults, NameCollision, ReferenceLoop
 from acpgen.meaning.lower import used
@@ -290,24 +292,28 @@ def judge(
 NUMBERS_OF_PACKAGES: Final = itertools.count(1)
 
 
-@settings(
-    max_examples=40,
-    deadline=None,
-    derandomize=True,
-    phases=(Phase.generate,),
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
-@given(drawn=st.lists(SCHEMAS, min_size=4, max_size=4), seed=st.integers(0, 2**32))
-def test_what_a_drawn_schema_accepts_is_decoded_and_the_rest_refused_or_noted(
-    subjects: Subjects, drawn: list[Schema], seed: int
-) -> None:
-    definitions: dict[str, Any] = dict(zip(DEFINITIONS, drawn, strict=True))
-    for name, schema in definitions.items():
-        alone: dict[str, Any] = {each: {} for each in DEFINITIONS}
-        if not _is_bundled({**alone, name: schema}):
-            definitions[name] = {"type": "object"}
-    if not _is_bundled(definitions):
-        return  # references that only lead to one another
-    subject = subjects.small(f"combination_{next(NUMBERS_OF_PACKAGES)}", definitions)
-    for name in definitions:
-        judge(subject, definitions, name, random.Random(f"{seed} {name}"), 40)
+@pytest.mark.parametrize("whole", tiers.EXTENTS)
+def test_what_a_drawn_schema_accepts_is_decoded_and_the_rest_refused_or_noted(subjects: Subjects, whole: bool) -> None:
+    @settings(
+        max_examples=120 if whole else 16,
+        deadline=None,
+        derandomize=True,
+        phases=(Phase.generate,),
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
+    @given(drawn=st.lists(SCHEMAS, min_size=4, max_size=4), seed=st.integers(0, 2**32))
+    def decode(drawn: list[Schema], seed: int) -> None:
+        definitions: dict[str, Any] = dict(zip(DEFINITIONS, drawn, strict=True))
+        for name, schema in definitions.items():
+            alone: dict[str, Any] = {each: {} for each in DEFINITIONS}
+            if not _is_bundled({**alone, name: schema}):
+                definitions[name] = {"type": "object"}
+        if not _is_bundled(definitions):
+            return  # references that only lead to one another
+        package = f"combination_{next(NUMBERS_OF_PACKAGES)}"
+        subject = subjects.small(package, definitions)
+        for name in definitions:
+            judge(subject, definitions, name, random.Random(f"{seed} {name}"), 40)
+        subjects.forget(package)
+
+    decode()

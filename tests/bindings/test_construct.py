@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 
 from acpgen import ir
-from acpgen.generate import understand
+from acpgen.pipeline import understand
 from acpgen.schema.load import load
 from acpgen.targets.docs import examples
 from acpgen.targets.python.construct import Constructor, NotConstructible, example, written
@@ -64,7 +64,7 @@ def test_each_page_of_a_method_has_python_that_sends_its_example(folder: str) ->
 @pytest.mark.parametrize("version", ["v1", "v2"])
 def test_every_example_of_a_type_is_constructed_as_it_decodes(version: str) -> None:
     protocol, bundle = understand(load(ROOT / "schema" / "acp" / version, name=f"acp/{version}"))
-    found = examples.collect(protocol, bundle)
+    found = examples.collect(protocol, examples.ExampleJudge(bundle))
     constructor = Constructor(protocol, f"acp_bindings.{version}")
     module = importlib.import_module(f"acp_bindings.{version}")
     count = refused = 0

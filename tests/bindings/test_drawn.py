@@ -12,10 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import tiers
 from acpgen.errors import Faults, NameCollision, ReferenceLoop
 from bindings.drawn import Maker
 from bindings.instances import Chooser, Drawn
-from bindings.subjects import Subject, Subjects
+from bindings.subjects import Subject, Subjects, forget
 from bindings.test_differences import unenforced
 
 NAMES: Final = ("Ant", "Bee", "Cow")
@@ -43,7 +44,7 @@ def verdict(subject: Subject, name: str, value: Any) -> bool:
 
 
 def compare(subjects: Subjects, maker: Maker, values: int) -> Counter[str]:
-    """Judge drawn values by drawn definitions, twice. Returns what came of it."""
+    """Judge drawn values by drawn definitions. Returns what came of it."""
     definitions = maker.definitions()
     found: Counter[str] = Counter()
     subject = package(subjects, definitions)
@@ -57,21 +58,26 @@ def compare(subjects: Subjects, maker: Maker, values: int) -> Counter[str]:
             assert accepted or not expected, ("valid and refused", name, value, definitions)
             assert accepted is expected or lists, ("invalid, accepted and not listed", name, value, definitions)
             found["valid" if expected else "invalid" if not accepted else "listed"] += 1
+    forget(subject.module.__name__)
     return found
 
 
-@given(st.data())
-@settings(
-    max_examples=60,
-    derandomize=True,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
-def test_drawn_schemas_are_judged_as_by_the_reference_or_listed(subjects: Subjects, data: st.DataObject) -> None:
-    compare(subjects, Maker(Drawn(data), NAMES), values=6)
+@pytest.mark.parametrize("whole", tiers.EXTENTS)
+def test_drawn_schemas_are_judged_as_by_the_reference_or_listed(subjects: Subjects, whole: bool) -> None:
+    @given(st.data())
+    @settings(
+        max_examples=200 if whole else 10,
+        derandomize=True,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
+    def judge(data: st.DataObject) -> None:
+        compare(subjects, Maker(Drawn(data), NAMES), values=6)
+
+    judge()
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", tiers.sample(range(8), 1))
 def test_schemas_from_a_seed_are_judged_as_by_the_reference_or_listed(subjects: Subjects, seed: int) -> None:
     found: Counter[str] = Counter()
     for number in range(60):

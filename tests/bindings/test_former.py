@@ -106,7 +106,7 @@ def test_the_page_names_them_all(pytestconfig: pytest.Config) -> None:
     assert PAGE.read_text("utf-8") == wanted
 
 
-@pytest.mark.parametrize("checker", ["mypy", "pyright"])
+@pytest.mark.parametrize("checker", ["mypy", pytest.param("pyright", marks=pytest.mark.exhaustive)])
 def test_type_checkers_take_a_former_name_for_the_type_of_now(tmp_path: Path, checker: str) -> None:
     lines = ["from acp_bindings import v1, v2", "from acp_bindings.unstable import v1 as u1, v2 as u2", ""]
     count = 0

@@ -13,14 +13,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import tiers
 from acpgen import ir
 from acpgen.pointers import resolve
 from bindings.instances import Chooser, Drawn, Instances
-from bindings.subjects import SOURCES, Subject, Subjects, same
+from bindings.subjects import SOURCES, Subject, Subjects, parameters, same
 
-PARTS = 2
-VALUES = 14
-"""How many values each definition is tried with."""
+VALUES = 5
+MANY = 28
+"""How many values each definition is tried with by default, and in the whole test."""
 
 
 @dataclass(frozen=True)
@@ -63,29 +64,31 @@ def judged(subject: Subject) -> list[str]:
     return [name for name in subject.protocol.definitions if name in subject.bundle.definitions]
 
 
-@pytest.mark.parametrize("part", range(PARTS))
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("whole", tiers.EXTENTS)
+@pytest.mark.parametrize("source", parameters(SOURCES))
 def test_json_schema_and_the_meaning_and_the_bindings_accept_the_same_and_lose_nothing(
-    subjects: Subjects, source: str, part: int
+    subjects: Subjects, source: str, whole: bool
 ) -> None:
     subject = subjects(source)
+    count = MANY if whole else VALUES
     instances = Instances(subject.meaning)
     verdicts: Counter[bool] = Counter()
-    for name in judged(subject)[part::PARTS]:
+    for name in judged(subject):
         judges = Judges(subject, name)
-        verdicts.update(judges.agreed(instances.damaged(Chooser((name, index)), name)) for index in range(VALUES))
-    assert verdicts[True] > VALUES
-    assert verdicts[False] > VALUES
+        verdicts.update(judges.agreed(instances.damaged(Chooser((name, index)), name)) for index in range(count))
+    assert verdicts[True] > count
+    assert verdicts[False] > count
 
 
-@pytest.mark.parametrize("source", SOURCES)
-def test_the_judges_agree_on_what_hypothesis_finds(subjects: Subjects, source: str) -> None:
+@pytest.mark.parametrize("whole", tiers.EXTENTS)
+@pytest.mark.parametrize("source", parameters(SOURCES))
+def test_the_judges_agree_on_what_hypothesis_finds(subjects: Subjects, source: str, whole: bool) -> None:
     subject = subjects(source)
     instances, verdicts = Instances(subject.meaning), Counter[bool]()
     known = {name: Judges(subject, name) for name in judged(subject)}
 
     @settings(
-        max_examples=60,
+        max_examples=200 if whole else 25,
         derandomize=True,
         database=None,
         deadline=None,
@@ -101,12 +104,12 @@ def test_the_judges_agree_on_what_hypothesis_finds(subjects: Subjects, source: s
     assert verdicts[False] > 0
 
 
-def test_every_definition_of_the_meaning_is_judged(subjects: Subjects) -> None:
-    for source in SOURCES:
-        subject = subjects(source)
-        left = {name for name in subject.protocol.definitions if name not in subject.bundle.definitions}
-        assert left == {
-            union.fallback
-            for union in subject.protocol.definitions.values()
-            if isinstance(union, ir.TaggedUnion) and union.openness != "open" and union.fallback is not None
-        }
+@pytest.mark.parametrize("source", parameters(SOURCES))
+def test_every_definition_of_the_meaning_is_judged(subjects: Subjects, source: str) -> None:
+    subject = subjects(source)
+    left = {name for name in subject.protocol.definitions if name not in subject.bundle.definitions}
+    assert left == {
+        union.fallback
+        for union in subject.protocol.definitions.values()
+        if isinstance(union, ir.TaggedUnion) and union.openness != "open" and union.fallback is not None
+    }

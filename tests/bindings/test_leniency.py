@@ -14,7 +14,7 @@ from acpgen import ir
 from acpgen.meaning.values import array_of
 from acpgen.targets import Settings, docs
 from bindings.instances import smallest, smallest_of, wrong_for
-from bindings.subjects import OWN, SOURCES, Subject, Subjects, same
+from bindings.subjects import OWN, SOURCES, Subject, Subjects, parameters, same
 
 ON_ERROR: Final = "x-deserialize-default-on-error"
 SKIP: Final = "x-deserialize-skip-invalid-items"
@@ -309,7 +309,7 @@ def test_a_bad_tag_is_forgiven_where_the_field_of_the_tag_forgives(subjects: Sub
 # --- the canonical schemas -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("source", OWN)
+@pytest.mark.parametrize("source", parameters(OWN))
 def test_ours_never_forgives_what_decides_or_what_a_person_is_asked(subjects: Subjects, source: str) -> None:
     for definition in subjects(source).protocol.definitions.values():
         for field in definition.fields if isinstance(definition, ir.Record) else ():
@@ -346,7 +346,7 @@ def test_ours_refuses_a_bad_root_and_a_bad_option_with_leniency_on(subjects: Sub
             assert problems[0].pointer.startswith(f"/{name}")
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", parameters(SOURCES))
 def test_every_forgiving_field_forgives_or_its_record_is_refused(subjects: Subjects, source: str) -> None:
     """Each field of each record with leniency, given a value of the wrong type, is dropped and told at its place."""
     subject = subjects(source)

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from acpgen import ir
 from bindings.instances import Chooser, Instances, smallest
-from bindings.subjects import SOURCES, Subject, Subjects, same
+from bindings.subjects import SOURCES, Subject, Subjects, parameters, same
 
 
 @pytest.fixture(scope="session")
@@ -56,7 +56,7 @@ def test_both_names_of_a_field_construct_and_only_the_wire_name_decodes(v1: Subj
     assert "session_id" in by_name.model_fields
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", parameters(SOURCES))
 def test_what_is_constructed_from_the_smallest_value_equals_what_is_decoded(subjects: Subjects, source: str) -> None:
     subject = subjects(source)
     built = 0
@@ -614,7 +614,7 @@ def test_each_module_can_be_the_first_that_is_imported(subjects: Subjects) -> No
         assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", parameters(SOURCES))
 def test_everything_that_the_package_exports_is_there(subjects: Subjects, source: str) -> None:
     subject = subjects(source)
     exported = subject.module.__all__

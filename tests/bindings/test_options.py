@@ -16,6 +16,7 @@ from typing import Any, Final
 import pytest
 
 import evidence
+import tiers
 from acpgen.errors import Faults
 from acpgen.meaning.lower import lower
 from acpgen.schema.bundle import bundle
@@ -23,6 +24,7 @@ from acpgen.schema.load import load
 from acpgen.schema.walk import is_array, is_object
 from acpgen.targets import TARGETS, Settings, with_options
 from acpgen.targets.python.dials import dials
+from bindings.subjects import forget
 
 ROOT: Final = Path(__file__).parents[2]
 
@@ -67,27 +69,25 @@ def pairwise() -> list[dict[str, Any]]:
 COMBINATIONS: Final = pairwise()
 
 
+def indices(*, whole: bool) -> list[int]:
+    """The combinations that a test tries, counted from 1."""
+    every = range(1, len(COMBINATIONS) + 1)
+    return list(every) if whole else tiers.draw(every, 6)
+
+
 def _evidence(name: str) -> Path:
     evidence.need(name)
     return evidence.path(name)
 
 
 class Subject:
-    """One protocol with a package for each combination of options, and one that has none chosen."""
+    """One protocol with a package for each combination of options, and one that has none chosen: each made when first asked for."""
 
     def __init__(self, name: str, protocol: Any, bundled: Any, folder: Path) -> None:
         self.name = name
         self.protocol, self.bundle = protocol, bundled
-        top = f"dials_{name.replace('/', '_')}"
-        for index, chosen in enumerate([{}, *COMBINATIONS]):
-            given = dict(chosen)
-            if given.pop("own-names", False):
-                given["own-names"] = OWN[name]
-            settings = with_options("python", Settings(package=f"{top}_{index}"), given, "here", "options")
-            for path, text in TARGETS["python"](protocol, bundled, settings).items():
-                (folder / path).parent.mkdir(parents=True, exist_ok=True)
-                (folder / path).write_text(text, "utf-8")
-        self.top = top
+        self.folder, self.top = folder, f"dials_{name.replace('/', '_')}"
+        self.written: set[int] = set()
         rows = TARGETS["vectors"](protocol, bundled, Settings())
         self.rows = [
             json.loads(line)
@@ -96,7 +96,22 @@ class Subject:
             for line in text.splitlines()
         ]
 
+    def write(self, index: int) -> str:
+        """The folder or the file of a package."""
+        chosen = dict(COMBINATIONS[index - 1]) if index else {}
+        if index not in self.written:
+            self.written.add(index)
+            if chosen.pop("own-names", False):
+                chosen["own-names"] = OWN[self.name]
+            settings = with_options("python", Settings(package=f"{self.top}_{index}"), chosen, "here", "options")
+            for path, text in TARGETS["python"](self.protocol, self.bundle, settings).items():
+                (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+                (self.folder / path).write_text(text, "utf-8")
+        return f"{self.top}_{index}{'.py' if chosen.get('layout') == 'file' else ''}"
+
     def package(self, index: int) -> Any:
+        self.write(index)
+        importlib.invalidate_caches()
         return importlib.import_module(f"{self.top}_{index}")
 
 
@@ -109,6 +124,8 @@ def subjects(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, l
     sys.path.insert(0, str(folder))
     yield folder, [Subject("acp/v1", lower(acp), acp, folder), Subject("mcp", lower(mcp), mcp, folder)]
     sys.path.remove(str(folder))
+    for package in {name.partition(".")[0] for name in sys.modules if name.startswith("dials_")}:
+        forget(package)
 
 
 def loosened(record: Any, package: Any, spoken: frozenset[str]) -> bool:
@@ -188,8 +205,10 @@ def test_every_option_is_tried() -> None:
     assert {option.name for option in TARGETS["python"].options} == {*DIALS, "minimum-pydantic", "keep-unknown-in"}
 
 
-def test_each_combination_judges_and_writes_as_it_promises(subjects: tuple[Path, list[Subject]]) -> None:
-    for subject in subjects[1]:
+@pytest.mark.parametrize("whole", tiers.EXTENTS)
+def test_each_combination_judges_and_writes_as_it_promises(subjects: tuple[Path, list[Subject]], whole: bool) -> None:
+    """By default some of the combinations are tried, each on one of the protocols, with a part of the rows."""
+    for number, subject in enumerate(subjects[1]):
         plain = subject.package(0)
         spoken = frozenset(
             name
@@ -200,10 +219,14 @@ def test_each_combination_judges_and_writes_as_it_promises(subjects: tuple[Path,
             )
         )
         assert len(subject.rows) > 300
-        expected = [as_without_options(plain, row, spoken) for row in subject.rows]
-        for index, chosen in enumerate(COMBINATIONS, 1):
+        rows = subject.rows if whole else tiers.draw(subject.rows, 150, lambda row: row["id"])
+        expected = [as_without_options(plain, row, spoken) for row in rows]
+        for index in indices(whole=whole):
+            if not whole and index % 2 != number:
+                continue
+            chosen = COMBINATIONS[index - 1]
             package, lost, refused = subject.package(index), 0, 0
-            for row, known in zip(subject.rows, expected, strict=True):
+            for row, known in zip(rows, expected, strict=True):
                 if known is None:
                     assert is_refused(package, row), (subject.name, chosen, row)
                     continue
@@ -225,24 +248,21 @@ def test_each_combination_judges_and_writes_as_it_promises(subjects: tuple[Path,
             assert bool(refused) == (chosen["unknown-fields"] == "refuse")
 
 
-def test_each_combination_is_typed_strictly_and_formatted(subjects: tuple[Path, list[Subject]]) -> None:
+@pytest.mark.parametrize("whole", tiers.EXTENTS)
+def test_each_combination_is_typed_strictly_and_formatted(subjects: tuple[Path, list[Subject]], whole: bool) -> None:
+    """Each with one of the protocols."""
     folder, found = subjects
-    for subject in found:
-        for index, chosen in enumerate(COMBINATIONS, 1):
-            is_file = chosen["layout"] == "file"
-            (folder / f"{subject.top}_{index}{'.py' if is_file else '/runtime/peers.py'}").stat()
-    typed = [found[index % 2].top + f"_{index}" for index in range(1, len(COMBINATIONS) + 1)]
-    paths = [name if (folder / name).is_dir() else f"{name}.py" for name in typed]
-    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(folder / ".cache"), *paths]
+    paths = {index: found[index % 2].write(index) for index in indices(whole=whole)}
+    for path in paths.values():
+        (folder / path if path.endswith(".py") else folder / path / "runtime" / "peers.py").stat()
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(folder / ".cache"), *paths.values()]
     run = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
     assert run.returncode == 0, run.stdout
     for length in DIALS["line-length"]:
-        those = [n for n, one in enumerate([{"line-length": 88}, *COMBINATIONS]) if one["line-length"] == length]
-        names = [f"{subject.top}_{n}" for subject in found for n in those]
-        paths = [name if (folder / name).is_dir() else f"{name}.py" for name in names]
+        those = [path for index, path in paths.items() if COMBINATIONS[index - 1]["line-length"] == length]
         for check in (["format", "--check"], ["check"]):
             options = ["--isolated", "--no-cache", "--config", f"line-length = {length}"]
-            command = [sys.executable, "-m", "ruff", *check, *options, *paths]
+            command = [sys.executable, "-m", "ruff", *check, *options, *those]
             run = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
             assert run.returncode == 0, run.stdout
 
@@ -358,12 +378,12 @@ def test_what_is_dropped_or_refused_is_not_taken_by_a_constructor(subjects: tupl
         ({"own-names": ["ToolKind[read]=EDIT"], "enums": "str-enum"}, "the name of one thing"),
     ],
 )
-def test_what_cannot_be_used_is_a_fault(given: dict[str, Any], said: str) -> None:
-    acp = bundle(load(ROOT / "schema" / "acp" / "v1", name="acp/v1"))
+def test_what_cannot_be_used_is_a_fault(given: dict[str, Any], said: str, subjects: tuple[Path, list[Subject]]) -> None:
+    acp = subjects[1][0]
 
     def render() -> None:
         settings = with_options("python", Settings(package="p"), given, "here", "options")
-        TARGETS["python"](lower(acp), acp, settings)
+        TARGETS["python"](acp.protocol, acp.bundle, settings)
 
     with pytest.raises(Faults) as faults:
         render()

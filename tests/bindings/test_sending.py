@@ -11,7 +11,7 @@ import pytest
 
 from acpgen import borrowed, ir
 from bindings.instances import smallest
-from bindings.subjects import SOURCES, Subject, Subjects
+from bindings.subjects import SOURCES, Subject, Subjects, parameters
 
 
 @pytest.fixture(scope="session")
@@ -187,7 +187,7 @@ def test_a_switch_makes_it_the_rule_of_the_process(own: Subject, strictly: Any) 
     assert own.module.encode(request)
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", parameters(SOURCES))
 def test_the_smallest_value_of_each_definition_may_be_sent(subjects: Subjects, source: str) -> None:
     subject = subjects(source)
     for record in subject.protocol.definitions.values():

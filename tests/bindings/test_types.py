@@ -228,7 +228,7 @@ ANNOTATIONS: Final = {
     "ConstantObject": ("dict[str, Any]",),
     "ConstantArray": ("list[Any]",),
     "ConstantsTogether": ("Literal['a', 'b'] | int",),
-    "Event.n": ("int | MISSING", "Field(ge=1, le=5)"),
+    "Event.n": ("int", "| MISSING", "Field(ge=1, le=5)"),
     "Event.kind": ("EventKind | MISSING",),
     "EventKind": ("Literal['b', 'c']",),
     "Event.text": ("EventText | MISSING",),

@@ -11,7 +11,7 @@ from acpgen import ir
 from acpgen.pointers import plain_pointer, resolve
 from bindings.instances import smallest, smallest_of, wrong_for
 from bindings.meaning import Meaning
-from bindings.subjects import SOURCES, Subject, Subjects, same
+from bindings.subjects import SOURCES, Subject, Subjects, parameters, same
 
 
 def unions_of(subject: Subject) -> list[ir.TaggedUnion]:
@@ -44,7 +44,7 @@ def whole(meaning: Meaning, record: ir.Record) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", parameters(SOURCES))
 def test_a_bad_body_under_a_known_tag_is_an_error_at_its_exact_place(subjects: Subjects, source: str) -> None:
     subject = subjects(source)
     meaning, broken = subject.meaning, Counter[str]()
@@ -82,7 +82,7 @@ def refused_at(subject: Subject, union: ir.TaggedUnion, value: Any, field: str) 
     return True
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", parameters(SOURCES))
 def test_a_required_field_that_is_missing_is_named_and_nothing_else_is(subjects: Subjects, source: str) -> None:
     subject = subjects(source)
     meaning = subject.meaning

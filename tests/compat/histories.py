@@ -113,9 +113,9 @@ class Pair:
                     found.add(name)
         return found
 
-    def accepts(self, revision: Revision, held: Held, value: Any) -> bool:
+    def accepts(self, revision: Revision, held: Held, value: Any, *, formats: bool = False) -> bool:
         """Whether one revision accepts a whole message, by the quick validator."""
-        return bool(self._quick(revision, held, formats=False).is_valid(value))
+        return bool(self._quick(revision, held, formats=formats).is_valid(value))
 
     def judgements(self, revision: Revision, held: Held, value: Any) -> set[bool]:
         """What two validators say, each with and without formats."""

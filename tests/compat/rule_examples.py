@@ -1,11 +1,21 @@
-"""The pairs that the page of each rule shows, taken from the cases: a change that harms, and one with the same aim that does not."""
+"""The cases of the rules, and the pairs that the page of each rule shows: a change that harms, and one with the same aim that does not."""
 
 from __future__ import annotations
 
 import difflib
 import json
+from datetime import date
 from pathlib import Path
 from typing import Any, Final
+
+from acpgen import config
+from acpgen.compat.command import of_project, spot_of
+from acpgen.compat.compare import compare
+from acpgen.compat.findings import Mode, Report
+from acpgen.compat.promises import Policy, judged
+from acpgen.compat.report.data import as_data
+from acpgen.compat.waivers import read, waive
+from acpgen.schema.load import place
 
 CASES: Final = Path(__file__).parent / "cases"
 FILE: Final = Path(__file__).parents[2] / "generator" / "acpgen" / "compat" / "rule_examples.json"
@@ -13,6 +23,10 @@ FILE: Final = Path(__file__).parents[2] / "generator" / "acpgen" / "compat" / "r
 _HARMFUL: Final = ("breaking", "undecided", "risky")
 _RANKS: Final = ("breaking", "undecided", "risky", "note", "additive", "editorial")
 _CONTEXT: Final = 4
+
+_ANSWERS: Final[tuple[str, ...]] = ("verdict", "backward", "forward", "language", "bindings", "failing", "policy")
+_OF_REACHES: Final[tuple[str, ...]] = ("severity", "effect", "method", "flow", "location", "breaks", "waived", "policy")
+_OF_PROOFS: Final[tuple[str, ...]] = ("accepted_by", "refused_by", "carried_by")
 
 _OPTIONAL: Final = "field-added/params"
 _GATED: Final = "method-added/gated"
@@ -116,6 +130,63 @@ BAD: Final = {
 """What harms beside it, for rules whose own cases harm nobody; or the plainest of the cases that do."""
 
 
+def mode_of(rule: str) -> Mode:
+    """How the cases of a rule are compared."""
+    return "language" if rule.startswith("language-") else "protocol"
+
+
+def policy_of(case: Path) -> tuple[config.Config | None, Policy]:
+    """The project of a case, if it has one, and its policy."""
+    project = config.read(case) if (case / "pyproject.toml").exists() else None
+    return project, of_project(project)
+
+
+def report_of(case: Path) -> Report:
+    """What the check finds in a case, by its policy and its waivers."""
+    project, promised = policy_of(case)
+    mode = mode_of(case.parent.name)
+    report = compare(case / "old.json", case / "new.json", mode=mode, formats=promised.formats)
+    report = judged(report, promised, date(2026, 7, 1), spot_of(project))
+    waivers = case / "compat-waivers.toml"
+    return waive(report, read(waivers), date(2026, 7, 1)) if waivers.exists() else report
+
+
+def data_of(report: Report, case: Path) -> dict[str, Any]:
+    """The report as JSON; files are named as in the folder of the case."""
+    text = json.dumps(as_data(report))
+    for folder in (case.as_posix(), place(case)):
+        text = text.replace(f"{folder}/", "")
+    return json.loads(text)  # type: ignore[no-any-return]
+
+
+def pin(found: dict[str, Any]) -> dict[str, Any]:
+    """What a case expects of its report: answers, and of each finding rule, severity, effect, direction, place and kind of proof."""
+    kept = {key: found[key] for key in _ANSWERS if key in found}
+    return {
+        **kept,
+        "findings": [_finding(each) for each in found["findings"]],
+        "notes": [{"rule": each["rule"], "at": each["at"]} for each in found["notes"]],
+        "not_compared": [each["name"] for each in found.get("coverage", {}).get("not_compared", ())],
+    }
+
+
+def _finding(found: dict[str, Any]) -> dict[str, Any]:
+    places = {key: found[key] for key in ("old", "new")}
+    reaches = [_reach(each) for each in found["reaches"]]
+    return {"rule": found["rule"], **places, **_reach(found), **({"reaches": reaches} if len(reaches) > 1 else {})}
+
+
+def _reach(found: dict[str, Any]) -> dict[str, Any]:
+    kept = {key: found[key] for key in _OF_REACHES if key in found}
+    proof = {key: found["witness"][key] for key in _OF_PROOFS if key in found.get("witness", ())}
+    return {**kept, **({"witness": proof} if proof else {})}
+
+
+def expectation_of(case: Path) -> dict[str, Any]:
+    """What a case expects."""
+    return json.loads((case / "expected.json").read_text("utf-8"))  # type: ignore[no-any-return]
+
+
 def examples() -> dict[str, Any]:
     """For each rule its severities, worst first, and the two pairs."""
     return {folder.name: _of(folder.name) for folder in sorted(CASES.iterdir())}
@@ -135,29 +206,30 @@ def _of(rule: str) -> dict[str, Any]:
 
 
 def _severities(case: Path, rule: str) -> list[str]:
-    found = json.loads((case / "expected.json").read_text())["findings"]
+    found = expectation_of(case)["findings"]
     return sorted({each["severity"] for each in found if each["rule"] == rule}, key=_RANKS.index) or ["note"]
 
 
 def _pair(name: str, rule: str) -> dict[str, Any]:
     case = CASES / name
-    expected = json.loads((case / "expected.json").read_text())
-    findings = [each for each in expected["findings"] if each["rule"] in (rule, case.parent.name)] or expected[
-        "findings"
-    ]
-    first = findings[0] if findings else None
+    wanted = expectation_of(case)
     pair: dict[str, Any] = {
         "case": name,
-        "verdict": expected["verdict"],
-        "counts": expected["failing"] > 0,
+        "verdict": wanted["verdict"],
+        "counts": wanted["failing"] > 0,
         "difference": _difference(case),
         "files": {path.name: path.read_text() for path in sorted(case.glob("*.toml"))},
     }
-    if first is not None:
-        pair["finding"] = {key: first[key] for key in ("rule", "severity", "message", "breaks")}
-        if "witness" in first:
-            pair["finding"]["witness"] = first["witness"]["value"]
+    index = choose(wanted["findings"], rule, case)
+    if index is not None:
+        pair["finding"] = {key: wanted["findings"][index][key] for key in ("rule", "severity", "breaks")}
     return pair
+
+
+def choose(findings: list[dict[str, Any]], rule: str, case: Path) -> int | None:
+    """Which finding of a case the page of a rule shows: the first of the rule, or of the rule that the case is of, or of all."""
+    ranked = [index for index, each in enumerate(findings) if each["rule"] in (rule, case.parent.name)]
+    return ranked[0] if ranked else 0 if findings else None
 
 
 def _difference(case: Path) -> str:
@@ -167,8 +239,21 @@ def _difference(case: Path) -> str:
 
 
 def text() -> str:
-    """The file of examples."""
-    return json.dumps(examples(), indent=1, ensure_ascii=False) + "\n"
+    """The file of examples: with the sentence of each finding that is shown, and the message that proves it."""
+    found = examples()
+    for rule, pairs in found.items():
+        for pair in (pairs["bad"], pairs["good"]):
+            case = CASES / pair["case"]
+            if "finding" in pair:
+                findings = data_of(report_of(case), case)["findings"]
+                pair["finding"] = describe(findings[choose(findings, rule, case) or 0])
+    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+
+
+def describe(finding: dict[str, Any]) -> dict[str, Any]:
+    """What a page shows of a finding."""
+    found = {key: finding[key] for key in ("rule", "severity", "message", "breaks")}
+    return {**found, "witness": finding["witness"]["value"]} if "witness" in finding else found
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+import tiers
 from acpgen.meaning.texts import OF_FORMAT
 from compat.protocols import Schema, compared, found, go, protocol
 from compat.test_diff_command import run
@@ -122,7 +123,8 @@ def test_what_is_accepted_whatever_it_says_is_no_limit() -> None:
     assert compared(message(old), message(new), formats=True).wire.backward == "yes"
 
 
-def test_random_pairs_say_yes_only_where_no_text_tells_them_apart() -> None:
+@pytest.mark.parametrize("whole", tiers.EXTENTS)
+def test_random_pairs_say_yes_only_where_no_text_tells_them_apart(whole: bool) -> None:
     chance = random.Random(14)
     texts = [*(each for texts in OF_FORMAT.values() for each in texts), "text", "2026-02-30", "a b", "://", "300.0.0.1"]
     names = [*FORMATS, None]
@@ -137,7 +139,7 @@ def test_random_pairs_say_yes_only_where_no_text_tells_them_apart() -> None:
             (one, {"anyOf": [one, text(format=chance.choice(names[:-1]))]}, {"type": ["null", "string"], **said})
         )
 
-    for _ in range(60):
+    for _ in range(200 if whole else 15):
         old, new = drawn(), drawn()
         report = compared(message(old), message(new), formats=True)
         for accepts, refuses, answer in ((old, new, report.wire.backward), (new, old, report.wire.forward)):

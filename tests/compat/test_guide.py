@@ -12,6 +12,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from acpgen import ir
+from acpgen.compat import moves
 from acpgen.compat.catalogue import catalogue
 from acpgen.compat.guide import guide
 from acpgen.compat.guide.actions import INSTEAD
@@ -23,6 +24,7 @@ from acpgen.meaning.lower import lower
 from acpgen.schema.bundle import bundle
 from acpgen.schema.load import load
 from acpgen.schema.walk import is_object
+from acpgen.validator import Validator
 from compat.protocols import CANONICAL, validates
 
 
@@ -96,6 +98,7 @@ def test_the_guide_is_plain_markdown(text: str) -> None:
     assert text == text.rstrip() + "\n"
 
 
+@pytest.mark.exhaustive
 def test_two_runs_give_the_same_guide(text: str, sides: tuple[Revised, Revised]) -> None:
     assert whole(guide(*sides)) == text
 
@@ -497,3 +500,18 @@ def test_what_takes_the_place_of_something_is_there_and_every_reader_has_a_check
     assert {"Message ids", "Whole messages", "MCP servers", "Slash commands", "Logging out"} <= set(titles)
     orders = [each.order for each in moves.values()]
     assert len(set(orders)) == len(orders)
+
+
+def test_messages_of_moves_are_judged_by_one_validator_of_each_version(
+    sides: tuple[Revised, Revised], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled: list[int] = []
+
+    class Counted(Validator):
+        def __init__(self, schema: Any, **options: Any) -> None:
+            compiled.append(1)
+            super().__init__(schema, **options)
+
+    monkeypatch.setattr(moves, "Validator", Counted)
+    moves.require_valid(*sides)
+    assert sum(len(move.before) + len(move.after) for move in sides[1].bundle.moves.values()) > len(compiled) == 2

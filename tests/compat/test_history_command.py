@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import commands
 from acpgen.compat.history.asked import FORMATS, Asked, asked_for
 from acpgen.compat.history.timeline import Timeline
 from acpgen.compat.outputs import outputs
 from acpgen.compat.report import history_data
 from acpgen.errors import BadSetting, Faults, NoRevision, NotFound, UnknownName
-from compat.protocols import ROOT, Schema, go, protocol, validates
+from compat.protocols import Schema, go, protocol, validates
 
 SMALL = protocol({})
 GROWN = protocol({"GoRequest": go({"id": {"type": "string"}, "cwd": {"type": "string"}}, ("id",))})
@@ -261,9 +261,8 @@ def test_what_cannot_be_asked_is_a_fault(repository: Path, asked: Asked, fault: 
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "generator")}
-    command = [sys.executable, "-m", "acpgen", "history", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment, check=False)
+    done = commands.acpgen(["history", *arguments], cwd=folder)
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def test_the_command_prints_a_history_and_its_exit_code_says_what_counts(repository: Path) -> None:

@@ -6,12 +6,13 @@ import random
 
 import pytest
 
+import tiers
 from compat.keyword_table import DRAFTS, KEYWORDS, PLACES, Cell, cells, complaints
 
-SAMPLED = random.Random(20_260_114).sample(list(cells()), 120)
+SAMPLED = tiers.sample(random.Random(20_260_114).sample(list(cells()), 120), 60)
 
 
-@pytest.mark.parametrize("cell", SAMPLED, ids=str)
+@pytest.mark.parametrize("cell", SAMPLED)
 def test_no_change_of_a_keyword_is_safe_where_a_value_says_otherwise(cell: Cell) -> None:
     assert list(complaints(cell)) == []
 

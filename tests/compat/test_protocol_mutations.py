@@ -9,13 +9,14 @@ from __future__ import annotations
 import copy
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
 import evidence
+import tiers
 from acpgen.compat.findings import BUDGET, Report
 from acpgen.compat.protocol.candidates import Examples, NoExample
 from acpgen.compat.protocol.messages import Court, Route
@@ -184,8 +185,18 @@ REWRITES = (
 )
 
 
-@pytest.mark.parametrize("name", SCHEMAS, ids=title)
-@pytest.mark.parametrize("rewrite", REWRITES, ids=lambda rewrite: rewrite.__name__)
+def each_once(functions: Iterable[Callable[..., Any]], names: list[str]) -> list[Any]:
+    """Each function with each schema: with one of them by default."""
+    found: list[Any] = []
+    for function in functions:
+        (chosen,) = tiers.draw(names, 1, lambda name: f"{function.__name__} {name}")  # noqa: B023 - called at once
+        for name in names:
+            marks = () if name == chosen else pytest.mark.exhaustive
+            found.append(pytest.param(name, function, id=f"{function.__name__}-{title(name)}", marks=marks))
+    return found
+
+
+@pytest.mark.parametrize(("name", "rewrite"), each_once(REWRITES, SCHEMAS))
 def test_what_no_message_can_notice_is_editorial_at_most(name: str, rewrite: Callable[[Schema], Schema]) -> None:
     schema = whole(name)
     other = rewrite(schema)
@@ -321,8 +332,7 @@ def reached(schema: Schema) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("file", ACP, ids=title)
-@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.__name__)
+@pytest.mark.parametrize(("file", "mutation"), each_once(MUTATIONS, ACP))
 def test_a_change_has_the_effect_that_is_known(file: str, mutation: Mutation) -> None:
     old = whole(file)
     luck = random.Random(f"{title(file)} {mutation.__name__}")

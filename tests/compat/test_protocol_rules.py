@@ -5,29 +5,28 @@ from __future__ import annotations
 import json
 import os
 import re
-from datetime import date
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
+from jsonschema_rs import validator_for
 
-from acpgen import config
 from acpgen.compat.catalogue import PAGES, as_json, as_markdown, as_text, catalogue, examples
-from acpgen.compat.command import of_project, spot_of
-from acpgen.compat.compare import compare
-from acpgen.compat.findings import Mode
-from acpgen.compat.promises import judged
+from acpgen.compat.compare import compare, revised
+from acpgen.compat.findings import Finding, Report, Revision
 from acpgen.compat.protocol import facts
 from acpgen.compat.protocol.policy import EFFECTS, SEVERITY
 from acpgen.compat.protocol.rules.rulebook import MIRRORS, RULES, UNMIRRORED
-from acpgen.compat.report.data import as_data
 from acpgen.compat.rule_pages import pages
-from acpgen.compat.waivers import read, waive
-from acpgen.schema.load import place
+from acpgen.compat.sources import opened
 from compat import rule_examples
+from compat.histories import SIDES, Pair, routed
 from compat.protocols import ROOT, validates
 
 CASES = Path(__file__).parent / "cases"
+AGAIN = "pages show what the cases no longer say: pytest --rewrite-goldens"
 SCHEMA = ROOT / "generator" / "acpgen" / "compat" / "report" / "report.schema.json"
 
 
@@ -35,21 +34,44 @@ def cases() -> list[Path]:
     return sorted(path.parent for path in CASES.glob("*/*/old.json"))
 
 
-def outcome(case: Path) -> dict[str, Any]:
-    """What the check says of a case; files are named as in the folder."""
-    mode: Mode = "language" if case.parent.name.startswith("language-") else "protocol"
-    project = config.read(case) if (case / "pyproject.toml").exists() else None
-    promised = of_project(project)
-    report = compare(case / "old.json", case / "new.json", mode=mode, formats=promised.formats)
-    report = judged(report, promised, date(2026, 7, 1), spot_of(project))
-    waivers = case / "compat-waivers.toml"
-    if waivers.exists():
-        report = waive(report, read(waivers), date(2026, 7, 1))
-    data = as_data(report)
-    text = json.dumps(data)
-    for folder in (case.as_posix(), place(case)):
-        text = text.replace(f"{folder}/", "")
-    return json.loads(text)  # type: ignore[no-any-return]
+@cache
+def examples_of_cases() -> dict[str, list[tuple[str, dict[str, Any]]]]:
+    """The findings that pages show of each case, each with the rule of the page."""
+    found: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+    for rule, pairs in examples().items():
+        for pair in (pairs["bad"], pairs["good"]):
+            if "finding" in pair:
+                found.setdefault(pair["case"], []).append((rule, pair["finding"]))
+    return found
+
+
+Judge: TypeAlias = Callable[[Finding, Revision, Any, bool], bool]
+"""Whether it says of a message that a revision takes it, or does not."""
+
+
+def judge_of(case: Path, report: Report) -> Judge:
+    """A second validator: of the files in language mode, and of the messages that a finding is about otherwise."""
+    files = case / "old.json", case / "new.json"
+    _, policy = rule_examples.policy_of(case)
+    if report.mode == "language":
+        plain = {side: validator_for(json.loads(file.read_text())) for side, file in zip(SIDES, files, strict=True)}
+        return lambda _, side, value, verdict: plain[side].is_valid(value) is verdict
+    old, new = (revised(opened(file, checked=True, unstable=False), unstable=False) for file in files)
+    pair = Pair(old, new, files, report)
+    return lambda finding, side, value, verdict: any(
+        pair.accepts(side, held, value, formats=policy.formats) is verdict for held in routed(pair, finding, side)
+    )
+
+
+def is_proven(judge: Judge, finding: Finding, value: Any) -> bool:
+    """Whether a revision accepts the message and the other refuses it, or one carries what is lost."""
+    witness = finding.witness
+    assert witness is not None
+    taken = [side for side in (witness.accepted_by, witness.carried_by) if side is not None]
+    refused = [] if witness.refused_by is None else [witness.refused_by]
+    return all(judge(finding, side, value, True) for side in taken) and all(
+        judge(finding, side, value, False) for side in refused
+    )
 
 
 def test_there_are_cases_and_each_rule_has_a_folder_of_its_own() -> None:
@@ -58,16 +80,30 @@ def test_there_are_cases_and_each_rule_has_a_folder_of_its_own() -> None:
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: f"{case.parent.name}/{case.name}")
 def test_a_case_finds_all_that_it_should_and_nothing_else(case: Path, request: pytest.FixtureRequest) -> None:
-    expected = case / "expected.json"
-    found = outcome(case)
-    if request.config.getoption("rewrite_goldens"):
+    """Whoever improves a message or a sentence rewrites no expectation: a judge confirms the message, and the page shows the sentence."""
+    report = rule_examples.report_of(case)
+    found = rule_examples.data_of(report, case)
+    is_rewriting = request.config.getoption("rewrite_goldens")
+    if is_rewriting:
         assert not os.environ.get("CI"), "goldens are rewritten by people, and read before they are committed"
-        expected.write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
-    assert found == json.loads(expected.read_text())
+        text = json.dumps(rule_examples.pin(found), indent=2, ensure_ascii=False)
+        (case / "expected.json").write_text(f"{text}\n", "utf-8")
+    assert rule_examples.pin(found) == rule_examples.expectation_of(case)
     assert case.parent.name in {each["rule"] for each in (*found["findings"], *found["notes"])}, (
         "the rule does not fire in its own case"
     )
     assert validates(json.loads(SCHEMA.read_text()), found)
+    judge = judge_of(case, report)
+    for finding in report.findings:
+        if finding.witness is not None:
+            assert is_proven(judge, finding, finding.witness.value), finding
+    name = f"{case.parent.name}/{case.name}"
+    for rule, shown in () if is_rewriting else examples_of_cases().get(name, ()):
+        index = rule_examples.choose(found["findings"], rule, case)
+        assert index is not None
+        told = rule_examples.describe(found["findings"][index])
+        assert {**told, "witness": shown.get("witness")} == {"witness": None, **shown}, AGAIN
+        assert "witness" not in shown or is_proven(judge, report.findings[index], shown["witness"]), AGAIN
 
 
 def test_exactly_one_rule_speaks_for_each_kind_of_fact_and_every_kind_has_one() -> None:
@@ -87,7 +123,7 @@ def test_every_rule_has_its_mirror_or_a_reason_why_there_is_none() -> None:
 @pytest.mark.parametrize(("rule", "mirror"), MIRRORS.items())
 def test_a_mirror_fires_when_its_rules_case_is_turned_around(rule: str, mirror: str) -> None:
     fired: set[str] = set()
-    mode: Mode = "language" if rule.startswith("language-") else "protocol"
+    mode = rule_examples.mode_of(rule)
     for case in (CASES / rule).iterdir():
         fired |= {finding.rule for finding in compare(case / "new.json", case / "old.json", mode=mode).findings}
     assert mirror in fired
@@ -105,7 +141,12 @@ def test_the_pages_of_rules_show_pairs_from_the_cases(request: pytest.FixtureReq
     if request.config.getoption("rewrite_goldens"):
         assert not os.environ.get("CI"), "goldens are rewritten by people, and read before they are committed"
         rule_examples.FILE.write_text(rule_examples.text(), encoding="utf-8")
-    assert rule_examples.FILE.read_text("utf-8") == rule_examples.text()
+    shown = json.loads(rule_examples.FILE.read_text("utf-8"))
+    for pairs in shown.values():
+        for pair in (pairs["bad"], pairs["good"]):
+            for key in ("message", "witness"):  # which the test of the case compares
+                pair.get("finding", {}).pop(key, None)
+    assert shown == rule_examples.examples(), AGAIN
     shown = examples()
     assert set(shown) == {entry.id for entry in catalogue()}
     for rule, pairs in shown.items():

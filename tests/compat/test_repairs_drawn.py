@@ -1,24 +1,22 @@
 """Repairs of random changes: whatever is offered is applied by somebody else and judged again.
 
-All draw the same in every run; `ACPGEN_EXAMPLES` multiplies the number of pairs.
+All draw the same in every run, many more of them by `pytest -m exhaustive`.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
 
+import tiers
 from compat.drawn import drawn_pair
 from compat.repaired import Tally, judged
 from test_edits import STYLES
 
-FACTOR = int(os.environ.get("ACPGEN_EXAMPLES") or "1")
 
-
-@pytest.mark.parametrize("seed", range(24 * FACTOR))
+@pytest.mark.parametrize("seed", tiers.sample(range(120), 16))
 def test_every_repair_of_a_random_change_holds(seed: int, tmp_path: Path) -> None:
     tally = Tally()
     files = tmp_path / "old.json", tmp_path / "new.json"

@@ -20,7 +20,7 @@ from acp_session.monitor import Monitor
 from acp_session.workspace import RootSet, scope
 from acpgen import Documents, Faults, lint
 from acpgen.compat.compare import compare
-from acpgen.generate import understand
+from acpgen.pipeline import understand
 from acpgen.schema import effort
 from acpgen.schema.load import Source, parse
 from acpgen.schema.walk import is_object

@@ -13,12 +13,12 @@ import pytest
 import evidence
 from acpgen import Faults, Settings, generate, load, write
 from acpgen.errors import Fault
-from acpgen.generate import understand
+from acpgen.files import Tree
 from acpgen.ir import Protocol
+from acpgen.pipeline import understand
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.load import Document, Documents
 from acpgen.schema.profile import Profile, profile
-from acpgen.write import Tree
 
 
 def documents(value: Any, name: str = "schema") -> Documents:

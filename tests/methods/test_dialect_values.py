@@ -10,7 +10,7 @@ import pytest
 
 from acpgen import Faults, compare, judge
 from acpgen.errors import MalformedKeyword, UnknownSide
-from acpgen.generate import understand
+from acpgen.pipeline import understand
 from acpgen.schema.dialect import keywords
 from methods.made import documents, own
 

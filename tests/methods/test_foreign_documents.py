@@ -11,8 +11,8 @@ import pytest
 from acpgen import Faults, compare, ir, load
 from acpgen.compat.findings import Report
 from acpgen.errors import DanglingReference, NotASchema, NotThatDocument
-from acpgen.generate import understand
 from acpgen.meaning.found import told
+from acpgen.pipeline import understand
 from acpgen.schema.profile import built_in
 from methods.made import documents, faults_of, kinds_of, meaning, package, rows, wild
 

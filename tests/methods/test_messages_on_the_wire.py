@@ -149,6 +149,7 @@ def test_a_protocol_without_the_member_jsonrpc_neither_demands_nor_writes_it(tmp
     assert isinstance(witness.value, dict) and "jsonrpc" not in witness.value
 
 
+@pytest.mark.exhaustive  # one more large schema: profiles are tested on small ones
 def test_requests_of_codex_are_read_as_it_sends_them(tmp_path: Path) -> None:
     v1 = package(wild("codex-0.145.0"), "codex_wire", tmp_path)
     same(v1, b'{"id":1,"method":"initialize","params":{"clientInfo":{"name":"a","version":"1"}}}', sender="client")

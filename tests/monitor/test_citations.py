@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +12,7 @@ import pytest
 
 from acpgen import judge
 from acpgen.probe import driver, registry
+from commands import strict_once
 from monitor.cases import CASES, MCP_CASES
 from monitor.scripts import Said, agent, client, opened, prompt, result, v1, v2
 from monitor.shipped import FOLDER, conversation
@@ -30,9 +30,8 @@ def protocols(identifier: int | str) -> Sequence[str]:
     return found
 
 
-@cache
 def strict(protocol: str) -> Any:
-    return judge.strict(judge.find(protocol))
+    return strict_once(judge.find(protocol))
 
 
 def conversations(protocol: str) -> Iterator[Sequence[Said]]:
@@ -42,11 +41,18 @@ def conversations(protocol: str) -> Iterator[Sequence[Said]]:
         yield from (conversation(path.stem) for path in sorted(FOLDER.glob("*.jsonl")))
 
 
-@pytest.mark.parametrize("protocol", ["acp/v1", "acp/v2", "acp/unstable/v1", "acp/unstable/v2", MCP])
+@pytest.mark.parametrize(
+    "protocol",
+    [
+        *("acp/v1", "acp/v2", MCP),
+        *(pytest.param(f"acp/unstable/{version}", marks=pytest.mark.exhaustive) for version in ("v1", "v2")),
+    ],
+)
 def test_every_breach_of_every_rule_cites_the_version_that_judged(protocol: str) -> None:
     cited: dict[str, set[int | str]] = {}
+    known = strict(protocol)
     for said in conversations(protocol):
-        monitor = judge.monitor([strict(protocol)], fixed=True)
+        monitor = judge.monitor([known], fixed=True)
         lines = [(who, one if isinstance(one, bytes) else json.dumps(one).encode()) for who, one in said]
         found = [breach for who, line in lines for breach in monitor.observe(who, line)]
         for breach in (*found, *monitor.finish()):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from acpgen import judge
+from commands import strict_once
 from monitor.shipped import FOLDER, TABLE, conversation, kinds
 
 EXPECTED: dict[str, Any] = json.loads(TABLE.read_text("utf-8"))
@@ -30,7 +31,7 @@ def test_there_is_a_conversation_with_each_agent() -> None:
 
 @pytest.mark.parametrize("name", THEIRS)
 def test_what_the_monitor_says_of_a_shipped_agent_is_theirs(name: str) -> None:
-    monitor = judge.monitor(judge.strict(judge.find(protocol)) for protocol in judge.ACP)
+    monitor = judge.monitor(strict_once(judge.find(protocol)) for protocol in judge.ACP)
     said = conversation(name)
     found = [breach for sender, message in said for breach in monitor.observe(sender, message)]
     assert kinds([*found, *monitor.finish()]) == EXPECTED[name]["said"]
@@ -45,7 +46,7 @@ def test_every_sound_message_of_a_shipped_agent_comes_through_as_it_is(name: str
     from acp_bindings.runtime.errors import DecodeError
 
     asked: dict[tuple[str, Any], str] = {}
-    strict = judge.strict(judge.find("acp/v1"))
+    strict = strict_once(judge.find("acp/v1"))
     sender: Any
     for sender, message in conversation(name):
         method = message.get("method")

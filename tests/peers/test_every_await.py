@@ -103,10 +103,10 @@ def cancelled_at(work: Coroutine[Any, Any, Any], number: int) -> Generator[Any, 
             thrown = error
 
 
-def walk(connected: Connected) -> int:
-    """Cancel the conversation at each await in turn; how many there are."""
+def walk(connected: Connected, stride: int) -> int:
+    """Cancel the conversation at each await in turn, or at every second, third …; how many there are at least."""
     before = descriptors()
-    for number in range(1, MOST):
+    for number in range(1, MOST, stride):
 
         async def whole(number: int = number) -> bool:
             task = asyncio.ensure_future(_awaited(cancelled_at(conversation(connected), number)))
@@ -123,7 +123,7 @@ def walk(connected: Connected) -> int:
         gc.collect()  # asyncio leaves a socket to it whose opening was cancelled
         assert descriptors() <= before + 1, number
         if is_over:
-            return number - 1
+            return number - stride
     raise AssertionError("the walk does not end")
 
 
@@ -132,9 +132,17 @@ async def _awaited(work: Any) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("connected", [in_memory, over_websocket, over_pipes], ids=["memory", "websocket", "pipes"])
-def test_a_conversation_can_be_cancelled_at_each_of_its_awaits(connected: Connected) -> None:
-    assert walk(connected) >= 5
+@pytest.mark.parametrize(
+    ("connected", "stride"),
+    [
+        pytest.param(in_memory, 1, id="memory"),
+        pytest.param(over_websocket, 1, id="websocket"),
+        pytest.param(over_pipes, 5, id="pipes"),  # each time, a process begins
+        pytest.param(over_pipes, 1, id="pipes-each", marks=pytest.mark.exhaustive),
+    ],
+)
+def test_a_conversation_can_be_cancelled_at_each_of_its_awaits(connected: Connected, stride: int) -> None:
+    assert walk(connected, stride) >= 5
     assert not children()
 
 

@@ -1,13 +1,12 @@
 """Patterns: what is read, what is found, and inclusion of regular languages against all short texts.
 
-Random patterns are the same in every run; `ACPGEN_EXAMPLES` multiplies their number and draws others each time.
+Random patterns are the same in every run; `pytest -m exhaustive` draws many more, and others each time.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
-import os
 import random
 import re
 from collections import Counter
@@ -21,14 +20,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import evidence
+import tiers
 from schema_inclusion import include
 from schema_inclusion.ecma import compiled
 from schema_inclusion.patterns import Example, NoText, TooHard, TooLong, Wanted, example, example_at_length, matches
 from schema_inclusion.regex import may_backtrack, read
 from schema_inclusion.syntax import UnsupportedPattern
 
-MORE = os.environ.get("ACPGEN_EXAMPLES", "")
-FACTOR = int(MORE or "1")
+MANY = 10
+"""How many times as much the whole tests draw."""
 SUITE = "json-schema-test-suite/draft2020-12"
 
 
@@ -222,18 +222,21 @@ def test_a_large_search_is_handed_on_and_ends() -> None:
         "(?=a{2000})" * 4,
     ],
 )
-def test_look_around_has_a_budget(pattern: str) -> None:
+def test_look_around_has_a_budget(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("schema_inclusion.automaton.MOST_STEPS", 100_000)
+    monkeypatch.setattr("schema_inclusion.patterns.MOST_STEPS", 5_000)
     wanted = Wanted((pattern, "^[a-z]{60}"), (pattern.replace("a", "(?:a|z)"),))
     assert isinstance(example(wanted), TooLong | TooHard | Example | NoText)
-    assert isinstance(example_at_length(wanted), TooHard | Example | NoText)
+    assert isinstance(example_at_length.__wrapped__(wanted), TooHard | Example | NoText)
     assert matches(pattern, "abcd" * 200) in (True, False, None)
 
 
-def test_a_search_through_a_long_text_has_a_budget() -> None:
+def test_a_search_through_a_long_text_has_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     many = "(?:" + "|".join(f"a{{{length}}}b" for length in range(40, 90)) + ")$"
     assert matches(many, "a" * 100) is False
-    assert matches(many, "a" * 200_000) is None
-    assert matches("^a*$", "a" * 200_000) is True
+    assert matches("^a*$", "a" * 60_000) is True
+    monkeypatch.setattr("schema_inclusion.automaton.MOST_STEPS", 100_000)
+    assert matches(many, "a" * 60_000) is None
 
 
 def test_patterns_that_may_take_for_ever_are_known() -> None:
@@ -265,30 +268,32 @@ def pattern_strategy() -> st.SearchStrategy[str]:
 TEXTS = ["".join(each) for length in range(6) for each in itertools.product("abc", repeat=length)]
 
 
-@settings(
-    max_examples=400 * FACTOR,
-    derandomize=not MORE,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-)
-@given(pattern_strategy(), pattern_strategy())
-def test_answers_hold_on_all_short_texts(one: str, other: str) -> None:
-    try:
-        for each in (one, other):
-            read(each)
-    except UnsupportedPattern:
-        return
-    found: dict[str, Any] = {}
-    for text in TEXTS[:121]:
-        found[text] = bool(re.search(one, text))
-        assert matches(one, text) is found[text]
-    answer = example(Wanted((one,), (other,)))
-    if isinstance(answer, Example):
-        assert matches(one, answer.text) and not matches(other, answer.text)
-    elif isinstance(answer, NoText):
-        assert not any(matches(one, text) and not matches(other, text) for text in TEXTS)
-    else:
-        assert not isinstance(answer, TooHard)
+@pytest.mark.parametrize("whole", tiers.EXTENTS)
+def test_answers_hold_on_all_short_texts(whole: bool) -> None:
+    @settings(
+        max_examples=150 * (MANY if whole else 1),
+        derandomize=not whole,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    )
+    @given(pattern_strategy(), pattern_strategy())
+    def hold(one: str, other: str) -> None:
+        try:
+            for each in (one, other):
+                read(each)
+        except UnsupportedPattern:
+            return
+        for text in TEXTS[:121]:
+            assert matches(one, text) is bool(re.search(one, text))
+        answer = example(Wanted((one,), (other,)))
+        if isinstance(answer, Example):
+            assert matches(one, answer.text) and not matches(other, answer.text)
+        elif isinstance(answer, NoText):
+            assert not any(matches(one, text) and not matches(other, text) for text in TEXTS)
+        else:
+            assert not isinstance(answer, TooHard)
+
+    hold()
 
 
 # Against all short texts, by two other engines.
@@ -357,11 +362,12 @@ def readable(tokens: Tokens) -> bool:
     return True
 
 
-def test_every_pattern_of_few_tokens_is_compared_rightly() -> None:
+@pytest.mark.parametrize("whole", tiers.EXTENTS)
+def test_every_pattern_of_few_tokens_is_compared_rightly(whole: bool) -> None:
     """Patterns with the same short texts include one another: four tokens cannot differ on a long text alone."""
     texts = texts_of("ab", 5)
     alike: dict[int, list[Tokens]] = {}
-    for length in range(5):
+    for length in range(5 if whole else 4):
         for tokens in itertools.product(("a", "^", "$", "|", "[^a]"), repeat=length):
             alike.setdefault(row(tokens, texts), []).append(tokens)
     for found, patterns in alike.items():
@@ -373,7 +379,7 @@ def test_every_pattern_of_few_tokens_is_compared_rightly() -> None:
             for other, wanted in firsts:
                 assert assert_right(tokens, other, found, wanted) == (not found & ~wanted)
                 assert assert_right(other, tokens, wanted, found) == (not wanted & ~found)
-    assert len(firsts) > 30
+    assert len(firsts) > (30 if whole else 15)
 
 
 ALPHABETS: Final = ("a\n", "ab", "a\u2028", "b \r", "a1_", "aA-", "a😀")
@@ -420,23 +426,25 @@ def drawn(chance: random.Random, depth: int, *, looks: bool) -> Tokens:
     return ("(?:", *one, "|", ")", chance.choice(QUANTIFIERS))
 
 
-def rounds(amount: int, *, looks: bool) -> Iterator[tuple[str, list[Tokens]]]:
-    """An alphabet and some patterns, over and over; other patterns each time only on request."""
-    chance = random.Random() if MORE else random.Random(11)
+def rounds(amount: int, seed: int | None, *, looks: bool) -> Iterator[tuple[str, list[Tokens]]]:
+    """An alphabet and some patterns, over and over; other patterns each time without a seed."""
+    chance = random.Random(seed)
     for index in range(amount):
         patterns = dict.fromkeys(drawn(chance, chance.randrange(1, 5), looks=looks) for _ in range(16))
         yield ALPHABETS[index % len(ALPHABETS)], [tokens for tokens in patterns if readable(tokens)]
 
 
+@pytest.mark.parametrize("whole", tiers.EXTENTS)
 @pytest.mark.parametrize("looks", [False, True])
-def test_thousands_of_random_pairs_are_compared_rightly(looks: bool) -> None:
+def test_random_pairs_are_compared_rightly(looks: bool, whole: bool) -> None:
     told: Counter[bool] = Counter()
-    for alphabet, patterns in rounds(14 * FACTOR, looks=looks):
+    amount = len(ALPHABETS) * (2 * MANY if whole else 1)
+    for alphabet, patterns in rounds(amount, None if whole else 11, looks=looks):
         texts = texts_of(alphabet, 4)
         rows = {tokens: row(tokens, texts) for tokens in patterns}
         for one, other in itertools.permutations(rows, 2):
             told[assert_right(one, other, rows[one], rows[other])] += 1
-    assert min(told[True], told[False]) > 900 * FACTOR, told
+    assert min(told[True], told[False]) > 50 * amount, told
 
 
 @pytest.mark.parametrize(

@@ -297,7 +297,7 @@ def test_thousands_of_requests_leave_no_descriptor_and_no_thread(tmp_path: Path,
 
     gc.collect()  # what earlier tests left to be collected has descriptors and threads too
     first = asyncio.run(crowd(500))
-    assert asyncio.run(crowd(5000)) == first
+    assert asyncio.run(crowd(1500)) == first
     assert not temporary_files(tmp_path)
 
 

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 import evidence
 from acpgen import ir, judge
-from acpgen.generate import understand
+from acpgen.pipeline import understand
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.load import load
 from acpgen.schema.walk import is_object

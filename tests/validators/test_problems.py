@@ -17,6 +17,7 @@ import pytest
 from acp_bindings.runtime.pieces import Pieces
 from jsonschema import Draft202012Validator
 
+import tiers
 from acpgen import ir
 from acpgen.pointers import plain_pointer, resolve
 from acpgen.schema.walk import is_object
@@ -35,7 +36,7 @@ def update(**fields: Any) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": fields}}
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", tiers.sample(ALL, 3))
 def test_a_known_tag_with_a_bad_body_is_explained_by_its_variant_alone(name: str) -> None:
     judged = subject(name)
     explained = 0
@@ -70,7 +71,7 @@ def object_or_text(value: Any) -> Any:
     return 7 if isinstance(value, str) else "seven"
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", tiers.sample(ALL, 3))
 def test_an_unknown_tag_is_one_problem_that_lists_the_known_tags(name: str) -> None:
     judged = subject(name)
     for union in judged.protocol.definitions.values():
@@ -93,7 +94,7 @@ def test_all_problems_are_told_at_once_and_their_pointers_lead_somewhere(name: s
         if definition not in judged.bundle.definitions:
             continue
         examples = judged.bundle.definitions[definition].get("examples") or [least(judged.protocol, definition)]
-        for _ in range(30):
+        for _ in range(8):
             instance = damaged(damaged(chance.choice(examples), chance), chance)
             problems = judged.strict.validate_as(definition, instance)
             assert len({(p.pointer, p.schema, p.sentence) for p in problems}) == len(problems)
@@ -104,7 +105,7 @@ def test_all_problems_are_told_at_once_and_their_pointers_lead_somewhere(name: s
                 assert problem.code == -32602
                 assert problem.sentence[0] != " "
                 assert len(problem.sentence) < 2000
-    assert told > 200
+    assert told > 50
 
 
 @pytest.mark.parametrize("name", NAMES)

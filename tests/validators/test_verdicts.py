@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import tiers
 from acpgen.schema.walk import is_array
 from validators.drawn import corpus, damaged, least
 from validators.judges import NAMES, UPSTREAM, Subject, subject
@@ -54,8 +55,9 @@ def test_both_judges_agree_on_the_corpus(version: int, upstream: bool) -> None:
     assert verdicts[False] > 10
 
 
+@pytest.mark.parametrize("whole", tiers.EXTENTS)
 @pytest.mark.parametrize("name", [*NAMES, *UPSTREAM])
-def test_both_judges_agree_on_every_definition_and_on_damage_to_it(name: str) -> None:
+def test_both_judges_agree_on_every_definition_and_on_damage_to_it(name: str, whole: bool) -> None:
     judged, chance = subject(name), random.Random(name)
     verdicts: Counter[bool] = Counter()
     for definition in judged.bundle.definitions:
@@ -63,7 +65,7 @@ def test_both_judges_agree_on_every_definition_and_on_damage_to_it(name: str) ->
             continue
         examples = judged.bundle.definitions[definition].get("examples", [])
         sound = [least(judged.protocol, definition), *(examples if is_array(examples) else [])]
-        for instance in [*sound, *(damaged(chance.choice(sound), chance) for _ in range(12))]:
+        for instance in [*sound, *(damaged(chance.choice(sound), chance) for _ in range(24 if whole else 4))]:
             mine = not judged.strict.validate_as(definition, instance)
             assert mine == judged.accepts(definition, instance), (definition, instance)
             verdicts[mine] += 1
@@ -71,8 +73,9 @@ def test_both_judges_agree_on_every_definition_and_on_damage_to_it(name: str) ->
     assert verdicts[False] > len(judged.protocol.definitions) / 2
 
 
+@pytest.mark.parametrize("whole", tiers.EXTENTS)
 @pytest.mark.parametrize("name", NAMES)
-def test_both_judges_agree_on_messages_of_every_method_and_on_damage_to_them(name: str) -> None:
+def test_both_judges_agree_on_messages_of_every_method_and_on_damage_to_them(name: str, whole: bool) -> None:
     judged, chance = subject(name), random.Random(name)
     verdicts: Counter[bool] = Counter()
     for method in judged.protocol.methods:
@@ -90,7 +93,7 @@ def test_both_judges_agree_on_messages_of_every_method_and_on_damage_to_them(nam
         for sender, message in messages:
             assert same(judged, message, sender, method.name) or message.get("params") == {}, message
             verdicts[True] += 1
-            for _ in range(40):
+            for _ in range(80 if whole else 8):
                 verdicts[same(judged, damaged(message, chance), sender, method.name)] += 1
             without = {key: item for key, item in message.items() if key != "params"}
             verdicts[same(judged, without, sender, method.name)] += 1

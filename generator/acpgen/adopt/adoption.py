@@ -20,7 +20,7 @@ from acpgen.adopt.merge import Conflict, Merge
 from acpgen.adopt.overlays import Overlay, added, is_above, overlay
 from acpgen.adopt.words import new, without_needless_room
 from acpgen.errors import AdoptionRefused, BaseExists, Fault, Faults, NoBase, NotAdoptable, UnclearProtocol
-from acpgen.generate import understand
+from acpgen.pipeline import understand
 from acpgen.pointers import pointer, reference_to, target
 from acpgen.schema.load import (
     Documents,

@@ -9,7 +9,6 @@ import typer
 
 from acpgen import __version__, terminal
 from acpgen.cli import on_docs, on_messages, on_outputs, on_programs, on_revisions, on_schemas
-from acpgen.schema.effort import account
 from schema_inclusion.imports import without_formats
 
 app = typer.Typer(
@@ -23,6 +22,8 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line."""
+    from acpgen.schema.effort import account
+
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     without_formats()

@@ -9,10 +9,9 @@ from typing import Annotated
 
 import typer
 
-from acpgen import config, terminal
+from acpgen import terminal
 from acpgen.cli.output import faults_end_with_2
 from acpgen.cli.shared_options import NoCache, current_folder, kept_results
-from acpgen.schema.load import place
 
 
 def build(
@@ -29,7 +28,8 @@ def build(
 
     Exit codes: 0 the site was built, 2 an example is not valid, the site generator is missing or failed, or the input cannot be used.
     """
-    from acpgen import site
+    from acpgen import config, site
+    from acpgen.schema.load import place
 
     with faults_end_with_2():
         found = config.find(current_folder())
@@ -50,7 +50,7 @@ def serve(
     The browser reloads a page that has changed. After a change of a schema, the changelogs, migration guides, single-file pages and
     the versions that extend the changed one follow some seconds later.
     """
-    from acpgen import site
+    from acpgen import config, site
 
     with faults_end_with_2():
         current_folder()

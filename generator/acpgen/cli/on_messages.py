@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from acpgen import config, terminal
+from acpgen import terminal
 from acpgen.cli.output import faults_end_with_2
 from acpgen.cli.shared_options import Ref, chosen_format, profile_names, protocol_names, references_of
-from acpgen.errors import visible
 
 if TYPE_CHECKING:
     from io import BufferedReader
@@ -93,8 +92,9 @@ def validate(
     The lines of a recording are {"from": "client", "message": {...}}. Exit codes: 0 all was judged and is valid, 1 something is wrong or
     was not judged, 2 the input cannot be used.
     """
-    from acpgen import judge, recording, recordings
+    from acpgen import config, judge, recording, recordings
     from acpgen import validate as work
+    from acpgen.errors import visible
     from acpgen.recordings import stores
 
     as_line = chosen_format(format_, {"text": work.as_text, "json": work.as_json})
@@ -157,6 +157,7 @@ def _validate_many(
     *,
     allow_unjudged: bool,
 ) -> None:
+    from acpgen.errors import visible
     from acpgen.recordings import running, stores, told
 
     as_line = told.as_json if format_ == "json" else told.as_text

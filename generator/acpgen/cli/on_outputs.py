@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from acpgen import config, resources, terminal
+from acpgen import resources, terminal
 from acpgen.built_in import BUILT_IN
 from acpgen.cli.output import faults_end_with_2
 from acpgen.cli.shared_options import (
@@ -24,14 +23,11 @@ from acpgen.cli.shared_options import (
     references_of,
     target_names,
 )
-from acpgen.errors import Faults, visible
-from acpgen.schema.effort import account
-from acpgen.schema.keywords import DRAFTS
-from acpgen.schema.load import References, place
 
 if TYPE_CHECKING:
     from acpgen.kept import Kept
     from acpgen.project import Outcome, Work
+    from acpgen.schema.load import References
 
 
 def targets(
@@ -54,8 +50,10 @@ def targets(
 
     Exit codes: 0 all can be used, 1 one cannot, 2 there is no target of that name.
     """
+    import json
+
     from acpgen import interchange
-    from acpgen.generate import require_targets
+    from acpgen.pipeline import require_targets
     from acpgen.targets import TARGETS, hidden
 
     if ir_schema:
@@ -139,6 +137,10 @@ def generate(
     profile that found them, what has no type, and the keywords that decode does not enforce (UNENFORCED in the generated package). Exit
     codes: 0 success, 1 --check found a difference or --strict-coverage such a keyword, 2 the input cannot be used.
     """
+    from acpgen import config
+    from acpgen.errors import Faults
+    from acpgen.schema.keywords import DRAFTS
+
     chosen = [name for value in targets or () for name in value.split(",") if name]
     if watch and (check or strict_coverage):
         raise typer.BadParameter(f"{'--check' if check else '--strict-coverage'} and --watch exclude each other.")
@@ -228,8 +230,10 @@ def init(
     Lint rules that the schema breaks become warnings in that project. The files of --methods and --ref are copied into the project. Exit
     codes: 0 success, 2 the input cannot be used, and nothing was written.
     """
-    from acpgen import project, starting
-    from acpgen.write import created
+    from acpgen import config, project, starting
+    from acpgen.errors import Faults, visible
+    from acpgen.files import created
+    from acpgen.schema.load import place
 
     given: dict[str, Path] = {}
     for argument in schemas or ():
@@ -264,7 +268,7 @@ def init(
 
 def _run(work: Work, *, check: bool = False) -> Outcome:
     """Make the outputs, or with `check` look at them, and say what came of it."""
-    from acpgen import project
+    from acpgen import config, project
 
     with terminal.progress() as progress:
         outcome = project.run(work, check=check, progress=progress)
@@ -286,6 +290,8 @@ def _run(work: Work, *, check: bool = False) -> Outcome:
 
 def _watch(work: Callable[[], Work], inputs: Callable[[], list[Path]]) -> None:
     """Make the outputs now and after every change; faults are shown and waited out, but for those of the first look."""
+    from acpgen.errors import Faults
+    from acpgen.schema.effort import account
     from acpgen.watch import rounds
 
     work()
@@ -311,7 +317,7 @@ def _for_schema(
     kept: Kept,
     option: Sequence[str],
 ) -> Work:
-    from acpgen import project
+    from acpgen import config, project
 
     if option and len(targets) > 1:
         raise typer.BadParameter("--option needs exactly one target: name it with --target.")

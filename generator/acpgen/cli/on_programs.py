@@ -16,7 +16,6 @@ import typer
 from acpgen import terminal
 from acpgen.cli.output import deliver, faults_end_with_2, print_report, require_places
 from acpgen.cli.shared_options import Ref, chosen_format, protocol_names, references_of
-from acpgen.errors import Faults, visible
 
 if TYPE_CHECKING:
     from acp_bindings.runtime.strict import Strict
@@ -102,6 +101,7 @@ def tap(
     """
     from acpgen import judge, recording
     from acpgen import tap as work
+    from acpgen.errors import Faults, visible
     from acpgen.redaction import Redactor
     from acpgen.tape import MOST_FILES, Tape
     from acpgen.validate import breach_as_json
@@ -181,6 +181,8 @@ def tap(
 
 def _bytes(text: str) -> int:
     """A number of bytes, with k, M or G behind it (1,000, 1,000,000, 1,000,000,000)."""
+    from acpgen.errors import visible
+
     found = re.fullmatch(r"([1-9]\d{0,17})\s*([kKMG]?)B?", text.strip())
     if found is None:
         raise typer.BadParameter(f"{visible(text)!r} is not a size: write 500k, 100M or 1G")
@@ -188,6 +190,8 @@ def _bytes(text: str) -> int:
 
 
 def _require_expressions(patterns: Sequence[str]) -> None:
+    from acpgen.errors import visible
+
     for pattern in patterns:
         try:
             re.compile(pattern)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from acpgen import config, terminal
+from acpgen import terminal
 from acpgen.cli.output import deliver, faults_end_with_2, print_report, require_places
 from acpgen.cli.shared_options import (
     NoCache,
@@ -309,6 +309,7 @@ def rules(
 
     Exit codes: 0 success, 2 there is no such rule or format, or [tool.acpgen.compat] is wrong.
     """
+    from acpgen import config
     from acpgen.compat import command
 
     with faults_end_with_2():

@@ -8,11 +8,9 @@ from typing import Annotated
 
 import typer
 
-from acpgen import config, terminal
+from acpgen import terminal
 from acpgen.cli.output import deliver, faults_end_with_2, require_places
 from acpgen.cli.shared_options import Ref, current_folder, protocol_names
-from acpgen.errors import Faults, UnknownName, did_you_mean
-from acpgen.schema.load import place
 
 
 def lint(
@@ -33,7 +31,9 @@ def lint(
     [tool.acpgen.lint] of pyproject.toml makes a rule a warning or turns it off: description-missing = "warning". Exit codes: 0 no
     error was found, 1 an error was found, 2 the input cannot be used.
     """
+    from acpgen import config
     from acpgen.lint import NO_LEVELS, LintReport, lint_paths, require_rules
+    from acpgen.schema.load import place
 
     report = LintReport()
     with faults_end_with_2():
@@ -86,6 +86,9 @@ def adopt(
     Exit codes: 0 success, 1 conflicts are left or --dry-run found changes, 2 the input cannot be used.
     """
     from acpgen import adopt as adopting
+    from acpgen import config
+    from acpgen.errors import Faults, UnknownName, did_you_mean
+    from acpgen.schema.load import place
 
     if start and (into is None or dry_run or report is not None):
         raise typer.BadParameter("--start needs --into PROTOCOL, and excludes --dry-run and --report.")
@@ -132,5 +135,7 @@ def adopt(
 
 def _schema_folder() -> Path:
     """The project's schema folder. Raises `Faults`."""
+    from acpgen import config
+
     found = config.find(current_folder())
     return found.root / found.schema

@@ -10,12 +10,13 @@ from pathlib import Path
 import typer
 
 from acpgen import terminal
-from acpgen.errors import Faults, Unwritable
 
 
 @contextlib.contextmanager
 def faults_end_with_2() -> Generator[None]:
     """Show the faults that stop what a command does, and end it with exit code 2."""
+    from acpgen.errors import Faults
+
     try:
         yield
     except Faults as faults:
@@ -25,6 +26,8 @@ def faults_end_with_2() -> Generator[None]:
 
 def print_report(text: str) -> None:
     """Print a report. Where nobody reads it any more, the exit code still tells what was found. Raises `Faults`."""
+    from acpgen.errors import Faults, Unwritable
+
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -37,14 +40,14 @@ def print_report(text: str) -> None:
 
 def require_places(files: Iterable[Path | None]) -> None:
     """Raise `Faults` where `deliver` could not write these files, before the work for them begins."""
-    from acpgen.write import require_files
+    from acpgen.files import require_files
 
     require_files(file for file in files if file is not None)
 
 
 def deliver(texts: Mapping[Path | None, str]) -> None:
     """Write the text of every file, all of them or none, then print that of standard output, `None`. Raises `Faults`."""
-    from acpgen.write import replace_files
+    from acpgen.files import replace_files
 
     replace_files({file: text for file, text in texts.items() if file is not None})
     if None in texts:

@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
 
-from acpgen import config
-from acpgen.errors import Faults, NotFound
-from acpgen.schema.load import References
-
 if TYPE_CHECKING:
     from acpgen.kept import Kept
+    from acpgen.schema.load import References
 
 
 T = TypeVar("T")
@@ -59,6 +56,9 @@ NoCache: TypeAlias = Annotated[
 
 def protocol_names(incomplete: str) -> list[str]:
     """What completes the name of a protocol of the project."""
+    from acpgen import config
+    from acpgen.errors import Faults
+
     with contextlib.suppress(Faults, OSError):
         return [name for name in config.find(current_folder()).protocols if name.startswith(incomplete)]
     return []
@@ -80,11 +80,15 @@ def target_names(incomplete: str) -> list[str]:
 
 def references_of(given: Sequence[str] | None) -> References:
     """What addresses mean: to the project, if there is one, and as given. Raises `Faults`."""
+    from acpgen import config
+
     return config.references(given or (), current_folder())
 
 
 def current_folder() -> Path:
     """The current folder. Raises `Faults` where it has been removed."""
+    from acpgen.errors import Faults, NotFound
+
     try:
         return Path.cwd()
     except FileNotFoundError:

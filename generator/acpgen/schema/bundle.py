@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
@@ -19,14 +19,14 @@ from acpgen.pointers import pointer, pointer_parts
 from acpgen.schema.bundler import Bundler, frames
 from acpgen.schema.calls import Bound, Gaps, find_calls, with_alternatives
 from acpgen.schema.chosen import ChosenNames
-from acpgen.schema.collect import MIGRATION, collect
+from acpgen.schema.collect import MIGRATION, Collected, collect
 from acpgen.schema.drafts import spelled_as_written
 from acpgen.schema.effort import bounded
 from acpgen.schema.foreign import Translated, relocated, translated
 from acpgen.schema.load import Documents
 from acpgen.schema.positions import positions
 from acpgen.schema.profile import MARKED, Profile, choose
-from acpgen.schema.walk import Schema, is_object, references
+from acpgen.schema.walk import Schema, copied, is_object, references
 from acpgen.schema.ways import require_short_chains
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -134,8 +134,22 @@ def bundle(
     definition as the files have it, so that who compares definitions compares what is written: a body never takes the tag of its variant.
     Raises `Faults`.
     """
+    given: Any = {"names": names, "shared": shared, "may_count": may_count, "methods": methods}
+    return bundle_each(documents, (is_apart,), **given)[is_apart]
+
+
+def bundle_each(
+    documents: Documents,
+    readings: Iterable[bool],
+    *,
+    names: Mapping[str, str] | None = None,
+    shared: Collection[str] = (),
+    may_count: bool = False,
+    methods: Profile | None = None,
+) -> Mapping[bool, Bundle]:
+    """The bundle of each reading, for which `is_apart` has the value; what all of them begin with is done once. Raises `Faults`."""
     with bounded(documents.documents[0].path, documents.size):
-        return _told_where(documents, ChosenNames(names or {}), shared, methods, may_count=may_count, is_apart=is_apart)
+        return _told_where(documents, ChosenNames(names or {}), shared, methods, readings, may_count=may_count)
 
 
 def _told_where(
@@ -143,28 +157,28 @@ def _told_where(
     wanted: ChosenNames,
     shared: Collection[str],
     methods: Profile | None,
+    readings: Iterable[bool],
     *,
     may_count: bool,
-    is_apart: bool,
-) -> Bundle:
+) -> Mapping[bool, Bundle]:
     profile = choose(documents, methods)
     foreign = translated(documents, profile)
     try:
-        return _bundle(documents, foreign, wanted, profile, shared, may_count=may_count, is_apart=is_apart)
+        return _bundles(documents, foreign, wanted, profile, shared, readings, may_count=may_count)
     except Faults as caught:
         raise Faults(_told(fault, documents, foreign.places) for fault in caught.faults) from None
 
 
-def _bundle(
+def _bundles(
     documents: Documents,
     foreign: Translated,
     wanted: ChosenNames,
     profile: Profile,
     shared: Collection[str],
+    readings: Iterable[bool],
     *,
     may_count: bool,
-    is_apart: bool,
-) -> Bundle:
+) -> Mapping[bool, Bundle]:
     collected = collect(foreign.documents, wanted, profile.sides if profile.at else (), foreign.made)
     require_short_chains(collected.definitions, collected.origins)
     with_alternatives(collected.definitions, collected.origins, profile)
@@ -175,11 +189,30 @@ def _bundle(
     found = {path: one.value for path in sorted(beside) if (one := documents.find(path)) is not None}
     sources = {**read, **found}
     files = {**made, **found}
-    work = Bundler(collected, wanted, files, shared, may_count=may_count, calls=calls, is_apart=is_apart)
-    work.run()
+
+    def bundled(*, is_apart: bool) -> Bundle:
+        own = replace(collected, root=copied(collected.root), definitions=copied(collected.definitions))
+        work = Bundler(own, wanted, files, shared, may_count=may_count, calls=calls, is_apart=is_apart)
+        work.run()
+        return _bundle(documents, foreign, profile, own, work, files, sources)
+
+    return {is_apart: bundled(is_apart=is_apart) for is_apart in readings}
+
+
+def _bundle(
+    documents: Documents,
+    foreign: Translated,
+    profile: Profile,
+    collected: Collected,
+    work: Bundler,
+    files: Mapping[str, Any],
+    sources: Mapping[str, Any],
+) -> Bundle:
+    """What is to be known of the definitions that a bundler made."""
     schema: Schema = {"$schema": DIALECT}
     schema.update({key: value for key, value in collected.root.items() if key not in ("$schema", "$id")})
     schema["$defs"] = work.ordered()
+    read = {one.path: one.value for one in documents.documents if is_object(one.value)}
     return Bundle(
         name=documents.name,
         schema=schema,
@@ -192,9 +225,9 @@ def _bundle(
         framing=frames(schema["$defs"]),
         unmatched=frozenset(work.unused),
         notes=tuple(replace(note, at=relocated(note.at, foreign.places)) for note in collected.notes),
-        profile=replace(profile, sides=calls.sides or profile.sides),
+        profile=replace(profile, sides=work.found.sides or profile.sides),
         calls=work.calls if profile.document is None else foreign.bound(work.origins),
-        gaps=calls.gaps,
+        gaps=work.found.gaps,
         places={**foreign.places, **work.moved},
         unread=foreign.made,
         size=documents.size,

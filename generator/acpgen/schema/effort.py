@@ -13,9 +13,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final
 
-from acpgen.errors import Faults, TooDeep, TooMuchWork
-from acpgen.schema.positions import DEEPEST
-
 STEPS: Final = 2_000_000
 """For a protocol of up to one MiB, and once more for each further MiB. The largest at hand takes a tenth."""
 
@@ -63,6 +60,9 @@ def bounded(at: str, size: int) -> Generator[None]:
     try:
         yield
     except RecursionError:
+        from acpgen.errors import Faults, TooDeep
+        from acpgen.schema.positions import DEEPEST
+
         raise Faults([TooDeep(at=at, limit=DEEPEST)]) from None
     finally:
         _UNDER_WAY.reset(token)
@@ -74,6 +74,8 @@ def spend(steps: int = 1) -> None:
     if effort is not None:
         effort.left -= steps
         if effort.left < 0:
+            from acpgen.errors import Faults, TooMuchWork
+
             effort.left = effort.steps // 100  # for what tells of the fault
             raise Faults([TooMuchWork(at=effort.at, limit=effort.steps)])
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from acpgen.pointers import pointer
+from acpgen.pointers import plain_pointer
 from acpgen.schema.walk import inside
 from schema_inclusion.spelling import in_rust
 from schema_inclusion.syntax import InvalidPattern, UnsupportedPattern, parse
@@ -102,11 +102,10 @@ def matches(pattern: str, text: str) -> bool:
 def patterns_of(schema: Any, at: str = "") -> Iterator[tuple[str, str]]:
     """Every pattern that a schema uses, with its place."""
     for keys, one in inside(schema):
-        place = f"{at}{pointer(*keys)[1:]}"
         if isinstance(one.get("pattern"), str):
-            yield one["pattern"], f"{place}/pattern"
+            yield one["pattern"], f"{at}{plain_pointer(*keys, 'pattern')}"
         for pattern in one.get("patternProperties", ()):
-            yield pattern, f"{place}{pointer('patternProperties', pattern)[1:]}"
+            yield pattern, f"{at}{plain_pointer(*keys, 'patternProperties', pattern)}"
 
 
 class Translations(NamedTuple):

@@ -39,7 +39,6 @@ from acpgen.errors import (
 from acpgen.pointers import follow, plain_pointer, pointer_parts
 from acpgen.schema.drafts import BY_NAME, Draft, address, draft_of
 from acpgen.schema.equality import same
-from acpgen.schema.expressions import fault_of
 from acpgen.schema.numbers import dumps, number, with_decimals
 from acpgen.schema.overlay import Written, extended
 from acpgen.schema.paths import Paths
@@ -453,12 +452,19 @@ def _judge(draft: str, patterns: bool) -> Any:
 
 FORMATS: Final[dict[str, Callable[[str], bool]]] = {
     **dict.fromkeys(("uri", "uri-reference"), lambda _: True),
-    "regex": lambda pattern: not fault_of(pattern),
+    "regex": lambda pattern: not _fault_of(pattern),
 }
 """What is asserted of formats in schemas, if anything is: that patterns are some."""
 
 
 _TYPES: Final = ("array", "boolean", "integer", "null", "number", "object", "string")
+
+
+def _fault_of(pattern: str) -> str:
+    """Why a text is no pattern; empty if it is one."""
+    from acpgen.schema.expressions import fault_of
+
+    return fault_of(pattern)
 
 
 def refusal(error: jsonschema_rs.ValidationError) -> str:
@@ -469,7 +475,7 @@ def refusal(error: jsonschema_rs.ValidationError) -> str:
         value = dumps(error.instance)
         allowed = f"; the types are {', '.join(_TYPES)}" if keyword == "type" else ""
         return f"{value if len(value) <= 80 else f'{value[:79]}…'} is not a valid value of '{keyword}'{allowed}"
-    return fault_of(str(error.instance)) if rule == "format" else error.message
+    return _fault_of(str(error.instance)) if rule == "format" else error.message
 
 
 def _mode(path: Path) -> int:

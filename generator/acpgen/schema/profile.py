@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 from acpgen import resources
 from acpgen.errors import BadProfile, Fault, Faults, UnknownName, did_you_mean, shown
-from acpgen.ir import Envelope, Stream
 from acpgen.pointers import plain_pointer
 from acpgen.schema.load import decode, read_bytes
 from acpgen.schema.numbers import with_decimals
@@ -26,7 +25,7 @@ from acpgen.schema.walk import DEFINITIONS, is_array, is_object
 if TYPE_CHECKING:
     import jsonschema_rs
 
-    from acpgen.ir import JSON
+    from acpgen.ir import JSON, Envelope, Stream
     from acpgen.schema.load import Documents
 
 Kind: TypeAlias = Literal["request", "notification"]

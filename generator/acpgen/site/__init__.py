@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 from acpgen import material, resources, stamp
 from acpgen.config import Config, Published
 from acpgen.errors import Faults, SiteNotBuilt, Unwritable
+from acpgen.files import Change, Files, Tree, require_folder, write
 from acpgen.kept import NOTHING, Kept
 from acpgen.memory import FORGETFUL, Memory
 from acpgen.schema.effort import account
@@ -25,7 +26,6 @@ from acpgen.schema.load import Source, parse, place, read
 from acpgen.site import generator, laying, modules, searching
 from acpgen.site.live import Live
 from acpgen.site.serving import served
-from acpgen.write import Change, Files, Tree, require_folder, write
 
 if TYPE_CHECKING:
     from acpgen.provenance import Code
@@ -139,7 +139,7 @@ def _versions(config: Config, sources: Mapping[str, Source], memory: Memory = FO
 
 
 def _version(config: Config, name: str, source: Source) -> Version:
-    from acpgen.generate import understand
+    from acpgen.pipeline import understand
     from acpgen.publish import Version
     from acpgen.targets import Settings
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 from acpgen import material, resources
 from acpgen.config import Published
 from acpgen.errors import visible
+from acpgen.files import Files
 from acpgen.site import heads
 from acpgen.site.generator import CONFIGURATION
-from acpgen.write import Files
 
 if TYPE_CHECKING:
     from acpgen.publish import Entry

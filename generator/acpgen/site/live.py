@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from acpgen.errors import Faults
+from acpgen.files import Files
 from acpgen.site import generator, searching
 from acpgen.site.laying import PAGES, as_text
-from acpgen.write import Files
 
 
 class Live(contextlib.AbstractContextManager["Live"]):

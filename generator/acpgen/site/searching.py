@@ -16,8 +16,8 @@ from typing import Any, Final
 
 from acpgen import resources
 from acpgen.errors import Faults, SiteNotBuilt
+from acpgen.files import Files
 from acpgen.site.generator import ZENSICAL
-from acpgen.write import Files
 
 _INDEX: Final = "search.json"
 _SCRIPT: Final = "search.js"

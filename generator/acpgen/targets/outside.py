@@ -15,10 +15,10 @@ from typing import Final, cast
 
 from acpgen import ir
 from acpgen.errors import Faults, TargetFailed, printable, shown
+from acpgen.files import is_file
 from acpgen.schema.bundle import Bundle
 from acpgen.targets.interface import Render, Settings, Target
 from acpgen.targets.options import misdeclared
-from acpgen.write import is_file
 
 GROUP: Final = "acpgen.targets"
 """The group of entry points."""

@@ -118,11 +118,12 @@ def book(
     snippets: Snippets | None = None,
 ) -> Book:
     """What the pages of a version hold, before it is laid out. Raises `Faults`."""
-    refused = examples.refused(bundle)
+    judge = examples.ExampleJudge(bundle)
+    refused = examples.refused(judge)
     if refused and settings.options.get("refused-examples") != "leave-out":
         raise Faults(refused)
-    found = examples.collect(protocol, bundle)
-    made = examples.made(protocol, bundle, found)
+    found = examples.collect(protocol, judge)
+    made = examples.made(protocol, judge, found)
     found_places = places(protocol, bundle.origins)
     return Book(
         protocol, bundle, found_places, {**found, **made}, frozenset(made), refused, ages, rules, origins, snippets

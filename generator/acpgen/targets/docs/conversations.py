@@ -56,7 +56,7 @@ def conversations(protocol: ir.Protocol, bundle: Bundle, examples: Examples) -> 
     found = plans(protocol)
     if not found:
         return ()
-    judge = ExampleJudge(bundle, [reference_to(name) for name in bundle.definitions])
+    judge = ExampleJudge(bundle)
     composer = _Composer(protocol, examples, judge)
     return tuple(Conversation(plan, tuple(_spoken(protocol, plan, composer))) for plan in found)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from itertools import islice
@@ -35,18 +35,11 @@ Examples = Mapping[str, tuple[ir.JSON, ...]]
 """Examples by definition, each valid."""
 
 
-def refused(bundle: Bundle) -> tuple[InvalidExample, ...]:
+def refused(judge: ExampleJudge) -> tuple[InvalidExample, ...]:
     """The examples of a bundle that the schema beside them refuses."""
-    given = [
-        ((name, *keys), schema)
-        for name, definition in bundle.definitions.items()
-        for keys, schema in inside(definition)
-        if is_array(schema.get("examples"))
-    ]
-    judge = ExampleJudge(bundle, [reference_to(*keys) for keys, _ in given])
     found: list[InvalidExample] = []
-    for keys, schema in given:
-        place = bundle.origins[keys[0]] + plain_pointer(*keys[1:])
+    for keys, schema in judge.given:
+        place = judge.bundle.origins[keys[0]] + plain_pointer(*keys[1:])
         for index, example in enumerate(schema["examples"]):
             reason = judge.refusal(reference_to(*keys), example)
             if reason is not None:
@@ -54,14 +47,13 @@ def refused(bundle: Bundle) -> tuple[InvalidExample, ...]:
     return tuple(found)
 
 
-def collect(protocol: ir.Protocol, bundle: Bundle) -> Examples:
+def collect(protocol: ir.Protocol, judge: ExampleJudge) -> Examples:
     """The examples of each definition: its own that it admits, else the first few that stand inside those of others."""
     gathered: dict[str, dict[str, ir.JSON]] = {name: {} for name in protocol.definitions}
-    judge = ExampleJudge(bundle, [reference_to(name) for name in bundle.definitions])
 
     def admits(name: str, value: ir.JSON) -> bool:
         # What the schema does not define is the fallback of a tolerated union, and takes whatever reaches it.
-        return name not in bundle.definitions or judge.refusal(reference_to(name), value) is None
+        return name not in judge.bundle.definitions or judge.refusal(reference_to(name), value) is None
 
     def add(name: str, value: ir.JSON) -> None:
         found = gathered[name]
@@ -84,9 +76,8 @@ def collect(protocol: ir.Protocol, bundle: Bundle) -> Examples:
     return {name: own[name] or tuple(gathered[name].values()) for name in protocol.definitions}
 
 
-def made(protocol: ir.Protocol, bundle: Bundle, found: Examples) -> Examples:
+def made(protocol: ir.Protocol, judge: ExampleJudge, found: Examples) -> Examples:
     """For each definition without an example one value made from the schema: with all fields if that holds, else as small as may be."""
-    judge = ExampleJudge(bundle, [reference_to(name) for name in bundle.definitions])
     values = Values(protocol.definitions)
 
     def tries(name: str) -> Iterator[ir.JSON]:
@@ -102,7 +93,7 @@ def made(protocol: ir.Protocol, bundle: Bundle, found: Examples) -> Examples:
             (
                 value
                 for value in tries(name)
-                if name not in bundle.definitions or judge.refusal(reference_to(name), value) is None
+                if name not in judge.bundle.definitions or judge.refusal(reference_to(name), value) is None
             ),
             1,
         )
@@ -110,13 +101,23 @@ def made(protocol: ir.Protocol, bundle: Bundle, found: Examples) -> Examples:
 
 
 class ExampleJudge:
-    """Judges values by many places of one schema, compiled once: each place is a property of an object made for this.
+    """Judges values by the definitions of a bundle and by the schemas that have examples, compiled together: each is a property of an
+    object made for this. `given` are the schemas with examples and their places.
 
     Raises `Faults` where the schema is one that no judge can read, or walk to its end.
     """
 
-    def __init__(self, bundle: Bundle, references: Iterable[str]) -> None:
+    def __init__(self, bundle: Bundle) -> None:
         require_few_ways(bundle.definitions, bundle.origins)
+        self.bundle: Final = bundle
+        self.given: Final = [
+            ((name, *keys), schema)
+            for name, definition in bundle.definitions.items()
+            for keys, schema in inside(definition)
+            if is_array(schema.get("examples"))
+        ]
+        places = [*((name,) for name in bundle.definitions), *(keys for keys, _ in self.given)]
+        references = [reference_to(*keys) for keys in places]
         schema = {
             "$schema": bundle.schema["$schema"],
             "$defs": bundle.schema["$defs"],

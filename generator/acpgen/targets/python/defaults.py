@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from acpgen import ir
@@ -27,6 +28,14 @@ class _Judge:
     def __init__(self, bundle: Bundle) -> None:
         self.bundle = bundle
 
+    @cached_property
+    def _validator(self) -> Validator:
+        """A validator of objects that hold one value under the name of its definition."""
+        definitions = self.bundle.definitions
+        return Validator(
+            {"$defs": definitions, "properties": {name: {"$ref": reference_to(name)} for name in definitions}}
+        )
+
     def settled(self, field: ir.Field) -> ir.Field:
         """A field, without its default where that is unsound."""
         if field.default is None or not isinstance(field.default.value, dict):
@@ -37,4 +46,4 @@ class _Judge:
         return field if is_sound else replace(field, default=None)
 
     def _is_of(self, name: str, value: ir.JSON) -> bool:
-        return Validator({"$defs": self.bundle.schema["$defs"], "$ref": reference_to(name)}).is_valid(value)
+        return self._validator.is_valid({name: value})

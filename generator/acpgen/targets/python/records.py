@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeGuard
@@ -15,24 +15,12 @@ from acpgen.schema.equality import whole
 from acpgen.schema.walk import is_array, is_object
 from acpgen.targets.python.beyond import Beyond
 from acpgen.targets.python.dials import Dials
-from acpgen.targets.python.imported import imports_from
 from acpgen.targets.python.joined import import_of, joined
 from acpgen.targets.python.kinds import fronts_by_record
 from acpgen.targets.python.literals import docstring, json_literal, literal
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.notes import field_notes
-from acpgen.targets.python.types import (
-    NUMBER,
-    annotation,
-    beyond_emitter,
-    imported,
-    plain_schema,
-    references,
-    takes_null,
-)
-
-_STAND_IN: Final = {"type": "boolean"}
-"""What the emitter is shown where the type comes from elsewhere; of all types this one imports nothing."""
+from acpgen.targets.python.types import annotation, imported, references, takes_null
 
 _AT_ONCE: Final = 300
 """As many records the emitter gets at once."""
@@ -40,12 +28,6 @@ _AT_ONCE: Final = 300
 _STEPS_A_RECORD: Final = 100
 _STEPS_A_FIELD: Final = 30
 """What the emitter, which counts nothing itself, takes for a record: as long as so many steps take elsewhere."""
-
-_PLACEHOLDER: Final = "nothing_of_its_own"
-"""A property that keeps the emitter from reading a record without fields as a map. The template leaves it out; with an alias, the emitter
-would import what that takes.
-"""
-
 
 _IN_TEMPLATE: Final = ("TYPE_CHECKING", "Annotated", "Any", "ClassVar", "MISSING", "Mapping", "Self")
 """What the template of a record names."""
@@ -78,20 +60,9 @@ def render_records(protocol: ir.Protocol, names: Names, modules: Modules, notice
         return f"{header}\n"
     lots = _groups(records)
 
-    def emitted(*, is_spelled: bool) -> str:
-        spend(sum(_STEPS_A_RECORD + _STEPS_A_FIELD * len(record.fields) for record in records))
-        found = [_emitted(protocol, lot, names, modules, header, beyond, is_spelled=is_spelled) for lot in lots]
-        return joined(found, f"{modules.package}.models")
-
-    source = emitted(is_spelled=False)
-    is_clear = NUMBER not in names.taken and names.taken.isdisjoint(_names_beside(source, modules.package))
-    return (source if is_clear else emitted(is_spelled=True)).rstrip("\n") + "\n"
-
-
-def _names_beside(source: str, package: str) -> set[str]:
-    """What a module imports, but for the types of the schema."""
-    types = (f"{package}.unions", f"{package}._kinds")
-    return {alias.name for node in imports_from(source) if node.module not in types for alias in node.names}
+    spend(sum(_STEPS_A_RECORD + _STEPS_A_FIELD * len(record.fields) for record in records))
+    found = [_emitted(protocol, lot, names, modules, header, beyond) for lot in lots]
+    return joined(found, f"{modules.package}.models").rstrip("\n") + "\n"
 
 
 def _groups(records: list[ir.Record]) -> list[list[ir.Record]]:
@@ -113,74 +84,40 @@ def _groups(records: list[ir.Record]) -> list[list[ir.Record]]:
 
 
 def _emitted(
-    protocol: ir.Protocol,
-    records: list[ir.Record],
-    names: Names,
-    modules: Modules,
-    header: str,
-    beyond: Beyond,
-    *,
-    is_spelled: bool,
+    protocol: ir.Protocol, records: list[ir.Record], names: Names, modules: Modules, header: str, beyond: Beyond
 ) -> str:
-    """The source of a module with some of the records, by the emitter.
-
-    `is_spelled`: some class has a name that the module imports. Then the emitter lays out, and we spell every name.
-    """
+    """The source of a module with some of the records. The emitter lays out classes with neutral names; the template has the rest."""
     from datamodel_code_generator import LiteralType, generate
     from datamodel_code_generator.enums import DataModelType, InputFileType
     from datamodel_code_generator.format import PythonVersion
 
     lot = frozenset(record.name for record in records)
     fallbacks = {name: union for name, union in _fallbacks(protocol).items() if name in lot}
-    keys = {r.name: f"R{index}" if is_spelled else names.classes[r.name] for index, r in enumerate(records)}
-    overrides: dict[str, str] = {}
-    if is_spelled:
-        schema = _layout(protocol, records, keys)
-    else:
-        schema, overrides = _input(protocol, records, names, modules)
+    keys = _keys(records, names)
+    bases = _bases(records, fallbacks, names, modules)
     fronts = fronts_by_record(protocol, names)
     views = {
         f"#/$defs/{keys[r.name]}": {
-            **_view(r, names, fallbacks.get(r.name), protocol, beyond, modules.dials, is_spelled=is_spelled),
+            **_view(r, names, fallbacks.get(r.name), protocol, beyond, modules.dials),
+            "own_base": names.classes[r.base] if r.base is not None else bases[r.name].name,
             "fronts": fronts.get(r.name, []),
         }
         for r in records
     }
-    aliases = {
-        f"{names.classes[r.name]}.{wire}": python
-        for r in records
-        for wire, python in names.fields[r.name].items()
-        if wire != python
-    }
-    bases: dict[str, Any]
-    if is_spelled:
-        header = f"{header}\n\n{_written_imports(records, fallbacks, protocol, names, modules, beyond)}"
-        base = modules.bases if modules.dials.has_base else f"{modules.runtime}.model"
-        bases = {"base_class": base, "disable_future_imports": True}
-    else:
-        bases = {
-            "base_class": f"{modules.bases}.Model",
-            "base_class_map": {
-                **{keys[name]: f"{modules.bases}.Excluding" for name in _excluding(records)},
-                **{keys[name]: f"{modules.bases}.Unknown" for name in fallbacks if _is_root(name, protocol)},
-            },
-            "aliases": aliases,
-            "additional_imports": _imports(records, fallbacks, protocol, names, modules, beyond),
-        }
     source = generate(
-        schema,
+        _layout(records, keys),
         input_file_type=InputFileType.JsonSchema,
         output_model_type=DataModelType.PydanticV2BaseModel,
         target_python_version=PythonVersion.PY_311,
         formatters=[],
-        custom_file_header=header,
+        custom_file_header=f"{header}\n\n{_written_imports(records, fallbacks, protocol, names, modules, beyond)}",
+        disable_future_imports=True,
         disable_timestamp=True,
         custom_template_dir=Path(templates() / "python" / "dcg"),
         settings_path=Path(templates() / "python" / "dcg"),
         extra_template_data=defaultdict(dict, views),
-        **bases,
+        base_class_map={keys[name]: base.path for name, base in bases.items()},
         custom_class_name_generator=_as_it_is,
-        type_overrides=overrides,
         allow_remote_refs=False,
         strict_refs=True,
         strict_nullable=True,
@@ -197,6 +134,12 @@ def _emitted(
     return source
 
 
+def _keys(records: list[ir.Record], names: Names) -> Mapping[str, str]:
+    """A neutral name for each record. The emitter sorts by it, so it follows the order of the classes."""
+    classes = sorted(records, key=lambda record: names.classes[record.name])
+    return {record.name: f"R{index:0{len(str(len(records)))}}" for index, record in enumerate(classes)}
+
+
 def _as_it_is(name: str) -> str:
     return name
 
@@ -204,6 +147,30 @@ def _as_it_is(name: str) -> str:
 def _is_root(name: str, protocol: ir.Protocol) -> bool:
     record = protocol.definitions[name]
     return isinstance(record, ir.Record) and record.base is None
+
+
+@dataclass(frozen=True, slots=True)
+class _Base:
+    """A base of records: what a module imports for it, and what it is called there."""
+
+    path: str
+    name: str
+
+
+def _bases(records: list[ir.Record], fallbacks: Collection[str], names: Names, modules: Modules) -> Mapping[str, _Base]:
+    """The base of each record that has none among the records. Where a class has the name of a base, their module is imported."""
+    is_clear = names.taken.isdisjoint(("Model", "Excluding", "Unknown"))
+    excluding = set(_excluding(records))
+    found: dict[str, _Base] = {}
+    for record in records:
+        if record.base is None:
+            called = "Unknown" if record.name in fallbacks else "Excluding" if record.name in excluding else "Model"
+            module = modules.bases if modules.dials.has_base else f"{modules.runtime}.model"
+            own = module.rpartition(".")[2]
+            found[record.name] = (
+                _Base(f"{modules.bases}.{called}", called) if is_clear else _Base(module, f"{own}.{called}")
+            )
+    return found
 
 
 def _excluding(records: list[ir.Record]) -> list[str]:
@@ -220,44 +187,15 @@ def _fallbacks(protocol: ir.Protocol) -> dict[str, ir.TaggedUnion]:
     }
 
 
-def _input(
-    protocol: ir.Protocol, records: list[ir.Record], names: Names, modules: Modules
-) -> tuple[dict[str, Any], dict[str, str]]:
-    """The schema of some records alone, every other type a stand-in that is overridden by its name in the module that has it."""
-    overrides: dict[str, str] = {}
-    definitions: dict[str, Any] = {names.classes[one.name]: _record_schema(one, protocol, names) for one in records}
-    used = references(ir.AnyOf(tuple(field.type for record in records for field in record.fields)))
-    for name in sorted(used - {record.name for record in records}):
-        module = "models" if isinstance(protocol.definitions[name], ir.Record) else "unions"
-        definitions[names.classes[name]] = _STAND_IN
-        overrides[names.classes[name]] = f"{modules.package}.{module}.{names.classes[name]}"
-    definitions[NUMBER] = _STAND_IN
-    overrides[NUMBER] = f"{modules.runtime}.Number"
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": definitions}, overrides
-
-
-def _layout(protocol: ir.Protocol, records: list[ir.Record], keys: Mapping[str, str]) -> dict[str, Any]:
-    """The schema of the records with neutral names, and no type but the stand-in."""
+def _layout(records: list[ir.Record], keys: Mapping[str, str]) -> dict[str, Any]:
+    """The schema of the records with neutral names: what each extends, and one field, since without any it would be a map."""
     definitions: dict[str, Any] = {}
     for record in records:
-        own = [f"f{index}" for index, _ in enumerate(_own_fields(record, protocol))] or ["f0"]
-        schema: dict[str, Any] = {"type": "object", "properties": dict.fromkeys(own, _STAND_IN), "required": own}
+        schema: dict[str, Any] = {"type": "object", "properties": {"f": {"type": "boolean"}}, "required": ["f"]}
         if record.base is not None:
             schema["allOf"] = [{"$ref": f"#/$defs/{keys[record.base]}"}]
         definitions[keys[record.name]] = schema
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": definitions}
-
-
-def _record_schema(record: ir.Record, protocol: ir.Protocol, names: Names) -> dict[str, Any]:
-    own = _own_fields(record, protocol)
-    properties = {
-        field.name: _STAND_IN if beyond_emitter(field.type, names) else plain_schema(field.type, names.classes)
-        for field in own
-    } or {_PLACEHOLDER: _STAND_IN}
-    schema: dict[str, Any] = {"type": "object", "properties": properties, "required": list(properties)}
-    if record.base is not None:
-        schema["allOf"] = [{"$ref": f"#/$defs/{names.classes[record.base]}"}]
-    return schema
 
 
 def _own_fields(record: ir.Record, protocol: ir.Protocol) -> tuple[ir.Field, ...]:
@@ -275,27 +213,23 @@ def _view(
     protocol: ir.Protocol,
     beyond: Beyond,
     dials: Dials,
-    *,
-    is_spelled: bool,
 ) -> dict[str, Any]:
-    fields = {}
+    fields: list[dict[str, Any]] = []
     unknown = _unknown_tag(record, union)
-    for index, field in enumerate(_own_fields(record, protocol)):
+    for field in _own_fields(record, protocol):
         python = names.fields[record.name][field.name]
         alias = f"{names.ours('Field')}(alias={literal(field.name)})" if python != field.name else None
-        fields[f"f{index}" if is_spelled else field.name] = {
-            "docstring": docstring(field_notes(field), 4),
-            "hint": names.ours("UnknownTag")
-            if field.name == unknown
-            else annotation(field.type, names)
-            if is_spelled or beyond_emitter(field.type, names)
-            else None,
-            "is_unknown_tag": field.name == unknown,
-            "default": _default(field, names, protocol),
-            "absent": _absent(field, names, protocol, dials),
-            "field": alias if is_spelled else None,
-            "name": python if is_spelled else None,
-        }
+        fields.append(
+            {
+                "docstring": docstring(field_notes(field), 4),
+                "hint": names.ours("UnknownTag") if field.name == unknown else annotation(field.type, names),
+                "is_unknown_tag": field.name == unknown,
+                "default": _default(field, names, protocol),
+                "absent": _absent(field, names, protocol, dials),
+                "alias": alias,
+                "name": python,
+            }
+        )
     view: dict[str, Any] = {
         "docstring": docstring(beyond.with_gaps(record.doc or f"`{record.name}`.", record.name), 4),
         "views": fields,
@@ -304,16 +238,11 @@ def _view(
         "variant_tag": literal(names.tags[record.name]) if record.name in names.tags else None,
         "extra": _extra(record, names, beyond, dials),
         "excluded": _excluded(record) if union is None else None,
-        "own_name": names.classes[record.name] if is_spelled else None,
-        "own_base": names.classes[record.base] if is_spelled and record.base is not None else None,
+        "own_name": names.classes[record.name],
         "is_checked": unknown is None,
         "receiver": "_self" if "self" in names.fields[record.name].values() else "self",
         "ours": {name: names.ours(name) for name in _IN_TEMPLATE},
     }
-    if is_spelled and record.base is None:
-        base = "Model" if not record.excluded else "Excluding"
-        module = "_base" if dials.has_base else "model"
-        view["own_base"] = f"{module}.{'Unknown' if union is not None else base}"
     if union is not None:
         view["tag_field"] = literal(union.tag)
         own = [union.default_tag] if union.default_tag is not None else []
@@ -468,10 +397,8 @@ def _imports(
     names: Names,
     modules: Modules,
     beyond: Beyond,
-    *,
-    is_spelled: bool = False,
 ) -> list[str]:
-    """What the template uses and the emitter does not know of."""
+    """What the template uses."""
     needed = [_absence(records, protocol, names, modules)]
     if any(beyond.of(record.name) for record in records):
         needed.append(f"{modules.package}._checks.CHECKS")
@@ -494,7 +421,7 @@ def _imports(
     made = f"{names.ours('Field')}("
     if typed or any((_default(f, names, protocol) or "").startswith(made) for r in records for f in r.fields):
         needed.append("pydantic.Field")
-    written = [f.type for record in records for f in record.fields if is_spelled or beyond_emitter(f.type, names)]
+    written = [field.type for record in records for field in record.fields]
     for type_ in (*typed, *written):
         needed += [_SOURCES[name].format(modules.runtime) for name in sorted(imported(type_, names))]
         needed += [f"{modules.package}.unions.{names.classes[name]}" for name in sorted(_aliases(type_, protocol))]
@@ -524,7 +451,7 @@ def _written_imports(
     is_marked = any((_absent(f, names, protocol, modules.dials) or {}).get("marker") for r in records for f in r.fields)
     needed = {"pydantic.Field"} if is_aliased else set[str]()
     needed.update({"typing.Annotated"} if is_aliased or is_marked else ())
-    needed.update(_imports(records, fallbacks, protocol, names, modules, beyond, is_spelled=True))
+    needed.update(_imports(records, fallbacks, protocol, names, modules, beyond))
     by_module: dict[str, set[str]] = {}
     for path in needed:
         module, _, name = path.rpartition(".")

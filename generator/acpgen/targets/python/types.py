@@ -1,8 +1,7 @@
-"""Types of the IR as Python annotations, and as the plain JSON Schema that the record emitter is fed."""
+"""Types of the IR as Python annotations."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from math import ceil, floor, inf, nextafter
 from typing import Any, Final, assert_never
@@ -27,9 +26,6 @@ from acpgen.targets.python.annotations import (
 )
 from acpgen.targets.python.literals import literal
 from acpgen.targets.python.naming import Names
-
-NUMBER = "AnyNumber"
-"""The stand-in definition for numbers that may have a fraction; its override is the run-time module's `Number`."""
 
 
 def annotation(type_: ir.Type, names: Names) -> str:
@@ -221,93 +217,8 @@ _LONGEST: Final = 2**63 - 1
 """What the length of anything in memory is below."""
 
 
-def _emitted_lengths(type_: ir.String | ir.Array, least: str, most: str) -> dict[str, int]:
-    """The same for the emitter, by keyword."""
-    found = _lengths_of(type_)
-    named = {least: found["min_length"], most: found["max_length"]}
-    return {keyword: limit for keyword, limit in named.items() if limit is not None}
-
-
 def _arguments(**given: str | int | float | None) -> str:
     return ", ".join(f"{name}={literal(value)}" for name, value in given.items() if value is not None)
-
-
-def beyond_emitter(type_: ir.Type, names: Names, *, nested: bool = False) -> bool:
-    """Whether the record emitter would lose part of a type, or make a class of its own for it. Then we write the annotation."""
-    match type_:
-        case ir.Nothing() | ir.Tuple():
-            return True
-        case ir.Constant():
-            return not _is_text(type_.values) or (nested and len(type_.values) > 1)
-        case ir.Number():
-            written = _number(type_)
-            return isinstance(written, Marked) and (
-                nested or not type_.integer or type_.without_fraction or written.marker in ("Bounds", "MultipleOf")
-            )
-        case ir.String():
-            return type_.pattern is not None or (nested and isinstance(_annotation(type_, names), Marked))
-        case ir.Array():
-            limited = type_.min_items is not None or type_.max_items is not None
-            return type_.unique or (nested and limited) or beyond_emitter(type_.items, names, nested=True)
-        case ir.Map():
-            return beyond_emitter(type_.values, names, nested=True)
-        case ir.AnyOf(types=(only, ir.Null())):
-            return beyond_emitter(only, names, nested=nested)
-        case ir.AnyOf():
-            return any(beyond_emitter(member, names, nested=True) for member in type_.types)
-        case ir.Ref(name=name):
-            return name in names.tags
-        case ir.Anything() | ir.Null() | ir.Boolean():
-            return False
-        case _:
-            assert_never(type_)
-
-
-def plain_schema(type_: ir.Type, classes: Mapping[str, str]) -> dict[str, Any]:
-    """The JSON Schema of a type, in the names of classes and with nothing but structure."""
-    match type_:
-        case ir.Anything():
-            return {}
-        case ir.Nothing():
-            return {"not": {}}
-        case ir.Null():
-            return {"type": "null"}
-        case ir.Boolean():
-            return {"type": "boolean"}
-        case ir.Number():
-            given = _limits(type_)
-            if not type_.integer and not given:
-                return {"$ref": f"#/$defs/{NUMBER}"}
-            return {"type": "integer" if type_.integer else "number", **given}
-        case ir.String():
-            return {"type": "string", **_emitted_lengths(type_, "minLength", "maxLength")}
-        case ir.Constant():
-            return {"const": type_.values[0]} if len(type_.values) == 1 else {"enum": list(type_.values)}
-        case ir.Array():
-            return {
-                "type": "array",
-                "items": plain_schema(type_.items, classes),
-                **_emitted_lengths(type_, "minItems", "maxItems"),
-            }
-        case ir.Tuple():
-            return {"type": "array"}
-        case ir.Map():
-            return {"type": "object", "additionalProperties": plain_schema(type_.values, classes) or True}
-        case ir.Ref():
-            return {"$ref": f"#/$defs/{classes[type_.name]}"}
-        case ir.AnyOf(types=(only, ir.Null())):
-            return _nullable(plain_schema(only, classes))
-        case ir.AnyOf():
-            return {"anyOf": [plain_schema(member, classes) for member in type_.types]}
-        case _:
-            assert_never(type_)
-
-
-def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema or null, in one node where it can be: of two the emitter would make a class of its own."""
-    if isinstance(schema.get("type"), str) and not isinstance(schema.get("additionalProperties"), dict):
-        return {**schema, "type": [schema["type"], "null"]}
-    return {"anyOf": [schema, {"type": "null"}]}
 
 
 def references(type_: ir.Type) -> set[str]:

@@ -25,7 +25,7 @@ from acpgen.meaning.values import (
 from acpgen.pointers import plain_pointer
 from acpgen.schema.walk import is_object
 from acpgen.targets.vectors.rows import ABSENT, Refusal, Row
-from acpgen.targets.vectors.verdicts import Judge
+from acpgen.targets.vectors.verdicts import Break, Judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +121,11 @@ class Maker:
                     seen.add(key)
                     yield row
 
-    def _refusal(self, name: str, path: Path, value: Any, *, by: str = "", mark: str = "") -> Iterator[Row]:
-        one = self.judge.only_break(name, value)
+    def _refusal(
+        self, name: str, path: Path, value: Any, *, by: str = "", mark: str = "", one: Break | None = None
+    ) -> Iterator[Row]:
+        """The row of a value that is refused for one thing alone, `one` where that is known, at or below a path."""
+        one = one or self.judge.only_break(name, value)
         if one is None or one.path[: len(path)] != path or self.judge.is_tolerated(name, value):
             return
         where = plain_pointer(*one.path) + (f"[{one.missing}]" if one.missing is not None else "") + mark
@@ -174,8 +177,9 @@ class Maker:
                 yield Row("null", f"null {plain_pointer(field.name)}", value)
                 nullable += [] if field.required else [field.name]
             elif not field.required or field.leniency.default_on_null:
-                yield from self._forgiven(record, field, (field.name,), value, small) or self._refusal(
-                    record.name, (field.name,), value, mark="[null]"
+                one = self.judge.only_break(record.name, value)
+                yield from self._forgiven(record, field, (field.name,), value, small, one) or self._refusal(
+                    record.name, (field.name,), value, mark="[null]", one=one
                 )
         if nullable:
             try:
@@ -196,13 +200,18 @@ class Maker:
                 continue
             if not self.judge.is_tolerated(record.name, value):
                 seen.add((one.path, one.rule))
-                yield from self._forgiven(record, field, here, value, small) or self._refusal(record.name, here, value)
+                yield from self._forgiven(record, field, here, value, small, one) or self._refusal(
+                    record.name, here, value, one=one
+                )
 
-    def _forgiven(self, record: ir.Record, field: ir.Field, path: Path, value: Any, small: Any) -> list[Row]:
-        """The row of a value with one bad field, if the field forgives it: bad items are dropped, else the field."""
+    def _forgiven(
+        self, record: ir.Record, field: ir.Field, path: Path, value: Any, small: Any, one: Break | None
+    ) -> list[Row]:
+        """The row of a value with one bad field, if the field forgives it: bad items are dropped, else the field. `one` is what it breaks,
+        if that is one thing.
+        """
         leniency, bad = field.leniency, value[field.name]
         array = array_of(field.type, self.values.definitions)
-        one = self.judge.only_break(record.name, value)
         dropped: tuple[Path, ...] = ((field.name,),)
         decoded: Any = ABSENT
         if leniency.skip_invalid_items and array is not None and len(path) > 1 and isinstance(path[1], int):

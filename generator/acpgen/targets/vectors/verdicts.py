@@ -6,7 +6,7 @@ Inside a union only the branch that is meant speaks. Where nothing tells which o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 import jsonschema_rs
@@ -31,7 +31,7 @@ _ERROR: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """A rule that a value breaks: the path of the place, the keyword (`tag` for the tag of a union), where the schema has it.
+    """A rule that a value breaks: the path in the value, the keyword (`tag` for the tag of a union), and its place in the schema.
 
     `missing` is the field that `required` asks for. `vague`: no branch of a union was meant more than the others, so that each says
     something else.
@@ -39,9 +39,14 @@ class Break:
 
     path: Path
     rule: str
-    schema: str
+    place: Path
     missing: str | None = None
     vague: bool = False
+
+    @property
+    def schema(self) -> str:
+        """The place in the schema as a pointer."""
+        return pointer(*self.place)
 
 
 class Judge:
@@ -51,8 +56,8 @@ class Judge:
         require_few_ways(bundle.definitions, bundle.origins)
         self.root: Final = bundle.schema
         self._ways: Final = ways(bundle.definitions)
-        self._tags: Final = {
-            pointer("$defs", name, keyword): definition.tag
+        self._tags: Final[Mapping[Path, str]] = {
+            ("$defs", name, keyword): definition.tag
             for name, definition in protocol.definitions.items()
             if isinstance(definition, ir.TaggedUnion)
             for keyword in ("anyOf", "oneOf")
@@ -61,20 +66,20 @@ class Judge:
         self._tolerant = _all_together(_tolerated(bundle.schema, protocol))
 
     def is_valid(self, name: str, value: Any) -> bool:
-        """Whether a value is one of the definition `name`, also for those who read numbers as doubles."""
+        """Whether a value is surely one of the definition `name`, also for those who read numbers as doubles."""
         self._count(name)
-        return _is_read_alike(value) and self._strict.is_valid({name: value})
+        return name not in self._strict.uncertain and _is_read_alike(value) and self._strict.is_valid({name: value})
 
     def is_tolerated(self, name: str, value: Any) -> bool:
         """Whether a receiver that keeps what it does not know takes the value, leniency aside."""
         self._count(name)
-        return _is_read_alike(value) and self._tolerant.is_valid({name: value})
+        return name not in self._tolerant.uncertain and _is_read_alike(value) and self._tolerant.is_valid({name: value})
 
     def breaks(self, name: str, value: Any) -> tuple[Break, ...]:
         """What the value breaks, each rule at each place once; nothing, if it is valid."""
         self._count(name)
         errors = self._strict.errors({name: value})
-        return tuple(replace(one, path=one.path[1:]) for one in _breaks(errors, self._strict, self._tags))
+        return _breaks(errors, self._strict, self._tags)
 
     def _count(self, name: str) -> None:
         """Count what it takes to judge a value."""
@@ -108,7 +113,7 @@ def _tolerated(schema: Schema, protocol: ir.Protocol) -> Schema:
 
 
 def _breaks(
-    errors: Iterable[jsonschema_rs.ValidationError], judge: Validator, tags: Mapping[str, str]
+    errors: Iterable[jsonschema_rs.ValidationError], judge: Validator, tags: Mapping[Path, str]
 ) -> tuple[Break, ...]:
     """What errors say. `tags` has the tag of each tagged union by its place in the schema."""
     found: dict[tuple[Path, str, str | None], Break] = {}
@@ -123,12 +128,19 @@ def _breaks(
 def _single(error: jsonschema_rs.ValidationError, judge: Validator) -> Break:
     rule = "false" if error.kind.name == "falseSchema" else error.kind.name
     missing: Any = error.kind.value if rule == "required" else None
-    return Break(tuple(error.instance_path), rule, pointer(*judge.place(error)), missing)
+    return Break(_path(error), rule, judge.place(error), missing)
 
 
-def _of_union(error: jsonschema_rs.ValidationError, judge: Validator, by_place: Mapping[str, str]) -> tuple[Break, ...]:
+def _path(error: jsonschema_rs.ValidationError) -> Path:
+    """The path in a value that is judged under the name of its definition."""
+    return tuple(error.instance_path[1:])
+
+
+def _of_union(
+    error: jsonschema_rs.ValidationError, judge: Validator, by_place: Mapping[Path, str]
+) -> tuple[Break, ...]:
     """What the branch that is meant says: the one whose tag fits, or the only one whose type does."""
-    path, place = tuple(error.instance_path), pointer(*judge.place(error))
+    path, place = _path(error), judge.place(error)
     keyword = error.kind.name
     if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.OneOfMultipleValid):
         return (Break(path, keyword, place),)

@@ -583,9 +583,9 @@ class CreateTerminalRequest(Model):
     cwd: AbsolutePath | None = None
     """Folder to run in. Null and omission both leave the choice to the client."""
 
-    output_byte_limit: Annotated[int | None, Field(alias="outputByteLimit", ge=0)] = (
-        None
-    )
+    output_byte_limit: Annotated[
+        Annotated[int, Field(ge=0)] | None, Field(alias="outputByteLimit")
+    ] = None
     """How many bytes of output to keep at most. Beyond it the client drops the oldest, whole characters only, so that
     it may keep a little less. Null and omission both mean that the client decides.
     """
@@ -1228,10 +1228,14 @@ class MultiSelectPropertySchema(Model):
     description: str | None = None
     """Explanation of the field. Null and omission both mean that there is none."""
 
-    min_items: Annotated[int | None, Field(alias="minItems", ge=0)] = None
+    min_items: Annotated[
+        Annotated[int, Field(ge=0)] | None, Field(alias="minItems")
+    ] = None
     """Fewest values to choose. Null and omission both mean no lower limit."""
 
-    max_items: Annotated[int | None, Field(alias="maxItems", ge=0)] = None
+    max_items: Annotated[
+        Annotated[int, Field(ge=0)] | None, Field(alias="maxItems")
+    ] = None
     """Most values to choose. Null and omission both mean no upper limit."""
 
     items: MultiSelectItems
@@ -1453,10 +1457,10 @@ class ReadTextFileRequest(Model):
     -32001, and `data` carries the path as `path`.
     """
 
-    line: Annotated[int | None, Field(ge=0)] = None
+    line: Annotated[int, Field(ge=0)] | None = None
     """First line to return; the first line of a file is 1. Null and omission both mean from the start."""
 
-    limit: Annotated[int | None, Field(ge=0)] = None
+    limit: Annotated[int, Field(ge=0)] | None = None
     """How many lines to return at most. Null and omission both mean all that remain."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -2012,10 +2016,14 @@ class StringPropertySchema(Model):
     description: str | None = None
     """Explanation of the field. Null and omission both mean that there is none."""
 
-    min_length: Annotated[int | None, Field(alias="minLength", ge=0)] = None
+    min_length: Annotated[
+        Annotated[int, Field(ge=0)] | None, Field(alias="minLength")
+    ] = None
     """Fewest characters allowed. Null and omission both mean no lower limit."""
 
-    max_length: Annotated[int | None, Field(alias="maxLength", ge=0)] = None
+    max_length: Annotated[
+        Annotated[int, Field(ge=0)] | None, Field(alias="maxLength")
+    ] = None
     """The maximum number of characters. Null and omission both mean no upper limit."""
 
     pattern: str | None = None
@@ -2052,7 +2060,9 @@ class Terminal(Model):
 class TerminalExitStatus(Model):
     """How a command ended."""
 
-    exit_code: Annotated[int | None, Field(alias="exitCode", ge=0)] = None
+    exit_code: Annotated[
+        Annotated[int, Field(ge=0)] | None, Field(alias="exitCode")
+    ] = None
     """Exit code of the process. Null and omission both mean that there is none, as when a signal ended it."""
 
     signal: str | None = None
@@ -2178,7 +2188,7 @@ class ToolCallLocation(Model):
     path: AbsolutePath
     """The file."""
 
-    line: Annotated[int | None, Field(ge=0)] = None
+    line: Annotated[int, Field(ge=0)] | None = None
     """Line in the file; the first line is 1. Null and omission both mean the file as a whole."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -2661,7 +2671,9 @@ class WaitForTerminalExitRequest(Model):
 class WaitForTerminalExitResponse(Model):
     """Result of `terminal/wait_for_exit`: how the command ended."""
 
-    exit_code: Annotated[int | None, Field(alias="exitCode", ge=0)] = None
+    exit_code: Annotated[
+        Annotated[int, Field(ge=0)] | None, Field(alias="exitCode")
+    ] = None
     """Exit code of the process. Null and omission both mean that there is none, as when a signal ended it."""
 
     signal: str | None = None

@@ -1536,10 +1536,14 @@ class MultiSelectPropertySchema(Model):
     description: str | None = None
     """What to enter, shown to the user. Null and omission both mean that there is none."""
 
-    min_items: Annotated[int | None, Field(alias="minItems", ge=0)] = None
+    min_items: Annotated[
+        Annotated[int, Field(ge=0)] | None, Field(alias="minItems")
+    ] = None
     """How many values must be chosen at least. Null and omission both mean no limit."""
 
-    max_items: Annotated[int | None, Field(alias="maxItems", ge=0)] = None
+    max_items: Annotated[
+        Annotated[int, Field(ge=0)] | None, Field(alias="maxItems")
+    ] = None
     """How many values may be chosen at most. Null and omission both mean no limit."""
 
     items: MultiSelectItems
@@ -1971,7 +1975,7 @@ class ResourceLink(Model):
     mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the resource. Null and omission both mean that it is not known."""
 
-    size: Annotated[int | None, Field(ge=0)] = None
+    size: Annotated[int, Field(ge=0)] | None = None
     """How large the resource is, in bytes. Null and omission both mean that it is not known."""
 
     annotations: Annotations | None = None
@@ -2351,10 +2355,14 @@ class StringPropertySchema(Model):
     description: str | None = None
     """What to enter, shown to the user. Null and omission both mean that there is none."""
 
-    min_length: Annotated[int | None, Field(alias="minLength", ge=0)] = None
+    min_length: Annotated[
+        Annotated[int, Field(ge=0)] | None, Field(alias="minLength")
+    ] = None
     """The least number of characters. Null and omission both mean no limit."""
 
-    max_length: Annotated[int | None, Field(alias="maxLength", ge=0)] = None
+    max_length: Annotated[
+        Annotated[int, Field(ge=0)] | None, Field(alias="maxLength")
+    ] = None
     """The greatest number of characters. Null and omission both mean no limit."""
 
     pattern: str | None = None
@@ -2366,14 +2374,14 @@ class StringPropertySchema(Model):
     default: str | None = None
     """The initial value of the field. Null and omission both mean none."""
 
-    enum: Annotated[list[str] | None, Field(min_length=1)] = None
+    enum: Annotated[list[str], Field(min_length=1)] | None = None
     """The values to choose from, at least one, shown as they are. Null and omission both mean that the choice is not
     given in this way.
     """
 
-    one_of: Annotated[list[EnumOption] | None, Field(alias="oneOf", min_length=1)] = (
-        None
-    )
+    one_of: Annotated[
+        Annotated[list[EnumOption], Field(min_length=1)] | None, Field(alias="oneOf")
+    ] = None
     """The values to choose from, at least one, with titles. Null and omission both mean that the choice is not given
     in this way.
     """
@@ -2590,7 +2598,9 @@ class TextResourceContents(Model):
 class TitledMultiSelectItems(Model):
     """Values with titles."""
 
-    any_of: Annotated[list[EnumOption], Field(alias="anyOf", min_length=1)]
+    any_of: Annotated[
+        Annotated[list[EnumOption], Field(min_length=1)], Field(alias="anyOf")
+    ]
     """The values, at least one."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -2643,7 +2653,7 @@ class ToolCallLocation(Model):
     path: AbsolutePath
     """The file."""
 
-    line: Annotated[int | None, Field(ge=1)] = None
+    line: Annotated[int, Field(ge=1)] | None = None
     """The line, counted from 1. Null and omission both mean the file as a whole."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None

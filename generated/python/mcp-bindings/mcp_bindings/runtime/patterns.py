@@ -66,11 +66,11 @@ class Patterns:
         if not self._written:
             return dict(document)
         found: dict[str, Any] = self._translated(
-            document, self._hanging(document) if self._unsure else None
+            document, self.uncertain(document) if self._unsure else None
         )
         return found
 
-    def _translated(self, schema: Any, unsure: _Unsure | None) -> Any:
+    def _translated(self, schema: Any, unsure: Uncertain | None) -> Any:
         if not is_object(schema):
             return schema
         found: dict[str, Any] = {}
@@ -110,7 +110,7 @@ class Patterns:
         return found
 
     def _weaken(
-        self, schema: Mapping[str, Any], found: dict[str, Any], unsure: _Unsure
+        self, schema: Mapping[str, Any], found: dict[str, Any], unsure: Uncertain
     ) -> None:
         """Leave out of a schema what could refuse a value because a schema in it accepts too much."""
         if not self._unsure.isdisjoint(schema.get("patternProperties", ())):
@@ -127,7 +127,7 @@ class Patterns:
         if any(map(unsure, schema.get("oneOf", ()))):
             found["allOf"] = [*found.get("allOf", ()), {"anyOf": found.pop("oneOf")}]
 
-    def _hanging(self, document: Mapping[str, Any]) -> _Unsure:
+    def uncertain(self, document: Mapping[str, Any]) -> Uncertain:
         """Tells the schemas of a document that hang on a pattern which the engine does not have as it is."""
         holding: dict[int, bool] = {}
         users: dict[str, list[str]] = {}
@@ -142,7 +142,7 @@ class Patterns:
             fresh = [name for name in users.get(names.pop(), ()) if name not in found]
             found.update(fresh)
             names.extend(fresh)
-        return _Unsure(frozenset(found), holding)
+        return Uncertain(frozenset(found), holding)
 
     def _holds(
         self,
@@ -164,13 +164,13 @@ class Patterns:
         return found
 
 
-class _Unsure:
+class Uncertain:
     """Tells whether a schema hangs on a pattern which the engine does not have as it is, itself or by a definition that it refers to."""
 
     def __init__(
         self, definitions: frozenset[str], holding: Mapping[int, bool]
     ) -> None:
-        self._definitions: Final = definitions
+        self.definitions: Final = definitions
         self._holding: Final = holding
         self._known: dict[int, bool] = {}
 
@@ -182,7 +182,7 @@ class _Unsure:
                 self._holding[id(schema)]
                 or (
                     isinstance(schema.get("$ref"), str)
-                    and _definition(schema["$ref"]) in self._definitions
+                    and _definition(schema["$ref"]) in self.definitions
                 )
                 or any(map(self, _inner(schema)))
             )

@@ -789,9 +789,9 @@ class CreateTerminalRequest(Model):
     cwd: AbsolutePath | None = None
     """Folder to run in. Null and omission both leave the choice to the client."""
 
-    output_byte_limit: Annotated[int | None, Field(alias="outputByteLimit", ge=0)] = (
-        None
-    )
+    output_byte_limit: Annotated[
+        Annotated[int, Field(ge=0)] | None, Field(alias="outputByteLimit")
+    ] = None
     """How many bytes of output to keep at most. Beyond it the client drops the oldest, whole characters only, so that
     it may keep a little less. Null and omission both mean that the client decides.
     """
@@ -1658,10 +1658,14 @@ class MultiSelectPropertySchema(Model):
     description: str | None = None
     """Explanation of the field. Null and omission both mean that there is none."""
 
-    min_items: Annotated[int | None, Field(alias="minItems", ge=0)] = None
+    min_items: Annotated[
+        Annotated[int, Field(ge=0)] | None, Field(alias="minItems")
+    ] = None
     """Fewest values to choose. Null and omission both mean no lower limit."""
 
-    max_items: Annotated[int | None, Field(alias="maxItems", ge=0)] = None
+    max_items: Annotated[
+        Annotated[int, Field(ge=0)] | None, Field(alias="maxItems")
+    ] = None
     """Most values to choose. Null and omission both mean no upper limit."""
 
     items: MultiSelectItems
@@ -2064,10 +2068,10 @@ class ReadTextFileRequest(Model):
     -32001, and `data` carries the path as `path`.
     """
 
-    line: Annotated[int | None, Field(ge=0)] = None
+    line: Annotated[int, Field(ge=0)] | None = None
     """First line to return; the first line of a file is 1. Null and omission both mean from the start."""
 
-    limit: Annotated[int | None, Field(ge=0)] = None
+    limit: Annotated[int, Field(ge=0)] | None = None
     """How many lines to return at most. Null and omission both mean all that remain."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -2938,10 +2942,14 @@ class StringPropertySchema(Model):
     description: str | None = None
     """Explanation of the field. Null and omission both mean that there is none."""
 
-    min_length: Annotated[int | None, Field(alias="minLength", ge=0)] = None
+    min_length: Annotated[
+        Annotated[int, Field(ge=0)] | None, Field(alias="minLength")
+    ] = None
     """Fewest characters allowed. Null and omission both mean no lower limit."""
 
-    max_length: Annotated[int | None, Field(alias="maxLength", ge=0)] = None
+    max_length: Annotated[
+        Annotated[int, Field(ge=0)] | None, Field(alias="maxLength")
+    ] = None
     """The maximum number of characters. Null and omission both mean no upper limit."""
 
     pattern: str | None = None
@@ -3072,7 +3080,9 @@ class Terminal(Model):
 class TerminalExitStatus(Model):
     """How a command ended."""
 
-    exit_code: Annotated[int | None, Field(alias="exitCode", ge=0)] = None
+    exit_code: Annotated[
+        Annotated[int, Field(ge=0)] | None, Field(alias="exitCode")
+    ] = None
     """Exit code of the process. Null and omission both mean that there is none, as when a signal ended it."""
 
     signal: str | None = None
@@ -3198,7 +3208,7 @@ class ToolCallLocation(Model):
     path: AbsolutePath
     """The file."""
 
-    line: Annotated[int | None, Field(ge=0)] = None
+    line: Annotated[int, Field(ge=0)] | None = None
     """Line in the file; the first line is 1. Null and omission both mean the file as a whole."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -3690,25 +3700,27 @@ class UnstructuredCommandInput(Model):
 class Usage(Model):
     """How many tokens of the model were used, of the turns so far."""
 
-    total_tokens: Annotated[int, Field(alias="totalTokens", ge=0)]
+    total_tokens: Annotated[Annotated[int, Field(ge=0)], Field(alias="totalTokens")]
     """Tokens of all kinds together."""
 
-    input_tokens: Annotated[int, Field(alias="inputTokens", ge=0)]
+    input_tokens: Annotated[Annotated[int, Field(ge=0)], Field(alias="inputTokens")]
     """Tokens that went to the model."""
 
-    output_tokens: Annotated[int, Field(alias="outputTokens", ge=0)]
+    output_tokens: Annotated[Annotated[int, Field(ge=0)], Field(alias="outputTokens")]
     """Tokens that the model wrote."""
 
-    thought_tokens: Annotated[int | None, Field(alias="thoughtTokens", ge=0)] = None
+    thought_tokens: Annotated[
+        Annotated[int, Field(ge=0)] | None, Field(alias="thoughtTokens")
+    ] = None
     """Tokens of its reasoning. Null and omission both mean that it is not told."""
 
-    cached_read_tokens: Annotated[int | None, Field(alias="cachedReadTokens", ge=0)] = (
-        None
-    )
+    cached_read_tokens: Annotated[
+        Annotated[int, Field(ge=0)] | None, Field(alias="cachedReadTokens")
+    ] = None
     """Tokens that were read from a cache. Null and omission both mean that it is not told."""
 
     cached_write_tokens: Annotated[
-        int | None, Field(alias="cachedWriteTokens", ge=0)
+        Annotated[int, Field(ge=0)] | None, Field(alias="cachedWriteTokens")
     ] = None
     """Tokens that were written to a cache. Null and omission both mean that it is not told."""
 
@@ -3782,7 +3794,9 @@ class WaitForTerminalExitRequest(Model):
 class WaitForTerminalExitResponse(Model):
     """Result of `terminal/wait_for_exit`: how the command ended."""
 
-    exit_code: Annotated[int | None, Field(alias="exitCode", ge=0)] = None
+    exit_code: Annotated[
+        Annotated[int, Field(ge=0)] | None, Field(alias="exitCode")
+    ] = None
     """Exit code of the process. Null and omission both mean that there is none, as when a signal ended it."""
 
     signal: str | None = None

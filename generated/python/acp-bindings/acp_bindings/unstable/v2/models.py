@@ -1983,10 +1983,14 @@ class MultiSelectPropertySchema(Model):
     description: str | None = None
     """What to enter, shown to the user. Null and omission both mean that there is none."""
 
-    min_items: Annotated[int | None, Field(alias="minItems", ge=0)] = None
+    min_items: Annotated[
+        Annotated[int, Field(ge=0)] | None, Field(alias="minItems")
+    ] = None
     """How many values must be chosen at least. Null and omission both mean no limit."""
 
-    max_items: Annotated[int | None, Field(alias="maxItems", ge=0)] = None
+    max_items: Annotated[
+        Annotated[int, Field(ge=0)] | None, Field(alias="maxItems")
+    ] = None
     """How many values may be chosen at most. Null and omission both mean no limit."""
 
     items: MultiSelectItems
@@ -2617,7 +2621,7 @@ class ResourceLink(Model):
     mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the resource. Null and omission both mean that it is not known."""
 
-    size: Annotated[int | None, Field(ge=0)] = None
+    size: Annotated[int, Field(ge=0)] | None = None
     """How large the resource is, in bytes. Null and omission both mean that it is not known."""
 
     annotations: Annotations | None = None
@@ -3325,10 +3329,14 @@ class StringPropertySchema(Model):
     description: str | None = None
     """What to enter, shown to the user. Null and omission both mean that there is none."""
 
-    min_length: Annotated[int | None, Field(alias="minLength", ge=0)] = None
+    min_length: Annotated[
+        Annotated[int, Field(ge=0)] | None, Field(alias="minLength")
+    ] = None
     """The least number of characters. Null and omission both mean no limit."""
 
-    max_length: Annotated[int | None, Field(alias="maxLength", ge=0)] = None
+    max_length: Annotated[
+        Annotated[int, Field(ge=0)] | None, Field(alias="maxLength")
+    ] = None
     """The greatest number of characters. Null and omission both mean no limit."""
 
     pattern: str | None = None
@@ -3340,14 +3348,14 @@ class StringPropertySchema(Model):
     default: str | None = None
     """The initial value of the field. Null and omission both mean none."""
 
-    enum: Annotated[list[str] | None, Field(min_length=1)] = None
+    enum: Annotated[list[str], Field(min_length=1)] | None = None
     """The values to choose from, at least one, shown as they are. Null and omission both mean that the choice is not
     given in this way.
     """
 
-    one_of: Annotated[list[EnumOption] | None, Field(alias="oneOf", min_length=1)] = (
-        None
-    )
+    one_of: Annotated[
+        Annotated[list[EnumOption], Field(min_length=1)] | None, Field(alias="oneOf")
+    ] = None
     """The values to choose from, at least one, with titles. Null and omission both mean that the choice is not given
     in this way.
     """
@@ -3651,7 +3659,9 @@ class TextResourceContents(Model):
 class TitledMultiSelectItems(Model):
     """Values with titles."""
 
-    any_of: Annotated[list[EnumOption], Field(alias="anyOf", min_length=1)]
+    any_of: Annotated[
+        Annotated[list[EnumOption], Field(min_length=1)], Field(alias="anyOf")
+    ]
     """The values, at least one."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -3704,7 +3714,7 @@ class ToolCallLocation(Model):
     path: AbsolutePath
     """The file."""
 
-    line: Annotated[int | None, Field(ge=1)] = None
+    line: Annotated[int, Field(ge=1)] | None = None
     """The line, counted from 1. Null and omission both mean the file as a whole."""
 
     meta: Annotated[Meta, Field(alias="_meta")] = None
@@ -4589,25 +4599,27 @@ class UpdateSessionNotification(Model):
 class Usage(Model):
     """How many tokens of the model were used, of the work that has just ended."""
 
-    total_tokens: Annotated[int, Field(alias="totalTokens", ge=0)]
+    total_tokens: Annotated[Annotated[int, Field(ge=0)], Field(alias="totalTokens")]
     """Tokens of all kinds together."""
 
-    input_tokens: Annotated[int, Field(alias="inputTokens", ge=0)]
+    input_tokens: Annotated[Annotated[int, Field(ge=0)], Field(alias="inputTokens")]
     """Tokens that went to the model."""
 
-    output_tokens: Annotated[int, Field(alias="outputTokens", ge=0)]
+    output_tokens: Annotated[Annotated[int, Field(ge=0)], Field(alias="outputTokens")]
     """Tokens that the model wrote."""
 
-    thought_tokens: Annotated[int | None, Field(alias="thoughtTokens", ge=0)] = None
+    thought_tokens: Annotated[
+        Annotated[int, Field(ge=0)] | None, Field(alias="thoughtTokens")
+    ] = None
     """Tokens of its reasoning. Null and omission both mean that it is not told."""
 
-    cached_read_tokens: Annotated[int | None, Field(alias="cachedReadTokens", ge=0)] = (
-        None
-    )
+    cached_read_tokens: Annotated[
+        Annotated[int, Field(ge=0)] | None, Field(alias="cachedReadTokens")
+    ] = None
     """Tokens that were read from a cache. Null and omission both mean that it is not told."""
 
     cached_write_tokens: Annotated[
-        int | None, Field(alias="cachedWriteTokens", ge=0)
+        Annotated[int, Field(ge=0)] | None, Field(alias="cachedWriteTokens")
     ] = None
     """Tokens that were written to a cache. Null and omission both mean that it is not told."""
 

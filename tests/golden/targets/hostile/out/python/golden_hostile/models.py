@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from .runtime import MISSING, UnknownTag, model
+from .runtime import MISSING, Model, Unknown, UnknownTag
 from .unions import EvilEnum, EvilPattern, Union
 
 
-class Evil(model.Model):
+class Evil(Model):
     """\"\"\"
     '''\\"); import os; os.system("x") #{{ 7*7 }}{% raw %}</script><b>
     \u202e\x00
@@ -65,11 +65,30 @@ class Evil(model.Model):
     """Only with the capability `evil` of the agent. Required once advertised: `evil` of the agent."""
 
 
-class Inner(model.Model):
-    """`Inner`."""
+class EvilRequest(Model):
+    """\"\"\"
+    '''\\"); import os; os.system("x") #{{ 7*7 }}{% raw %}</script><b>
+    \u202e\x00
+    """
+
+    evil: Evil | MISSING = MISSING
+    """\"\"\"
+    '''\\"); import os; os.system("x") #{{ 7*7 }}{% raw %}</script><b>
+    \u202e\x00
+    """
+
+    union: Union | MISSING = MISSING
+    """\"\"\"
+    '''\\"); import os; os.system("x") #{{ 7*7 }}{% raw %}</script><b>
+    \u202e\x00
+    """
 
 
-class ImportOsOsSystemX77RawScriptBUnion(model.Model):
+class EvilResponse(Model):
+    """`EvilResponse`."""
+
+
+class ImportOsOsSystemX77RawScriptBUnion(Model):
     """\"\"\"
     '''\\"); import os; os.system("x") #{{ 7*7 }}{% raw %}</script><b>
     \u202e\x00
@@ -83,13 +102,17 @@ class ImportOsOsSystemX77RawScriptBUnion(model.Model):
     ] = '"""\n\'\'\'\\"); import os; os.system("x") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\x00'
 
 
-class TwoUnion(model.Model):
+class Inner(Model):
+    """`Inner`."""
+
+
+class TwoUnion(Model):
     """`TwoUnion`."""
 
     t_ag: Annotated[Literal["two"], Field(alias='t"ag')] = "two"
 
 
-class UnknownUnion(model.Unknown):
+class UnknownUnion(Unknown):
     """`UnknownUnion`."""
 
     unknown_tag_field: ClassVar[str] = 't"ag'
@@ -111,26 +134,3 @@ class UnknownUnion(model.Unknown):
             extra: Mapping[str, Any] = ...,
             **fields: Any,
         ) -> None: ...
-
-
-class EvilRequest(model.Model):
-    """\"\"\"
-    '''\\"); import os; os.system("x") #{{ 7*7 }}{% raw %}</script><b>
-    \u202e\x00
-    """
-
-    evil: Evil | MISSING = MISSING
-    """\"\"\"
-    '''\\"); import os; os.system("x") #{{ 7*7 }}{% raw %}</script><b>
-    \u202e\x00
-    """
-
-    union: Union | MISSING = MISSING
-    """\"\"\"
-    '''\\"); import os; os.system("x") #{{ 7*7 }}{% raw %}</script><b>
-    \u202e\x00
-    """
-
-
-class EvilResponse(model.Model):
-    """`EvilResponse`."""

@@ -10,11 +10,29 @@ from typing import Any as _Any
 
 from pydantic import Field
 
-from .runtime import MISSING, Number, model
+from .runtime import MISSING, Model, Number
 from .unions import PersonClass, PersonContact, PersonHome
 
 
-class Person(model.Model):
+class Any(Model):
+    """A definition named like a type of the language."""
+
+    none: Annotated[None | MISSING, Field(alias="None")] = MISSING
+
+
+class Counts(Model):
+    """`Counts`."""
+
+    __pydantic_extra__: dict[str, int] = Field(init=False)  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    total: int
+
+
+class Empty(Model):
+    """`Empty`."""
+
+
+class Person(Model):
     """Somebody, with every kind of field."""
 
     name: Annotated[str, Field(min_length=1)]
@@ -60,7 +78,7 @@ class Person(model.Model):
     meta: Annotated[dict[str, _Any] | None | MISSING, Field(alias="_meta")] = MISSING
 
 
-class PersonAddress(model.Model):
+class PersonAddress(Model):
     """Where they live."""
 
     street: str
@@ -68,32 +86,14 @@ class PersonAddress(model.Model):
     lines: list[PersonAddressLinesItem] | MISSING = MISSING
 
 
-class PersonAddressLinesItem(model.Model):
+class PersonAddressLinesItem(Model):
     """`PersonAddressLinesItem`."""
 
     text: str | MISSING = MISSING
 
 
-class Settings(model.Model):
+class Settings(Model):
     """`Settings`."""
 
     loud: bool = False
     """Omitted means false."""
-
-
-class Counts(model.Model):
-    """`Counts`."""
-
-    __pydantic_extra__: dict[str, int] = Field(init=False)  # pyright: ignore[reportIncompatibleVariableOverride]
-
-    total: int
-
-
-class Empty(model.Model):
-    """`Empty`."""
-
-
-class Any(model.Model):
-    """A definition named like a type of the language."""
-
-    none: Annotated[None | MISSING, Field(alias="None")] = MISSING

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from acpgen.errors import Faults, PathClash, UnknownName, did_you_mean
 
 if TYPE_CHECKING:
     from acpgen import ir
+    from acpgen.files import Files
     from acpgen.schema.bundle import Bundle
     from acpgen.schema.load import Documents
     from acpgen.schema.profile import Profile
     from acpgen.targets import Settings
-    from acpgen.write import Files
 
 Made: TypeAlias = "Mapping[str, Files]"
 """The files of each target, by its name."""
@@ -43,14 +43,11 @@ def generate(
     )
     require_targets(chosen, TARGETS)
     made: dict[str, Files] = {}
-    read: dict[bool, tuple[ir.Protocol, Bundle]] = {}
+    used = {name: TARGETS[name] for name in chosen}
+    readings = dict.fromkeys(target.is_apart for target in used.values())
+    read = understand_each(protocol, readings, names=names, keep_unknown=keep_unknown, methods=methods)
     for name, settings in chosen.items():
-        target = TARGETS[name]
-        if target.is_apart not in read:
-            read[target.is_apart] = understand(
-                protocol, names=names, keep_unknown=keep_unknown, methods=methods, is_apart=target.is_apart
-            )
-        made[name] = target(*read[target.is_apart], settings)
+        made[name] = used[name](*read[used[name].is_apart], settings)
     return made
 
 
@@ -64,13 +61,27 @@ def understand(
     is_apart: bool = False,
 ) -> tuple[ir.Protocol, Bundle]:
     """What a protocol means, and the one JSON Schema that says it. `names`, `shared` and `is_apart` as in `bundle`. Raises `Faults`."""
+    given: Any = {"names": names, "shared": shared, "keep_unknown": keep_unknown, "methods": methods}
+    return understand_each(protocol, (is_apart,), **given)[is_apart]
+
+
+def understand_each(
+    protocol: Documents,
+    readings: Iterable[bool],
+    *,
+    names: Mapping[str, str] = _NO_NAMES,
+    shared: Collection[str] = (),
+    keep_unknown: bool = False,
+    methods: Profile | None = None,
+) -> Mapping[bool, tuple[ir.Protocol, Bundle]]:
+    """The same for several values of `is_apart`. Raises `Faults`."""
     from acpgen.meaning.lower import lower
-    from acpgen.schema.bundle import bundle
+    from acpgen.schema.bundle import bundle_each
     from acpgen.schema.effort import bounded
 
     with bounded(protocol.documents[0].path, protocol.size):
-        bundled = bundle(protocol, names=names, shared=shared, methods=methods, is_apart=is_apart)
-        return lower(bundled, keep_unknown=keep_unknown), bundled
+        bundled = bundle_each(protocol, readings, names=names, shared=shared, methods=methods)
+        return {is_apart: (lower(one, keep_unknown=keep_unknown), one) for is_apart, one in bundled.items()}
 
 
 def require_targets(names: Iterable[str], known: Iterable[str], at: str = "targets") -> None:

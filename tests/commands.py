@@ -1,0 +1,65 @@
+"""The command `acpgen` within this process: its arguments, input and folder, and what it says. Only what is about processes starts one."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any, Final
+
+import pytest
+
+from acpgen import cli, judge
+from acpgen.judge import strict
+from acpgen.schema.effort import account
+from acpgen.schema.load import Documents
+from acpgen.schema.profile import Profile
+
+_MOST: Final = 8
+_KNOWN: Final[list[tuple[Documents, Profile | None, Any]]] = []
+
+
+def strict_once(documents: Documents, methods: Profile | None = None) -> Any:
+    """`judge.strict`, which understands what is the same once: most of what a short command takes is that."""
+    for at, (known, profile, found) in enumerate(_KNOWN):
+        if known == documents and profile == methods:
+            _KNOWN.append(_KNOWN.pop(at))
+            return found
+    found = strict(documents, methods)
+    _KNOWN.append((documents, methods, found))
+    del _KNOWN[:-_MOST]
+    return found
+
+
+def acpgen(
+    arguments: Sequence[str | Path],
+    given: bytes = b"",
+    cwd: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> CompletedProcess[bytes]:
+    """Run the command."""
+    words = [str(argument) for argument in arguments]
+    out, err = io.BytesIO(), io.BytesIO()
+    streams = [io.TextIOWrapper(each, "utf-8", "backslashreplace", write_through=True) for each in (out, err)]
+    with pytest.MonkeyPatch.context() as patch, contextlib.ExitStack() as stack:
+        patch.setattr(judge, "strict", strict_once)
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(given)), "utf-8"))
+        for name, value in {"NO_COLOR": "1", "COLUMNS": "80", **(environment or {})}.items():
+            patch.setenv(name, value)
+        if cwd is not None:
+            patch.chdir(cwd)
+        stack.enter_context(contextlib.redirect_stdout(streams[0]))
+        stack.enter_context(contextlib.redirect_stderr(streams[1]))
+        with pytest.raises(SystemExit) as ended, account():
+            cli.app(words, prog_name="acpgen")
+    return CompletedProcess(words, int(ended.value.code or 0), _written(streams[0], out), _written(streams[1], err))
+
+
+def _written(stream: io.TextIOWrapper, into: io.BytesIO) -> bytes:
+    """What was written; the command closes a stream that nobody reads."""
+    if not stream.closed:
+        stream.flush()
+    return b"" if into.closed else into.getvalue()
