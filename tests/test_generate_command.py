@@ -27,6 +27,7 @@ from acpgen import cli, project, provenance, stamp, terminal
 from acpgen.config import find
 from acpgen.kept import user_cache
 from acpgen.schema import bundle as collecting
+from acpgen.schema.collect import collect
 from acpgen.schema.load import Documents
 from acpgen.targets import TARGETS, Target
 
@@ -662,11 +663,11 @@ def test_help_loads_the_command_line_alone() -> None:
 
 def test_a_run_collects_each_protocol_once_for_all_targets(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`bundle` reads variants and bodies apart, `python` does not."""
-    plain, collected = collecting.collect, list[str]()
+    collected: list[str] = []
 
     def counted(documents: Documents, *arguments: Any) -> Any:
         collected.append(documents.name)
-        return plain(documents, *arguments)
+        return collect(documents, *arguments)
 
     monkeypatch.setattr(collecting, "collect", counted)
     assert run("--no-cache").code == 0

@@ -11,7 +11,7 @@ from __future__ import annotations
 import statistics
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 sys.path[:1] = [str(Path(__file__).parents[1])]  # in place of this folder
@@ -26,7 +26,7 @@ SCHEMA = ROOT / "generated" / "schema" / "acp" / "v2" / "schema.json"
 def rows(folder: Path) -> Iterator[tuple[str, float | None, float]]:
     """What was run, its goal in seconds, and the seconds that it took."""
     yield "acpgen --help", 0.1, _median(["--help"])
-    single = ["generate", "--schema", SCHEMA, "--package", "bench.v2", "--out", folder / "single"]
+    single: list[str | Path] = ["generate", "--schema", SCHEMA, "--package", "bench.v2", "--out", folder / "single"]
     yield "one schema, target python, cold", 1, _median([*single, "--no-cache"])
     process([ACPGEN, *single])
     yield "one schema, target python, warm", 0.3, _median(single)
@@ -39,7 +39,7 @@ def rows(folder: Path) -> Iterator[tuple[str, float | None, float]]:
     yield "--check --no-cache of everything", 10, process([ACPGEN, "generate", "--check", "--no-cache"])
 
 
-def _median(arguments: list[str | Path]) -> float:
+def _median(arguments: Sequence[str | Path]) -> float:
     return statistics.median(process([ACPGEN, *arguments]) for _ in range(RUNS))
 
 

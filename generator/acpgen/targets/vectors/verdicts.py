@@ -160,7 +160,11 @@ def _of_union(
         if all((path, rule) in {(one.path, one.rule) for one in branch} for branch in branches):
             return (Break(path, told, place),)
     tags: list[set[str | None]] = [
-        {str(one.path[-1]) for one in branch if one.path[:-1] == path and one.rule in ("const", "tag", "type", "enum")}
+        {
+            str(one.path[-1])
+            for one in branch
+            if one.path != path and one.path[:-1] == path and one.rule in ("const", "tag", "type", "enum")
+        }
         for branch in branches
         if not any(one.rule == "not" for one in branch)
     ]
