@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from typing import Annotated
 
@@ -27,6 +28,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     without_formats()
+    gc.set_threshold(200_000)  # nearly all that a command makes lives until it ends
     try:
         with account():
             app(prog_name="acpgen")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import re
 from dataclasses import dataclass, replace
 from datetime import date
@@ -118,7 +117,6 @@ def compared(
     it. `budget` are the steps of the proofs, `BUDGET` if left out. With `repairing`, findings tell their repairs, or the report is of what
     these leave. What was compared before is `kept`, but for the many edits that repairs try. Raises `Faults`.
     """
-    gc.set_threshold(200_000)  # nearly all that is made now lives until the report is written
     file = waivers or standard_file()
     is_there = file.exists() or (waivers is not None and taken is None)
     at = place(file)

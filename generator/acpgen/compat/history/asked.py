@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -58,7 +57,6 @@ class Asked:
 def asked_for(asked: Asked) -> Timeline:
     """The history that was asked for. Raises `Faults`."""
     _require_words(asked)
-    gc.set_threshold(200_000)  # nearly all that is made now lives until the report is written
     profile = None if asked.methods is None else replace(find_profile(asked.methods), how="evident")
     found = _gathered(asked, How(asked.unstable, asked.references, profile))
     file = asked.waivers or waivers.standard_file()
