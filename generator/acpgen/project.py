@@ -380,13 +380,13 @@ def _missing(at: str, source: Path, protocol: str) -> Fault:
     return UnknownName(at=at, kind="protocol", name=protocol, hint=hint)
 
 
-def _protocols(outputs: Iterable[OutputFolder]) -> Iterable[Part]:
+def _protocols(outputs: Iterable[OutputFolder]) -> Sequence[Part]:
     """One part of each protocol, in the order in which they are first named."""
     first: dict[Path, Part] = {}
     for output in outputs:
         for part in output.parts:
             first.setdefault(part.source, part)
-    return first.values()
+    return tuple(first.values())
 
 
 def _readings(outputs: Iterable[OutputFolder]) -> Sequence[Reading]:
@@ -445,7 +445,7 @@ def _of_part(work: Work, output: OutputFolder, part: Part, sources: Mapping[Path
 
 def _steps(outputs: Sequence[OutputFolder]) -> int:
     """The steps of a run: reading each protocol, making each part, and writing."""
-    return len(_readings(outputs)) + sum(len(output.parts) for output in outputs) + 1
+    return len(_protocols(outputs)) + sum(len(output.parts) for output in outputs) + 1
 
 
 def _meanings(
@@ -462,9 +462,9 @@ def _meanings(
     meanings: dict[Reading, tuple[ir.Protocol, Bundle]] = {}
     faults: list[Fault] = []
     wanted = _readings(outputs)
-    for part in _protocols(outputs):
+    for done, part in enumerate(_protocols(outputs)):
         readings = [reading for reading in wanted if reading[0] == part.source]
-        progress(len(meanings), total, f"reading {part.label}")
+        progress(done, total, f"reading {part.label}")
         try:
             documents = parse(sources[part.source])
         except Faults as caught:
@@ -528,7 +528,7 @@ def _trees(
     """What the outputs are to hold. Raises `Faults`."""
     from acpgen.targets import TARGETS
 
-    done, total = len(meanings), _steps(outputs)
+    done, total = len(_protocols(outputs)), _steps(outputs)
     trees: list[Tree] = []
     parts = stamp.Parts(work.kept, code)
     for output in outputs:

@@ -502,7 +502,7 @@ def test_what_takes_the_place_of_something_is_there_and_every_reader_has_a_check
     assert len(set(orders)) == len(orders)
 
 
-def test_messages_of_moves_are_judged_by_one_validator_of_each_version(
+def test_messages_of_moves_share_the_validators_of_their_kinds(
     sides: tuple[Revised, Revised], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiled: list[int] = []
@@ -514,4 +514,4 @@ def test_messages_of_moves_are_judged_by_one_validator_of_each_version(
 
     monkeypatch.setattr(moves, "Validator", Counted)
     moves.require_valid(*sides)
-    assert sum(len(move.before) + len(move.after) for move in sides[1].bundle.moves.values()) > len(compiled) == 2
+    assert sum(len(move.before) + len(move.after) for move in sides[1].bundle.moves.values()) > len(compiled)
