@@ -118,7 +118,7 @@ def test_docs_read_and_compare_no_release_of_which_the_verdict_is_known(
 
     monkeypatch.setattr(compare, "side", never)
     monkeypatch.setattr(compare, "checked", never)
-    pages = publish.documents([version], given)
+    pages = publish.documents([version], given, for_site=True)
     assert "field-became-required" in pages["p/v1/changelog.md"]
     assert "3.0 (2.0 lacks it)" in pages["p/v1/types/AskRequest.md"]
 
@@ -137,6 +137,31 @@ def test_a_release_that_changes_is_compared_again_with_both_neighbours_and_no_ot
     assert {change["rule"] for change in known[2]["changes"]} == {"field-removed", "field-added"}
     assert known[2]["types"] == {"AskRequest": {"kind": "field", "named": True, "members": ["id", "more"]}}
     assert known[4]["failure"] == "untouched"
+
+
+def test_what_a_row_leaves_out_is_not_taken_from_a_row_that_it_was_not_written_after(tmp_path: Path) -> None:
+    found = made(tmp_path, {**RELEASES, "4.0": ask("id", more="string", last="string")})
+    run(found)
+    text = (tmp_path / FILE).read_text()
+    for gone in range(4):
+        edited(tmp_path, lambda value, gone=gone: value["releases"].pop(gone))
+        run(found)
+        assert (tmp_path / FILE).read_text() == text
+
+
+def test_verdicts_that_a_merge_put_behind_one_another_are_made_anew(tmp_path: Path) -> None:
+    ours, theirs = ask("id", more="string", ours="string"), ask("id", theirs="string")
+    run(made(tmp_path, {**RELEASES, "4.0": ours}))
+    (fourth,) = rows(tmp_path)[3:]
+    (tmp_path / "schema/releases/p/v1/4.0.json").unlink()
+    run(made(tmp_path, {**RELEASES, "5.0": theirs}))
+    merged = made(tmp_path, {**RELEASES, "4.0": ours, "5.0": theirs})
+    edited(tmp_path, lambda value: value["releases"].insert(3, fourth))
+    run(merged)
+    text = (tmp_path / FILE).read_text()
+    (tmp_path / FILE).unlink()
+    run(merged)
+    assert (tmp_path / FILE).read_text() == text
 
 
 def test_verdicts_of_other_rules_are_made_anew(tmp_path: Path) -> None:

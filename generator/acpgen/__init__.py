@@ -62,3 +62,8 @@ def __getattr__(name: str) -> object:
         from acpgen.schema import load as home
     found: object = getattr(home, name)
     return found
+
+
+def __dir__() -> list[str]:
+    """What is imported when it is asked for is there as well: for `dir`, `help` and completion."""
+    return sorted({*globals(), *__all__})

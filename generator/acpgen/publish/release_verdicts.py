@@ -26,6 +26,7 @@ FEW: Final = 6
 addition would be wrong where two of them are merged."""
 
 _TEXT: Final = {"type": "string"}
+_DIGEST: Final = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 _TEXTS: Final = {"type": "array", "items": _TEXT}
 _SEVERITY: Final = {"enum": [*SEVERITIES]}
 _REFERENCE: Final = {"type": ["string", "null"]}
@@ -67,7 +68,8 @@ _FORM: Final[Mapping[str, Any]] = {
                 "type": "object",
                 "properties": {
                     "version": _TEXT,
-                    "sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+                    "sha256": _DIGEST,
+                    "after": _DIGEST,
                     "failure": _TEXT,
                     "severities": {"type": "array", "items": _SEVERITY},
                     "changes": {"type": "array", "items": _CHANGE},
@@ -237,6 +239,8 @@ def _known(given: Releases) -> Mapping[tuple[str, str], ReleaseVerdict]:
     found: dict[tuple[str, str], ReleaseVerdict] = {}
     before = ""
     for row in value["releases"]:
+        if row.get("after", "") != before:
+            break  # a row says what differs from the one before it: behind a gap, nothing is known
         types = _changed(types, row.get("types", {}))
         said = {(name, kind): told for kind in _KINDS for name, told in row.get(kind, {}).items()}
         methods = _changed(methods, said)
@@ -295,7 +299,7 @@ _KINDS: Final = ("request", "notification")
 
 
 def _text(releases: Sequence[Release], found: Sequence[ReleaseVerdict]) -> str:
-    """The file: a row for each release, with what differs from the row before it."""
+    """The file: a row for each release, with what differs from the row before it, which it names: a merge may part the two."""
     rows: list[Any] = []
     before: tuple[Mapping[Any, Any], Mapping[Any, Any]] = ({}, {})
     for release, each in zip(releases, found, strict=True):
@@ -304,6 +308,7 @@ def _text(releases: Sequence[Release], found: Sequence[ReleaseVerdict]) -> str:
         row: dict[str, Any] = {
             "version": release.version,
             "sha256": each.digest,
+            "after": rows[-1]["sha256"] if rows else "",
             "failure": each.step.failure,
             "severities": [*each.step.severities],
             "changes": [_row(change) for change in each.step.changes],
