@@ -186,6 +186,22 @@ def test_a_version_that_extends_another_one_has_pages_for_what_differs(tmp_path:
     assert not [path for path in in_repository(found) if "next" in path]
 
 
+def test_a_version_of_which_more_is_to_be_told_of_messages_or_errors_has_pages_for_them(tmp_path: Path) -> None:
+    small(tmp_path, schema(AskRequest=ASK), {})
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.acpgen.outputs."docs"]\ntarget = "docs"\nprotocols = ["p/v1", "p/next/v1"]\n'
+    )
+    hint = {"type": "object", "x-method": "hint", "x-side": "agent", "description": "Fails with -32603 at night."}
+    cancel = {"type": "object", "x-method": "$/cancel_request", "x-side": "agent"}
+    (tmp_path / "schema/p/next/v1").mkdir(parents=True)
+    for added, own in ({"HintRequest": hint}, "errors"), ({"CancelNotification": cancel}, "messages"):
+        (tmp_path / "schema/p/next/v1/p.json").write_text(json.dumps({"x-extends": "../../v1/p.json", "$defs": added}))
+        found = config.find(tmp_path)
+        pages = made(found)
+        assert [page for page in ("errors", "messages") if f"p/next/v1/{page}.md" in pages] == [own]
+        assert {"errors": "methods/hint.md", "messages": "## Cancelling"}[own] in pages[f"p/next/v1/{own}.md"]
+
+
 def test_another_word_or_example_makes_a_type_differ(tmp_path: Path) -> None:
     one: Json = {"type": "string", "description": "Said.", "examples": ["a"]}
     for folder, value in (

@@ -261,9 +261,6 @@ def test_a_site_without_an_address_has_no_site_map_and_no_canonical_address(buil
     assert 'rel="canonical"' not in (built / "index.html").read_text("utf-8")
 
 
-ATOM = "{http://www.w3.org/2005/Atom}"
-
-
 def test_each_schema_is_downloaded_with_its_size_and_checksum_and_the_strict_one_judges_alike(built: Path) -> None:
     page = (built / "schemas.md").read_text("utf-8")
     offered = re.findall(r'<a href="([^"]+)" download="([^"]+)">[^<]+</a> \((\d+) kB\)', page)

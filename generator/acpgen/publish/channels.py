@@ -50,14 +50,11 @@ def _equal(version: Version, stable: Version, places: Places) -> Iterator[tuple[
     steps = {plan.name: _outline(plan) for plan in docs.plans(stable.protocol)}
     alike = [plan.name for plan in docs.plans(protocol) if steps.get(plan.name) == _outline(plan)]
     yield from ((places.conversations[name], other(there.conversations[name])) for name in alike)
-    if docs.error_codes(protocol) == docs.error_codes(stable.protocol):
-        yield ERRORS, other(ERRORS)
-    if (protocol.envelope, protocol.stream, protocol.batch) == (
-        stable.protocol.envelope,
-        stable.protocol.stream,
-        stable.protocol.batch,
-    ):
-        yield MESSAGES, other(MESSAGES)
+    for page, about in ((ERRORS, docs.about_errors), (MESSAGES, _about_messages)):
+        content = about(protocol)
+        named = {part.name for part in content.values() if isinstance(part, ir.Definition)}
+        if content == about(stable.protocol) and types.issuperset(named):
+            yield page, other(page)
 
 
 def _says_the_same(name: str, version: Version, stable: Version) -> bool:
@@ -75,6 +72,11 @@ def _is_called_alike(name: str, version: Version, stable: Version, types: set[st
 
 def _methods(name: str, protocol: ir.Protocol) -> list[tuple[ir.Method, str]]:
     return [(method, method.doc) for method in protocol.methods if method.name == name]
+
+
+def _about_messages(protocol: ir.Protocol) -> Mapping[str, object]:
+    framing = {"envelope": protocol.envelope, "stream": protocol.stream, "batch": protocol.batch}
+    return {**framing, **docs.about_messages(protocol)}
 
 
 def _outline(plan: docs.PlannedConversation) -> list[tuple[str, bool, tuple[str, ...]]]:

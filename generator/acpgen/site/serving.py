@@ -42,7 +42,7 @@ _KINDS: Final = {
     "js": "text/javascript",
     "json": "application/json",
     "md": "text/markdown",
-    "xml": "application/atom+xml",
+    "xml": "application/xml",
 }
 
 Beside: TypeAlias = Callable[[str], "str | None"]

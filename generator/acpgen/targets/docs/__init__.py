@@ -16,8 +16,16 @@ from acpgen.schema.bundle import Bundle
 from acpgen.targets import Settings
 from acpgen.targets.docs import examples
 from acpgen.targets.docs.age_notes import NO_AGES, Ages, Member
-from acpgen.targets.docs.book import Beside, Book, Counterpart, Snippets, VersionDifference, about_area
-from acpgen.targets.docs.codes import error_codes
+from acpgen.targets.docs.book import (
+    Beside,
+    Book,
+    Counterpart,
+    Snippets,
+    VersionDifference,
+    about_area,
+    about_errors,
+    about_messages,
+)
 from acpgen.targets.docs.origin_notes import NO_ORIGINS, Origins
 from acpgen.targets.docs.phrases import plainly
 from acpgen.targets.docs.places import (
@@ -54,11 +62,12 @@ __all__ = [
     "PlannedConversation",
     "Snippets",
     "VersionDifference",
+    "about_errors",
+    "about_messages",
     "area_title",
     "book",
     "code",
     "compose",
-    "error_codes",
     "joined",
     "laid_out",
     "lay_out",

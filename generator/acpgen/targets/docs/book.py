@@ -15,7 +15,7 @@ from acpgen.meaning.checks import checks
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.walk import is_object
 from acpgen.targets.docs.age_notes import NO_AGES, Ages, shortly
-from acpgen.targets.docs.codes import ErrorCode, codes_of, error_codes
+from acpgen.targets.docs.codes import ErrorCode, codes_of, error_codes, methods_of_codes
 from acpgen.targets.docs.conversations import Conversation, Spoken, conversations
 from acpgen.targets.docs.examples import Examples
 from acpgen.targets.docs.leniency import is_told
@@ -27,7 +27,7 @@ from acpgen.targets.docs.rule_notes import NO_RULES, RuleLine, RuleNote, RuleNot
 from acpgen.targets.docs.templates import lay_out, relative
 from acpgen.targets.docs.typescript import typescript
 from acpgen.targets.docs.uses import Use, gates, held, named_in, uses
-from acpgen.targets.docs.views import FALLS_TO_DEFAULT, KEPT_BESIDE_DEFAULT, KNOWN_IS_STRICT, META, UNKNOWN
+from acpgen.targets.docs.views import FALLS_TO_DEFAULT, KEPT_BESIDE_DEFAULT, KNOWN_IS_STRICT, UNKNOWN, metadata
 
 _EITHER: Final = ("both", "protocol")
 """What a method's side is if either side may handle it."""
@@ -283,18 +283,7 @@ class Book:
         }
 
     def _errors(self) -> dict[str, Any]:
-        codes = error_codes(self.protocol)
-        named: dict[int, list[str]] = {found.code: [] for found in codes}
-        for method in self.protocol.methods:
-            for found, said in codes_of(self.protocol, method):
-                if said.sentences:
-                    named[found.code].append(method.name)
-        return {
-            "codes": codes,
-            "named": named,
-            "error": self.protocol.definitions.get("Error"),
-            "examples": self.examples.get("Error", ()),
-        }
+        return {**about_errors(self.protocol), "examples": self.examples.get("Error", ())}
 
     def _messages(self) -> dict[str, Any]:
         request = next((m for m in self.protocol.methods if m.kind == "request" and m.name != "initialize"), None)
@@ -308,21 +297,13 @@ class Book:
             "failure": framing.failure(self.protocol.envelope, request, {"code": -32602, "message": failure.title})
             if failure
             else None,
-            "request_id": self.protocol.definitions.get("RequestId"),
-            "cancel": next((m.name for m in self.protocol.methods if m.name == "$/cancel_request"), None),
             "rules": self.rules.messages,
-            "meta": self.meta,
-            "is_lenient": is_told(self.protocol),
-            "never_batched": [m.name for m in self.protocol.methods if m.batch == "never"],
+            **about_messages(self.protocol),
         }
 
     @property
     def meta(self) -> ir.Definition | None:
-        """The type of the field `_meta`, where all objects that have one share it."""
-        records = (each for each in self.protocol.definitions.values() if isinstance(each, ir.Record))
-        types = {field.type for record in records for field in record.fields if field.name == META}
-        names = {name for each in types for name in references(each)}
-        return self.protocol.definitions[names.pop()] if len(types) == len(names) == 1 else None
+        return metadata(self.protocol)
 
     # --- parts -----------------------------------------------------------------------------------------------------
 
@@ -414,6 +395,26 @@ def about_area(bundle: Bundle, area: str) -> tuple[str, str]:
         if posixpath.basename(path).removesuffix(".json") == area:
             return bundle.title(path) or area, doc
     return area, ""
+
+
+def about_messages(protocol: ir.Protocol) -> dict[str, Any]:
+    """What the page of messages tells beside its framing, its examples and the requirements."""
+    return {
+        "request_id": protocol.definitions.get("RequestId"),
+        "cancel": next((m.name for m in protocol.methods if m.name == "$/cancel_request"), None),
+        "meta": metadata(protocol),
+        "is_lenient": is_told(protocol),
+        "never_batched": [m.name for m in protocol.methods if m.batch == "never"],
+    }
+
+
+def about_errors(protocol: ir.Protocol) -> dict[str, Any]:
+    """What the page of error codes tells, but for its examples."""
+    return {
+        "codes": error_codes(protocol),
+        "named": methods_of_codes(protocol),
+        "error": protocol.definitions.get("Error"),
+    }
 
 
 def _address(note: RuleNote, linker: Linker, folder: str) -> Markdown | None:

@@ -67,6 +67,16 @@ def codes_of(protocol: ir.Protocol, method: ir.Method) -> tuple[tuple[ErrorCode,
     )
 
 
+def methods_of_codes(protocol: ir.Protocol) -> dict[int, list[str]]:
+    """For each code the methods about which a text names it."""
+    named: dict[int, list[str]] = {found.code: [] for found in error_codes(protocol)}
+    for method in protocol.methods:
+        for found, mentions in codes_of(protocol, method):
+            if mentions.sentences:
+                named[found.code].append(method.name)
+    return named
+
+
 def codes_in(text: str) -> tuple[int, ...]:
     """The error codes that a text names, each once."""
     return tuple(map(int, dict.fromkeys(_IN_TEXT.findall(text))))

@@ -222,6 +222,14 @@ def _notes(record: ir.Record, field: ir.Field, protocol: ir.Protocol, linker: Li
         yield lenient
 
 
+def metadata(protocol: ir.Protocol) -> ir.Definition | None:
+    """The type of the field `_meta`, where all objects that have one share it."""
+    records = (each for each in protocol.definitions.values() if isinstance(each, ir.Record))
+    types = {field.type for record in records for field in record.fields if field.name == META}
+    names = {name for each in types for name in references(each)}
+    return protocol.definitions[names.pop()] if len(types) == len(names) == 1 else None
+
+
 def _repeats(field: ir.Field, protocol: ir.Protocol) -> bool:
     """Whether what is said of metadata is how the description of its type begins, to which its row links."""
     if field.name != META:

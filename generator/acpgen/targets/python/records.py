@@ -144,11 +144,6 @@ def _as_it_is(name: str) -> str:
     return name
 
 
-def _is_root(name: str, protocol: ir.Protocol) -> bool:
-    record = protocol.definitions[name]
-    return isinstance(record, ir.Record) and record.base is None
-
-
 @dataclass(frozen=True, slots=True)
 class _Base:
     """A base of records: what a module imports for it, and what it is called there."""
@@ -444,7 +439,7 @@ def _written_imports(
     modules: Modules,
     beyond: Beyond,
 ) -> str:
-    """All that a module of spelled records imports, but for the bases."""
+    """All that a module of records imports, but for the bases."""
     is_aliased = any(
         names.fields[record.name][field.name] != field.name for record in records for field in record.fields
     )
