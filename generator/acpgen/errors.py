@@ -68,7 +68,7 @@ class Fault(Exception):
         return type(self), tuple(self._values().values()), self.__dict__
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._values() == other._values()
+        return isinstance(other, Fault) and type(self) is type(other) and self._values() == other._values()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._values().items())})"

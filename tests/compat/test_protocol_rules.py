@@ -67,8 +67,8 @@ def is_proven(judge: Judge, finding: Finding, value: Any) -> bool:
     """Whether a revision accepts the message and the other refuses it, or one carries what is lost."""
     witness = finding.witness
     assert witness is not None
-    taken = [side for side in (witness.accepted_by, witness.carried_by) if side is not None]
-    refused = [] if witness.refused_by is None else [witness.refused_by]
+    taken: list[Revision] = [side for side in (witness.accepted_by, witness.carried_by) if side is not None]
+    refused: list[Revision] = [] if witness.refused_by is None else [witness.refused_by]
     return all(judge(finding, side, value, True) for side in taken) and all(
         judge(finding, side, value, False) for side in refused
     )

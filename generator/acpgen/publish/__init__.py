@@ -269,7 +269,7 @@ def _rules(*, for_site: bool) -> Mapping[str, str]:
     """The pages about rules that are the same for every project; that of each rule is for a site."""
     from acpgen.compat import catalogue, rule_pages
 
-    each = rule_pages.pages() if for_site else {}
+    each: Mapping[str, str] = rule_pages.pages() if for_site else {}
     return {RULES: catalogue.as_markdown(linked=for_site), **each, lint_rules.PAGE: lint_rules.page()}
 
 

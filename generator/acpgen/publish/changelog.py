@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
@@ -117,7 +117,7 @@ class _Teller:
             parts.append(Markdown(f"In {_some([self._method(name) for name in change.methods])}."))
         if len(change.methods) <= _EVERYWHERE and change.places:
             parts.append(Markdown(f"At {_some([code(place) for place in change.places])}."))
-        types = {} if self.places is None else self.places.types
+        types: Mapping[str, str] = {} if self.places is None else self.places.types
         links = [self._link(name, types[name]) for name in change.types if name in types]
         if links:
             parts.append(Markdown(f"See {_some(links)}."))

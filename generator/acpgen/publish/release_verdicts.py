@@ -20,6 +20,7 @@ from acpgen.material import RELEASES, VERDICTS, Files, Release, Releases, parsed
 from acpgen.pointers import place_parts, pointer
 from acpgen.publish.outlines import Outline, OutlinedType, outline
 from acpgen.schema.load import decode, parse_json
+from acpgen.schema.walk import is_object
 
 FEW: Final = 6
 """As many places, types or methods are named of a change that has more. How many more is not said: a number that grows with each
@@ -231,14 +232,15 @@ def _known(given: Releases) -> Mapping[tuple[str, str], ReleaseVerdict]:
         return {}
     at, content = given.verdicts
     value: Any = parse_json(decode(content, at), at)
-    if isinstance(value, dict) and type(value.get("rules")) is int and value["rules"] != VERSION:
+    if is_object(value) and type(value.get("rules")) is int and value["rules"] != VERSION:
         return {}
     _require_form(value, at)
     types: dict[str, Any] = {}
     methods: dict[tuple[str, str], Any] = {}
     found: dict[tuple[str, str], ReleaseVerdict] = {}
     before = ""
-    for row in value["releases"]:
+    rows: list[dict[str, Any]] = value["releases"]
+    for row in rows:
         if row.get("after", "") != before:
             break  # a row says what differs from the one before it: behind a gap, nothing is known
         types = _changed(types, row.get("types", {}))

@@ -68,13 +68,16 @@ def may_hold_schemas(key: str) -> bool:
 def copied(value: J) -> J:
     """A JSON value that shares no array and no object with `value`. Half again as fast as `copy.deepcopy`, which remembers what it met."""
     if is_object(value):
-        return cast("J", {key: copied(inner) if isinstance(inner, _HOLDING) else inner for key, inner in value.items()})
+        members: dict[str, Any] = {key: copied(each) if _holds(each) else each for key, each in value.items()}
+        return cast("J", members)
     if is_array(value):
-        return cast("J", [copied(inner) if isinstance(inner, _HOLDING) else inner for inner in value])
+        return cast("J", [copied(each) if _holds(each) else each for each in value])
     return value
 
 
-_HOLDING: Final = (dict, list)
+def _holds(value: object) -> bool:
+    """Whether a value is an array or an object."""
+    return isinstance(value, (dict, list))
 
 
 def children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
