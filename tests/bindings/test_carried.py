@@ -32,7 +32,7 @@ CHECKED: Final = (
 METHODS: Final = plugins.SAMPLES["methods"]
 
 CASES: Final[tuple[tuple[str, dict[str, Any], set[str], set[str]], ...]] = (
-    (PLAIN, {}, set(), {"omitting", "texts", "checks", "assertions", "former", "peers", "connection", "websocket"}),
+    (PLAIN, {}, set(), {"omitting", "texts", "checks", "assertions", "peers", "connection", "websocket"}),
     (PLAIN, {"omitted": "none"}, {"omitting"}, {"texts", "checks"}),
     (PLAIN, {"enums": "str-enum"}, {"texts"}, {"omitting", "checks"}),
     (CHECKED, {}, {"checks", "assertions"}, {"omitting", "texts", "peers"}),
