@@ -16,7 +16,6 @@ _MODULES: Final = (
     "_home",
     "_checks",
     "_base",
-    "_kinds",
     "unions",
     "models",
     "_tables",
@@ -55,7 +54,7 @@ def file_view(
 
 def _types(protocol: ir.Protocol, names: Names, package: str) -> dict[Thing, str]:
     """The types of the schema, by the modules that have them."""
-    found = {(f"{package}._kinds", name): name for name in names.fronts.values()}
+    found: dict[Thing, str] = {}
     for one in protocol.definitions.values():
         module = "models" if isinstance(one, ir.Record) else "unions"
         found[f"{package}.{module}", names.classes[one.name]] = names.classes[one.name]
