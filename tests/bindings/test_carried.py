@@ -35,7 +35,7 @@ CASES: Final[tuple[tuple[str, dict[str, Any], set[str], set[str]], ...]] = (
     (PLAIN, {}, set(), {"texts", "checks", "assertions", "peers", "connection", "websocket"}),
     (PLAIN, {"enums": "str-enum"}, {"texts"}, {"checks"}),
     (CHECKED, {}, {"checks", "assertions"}, {"texts", "peers"}),
-    (METHODS, {}, {"peers", "connection", "stdio", "websocket"}, {"texts", "checks", "dap"}),
+    (METHODS, {}, {"peers", "connection", "stdio", "websocket"}, {"texts", "checks"}),
 )
 
 

@@ -30,9 +30,8 @@ SOURCES: Final[dict[str, tuple[str | Path, str]]] = {
     "own_v2": (ROOT / "schema" / "acp" / "v2", "acp/v2"),
     "mcp": ("upstream/mcp-2025-11-25/schema.json", "mcp"),
     "a2a": ("wild/a2a-0.3.0.json", "a2a"),
-    "dap": ("wild/dap.json", "dap"),
 }
-OTHERS: Final = [pytest.param(name, marks=pytest.mark.exhaustive) for name in ("own_v1", "mcp", "a2a", "dap")]
+OTHERS: Final = [pytest.param(name, marks=pytest.mark.exhaustive) for name in ("own_v1", "mcp", "a2a")]
 TAKEN: Final = (
     *(
         "Message",
@@ -225,14 +224,6 @@ def test_a_file_judges_by_patterns_as_the_package_does(folder: Path, value: Any)
     ]
 
 
-@pytest.mark.exhaustive
-def test_a_file_decodes_the_frames_of_the_debug_adapter_protocol(folder: Path) -> None:
-    subject = pair(folder, "dap")
-    line = b'{"seq":1,"type":"request","command":"next","arguments":{"threadId":1}}'
-    message = subject.file.decode(line, sender="client")
-    assert isinstance(message, subject.file.AnyRequest) and subject.file.encode(message) == line
-
-
 def test_values_of_a_file_are_copied_and_pickled(folder: Path) -> None:
     v2 = pair(folder, "own_v2").file
     update = v2.decode_as("SessionUpdate", {"sessionUpdate": "tide", "metres": 2.5})
@@ -264,7 +255,7 @@ def test_files_are_typed_strictly_and_formatted(folder: Path, tmp_path: Path, wh
         drawn(tmp_path, _names(TAKEN)),
         **{"unknown-fields": "refuse"},
     )
-    paths = [str(pair(folder, name).path) for name in ("own_v2", *(("mcp", "dap") if whole else ()))]
+    paths = [str(pair(folder, name).path) for name in ("own_v2", *(("mcp",) if whole else ()))]
     paths.append(str(folder / "single_names_of_base_file.py"))
     runs = (
         ["-m", "ruff", "format", "--check", "--isolated", "--no-cache"],

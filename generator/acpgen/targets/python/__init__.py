@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from acpgen import ir
+from acpgen.errors import Faults, Unsupported
 from acpgen.resources import templates
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.expressions import translations
-from acpgen.schema.walk import is_object
 from acpgen.targets import Settings
 from acpgen.targets.python.aliases import alias_views, imports, named_records
 from acpgen.targets.python.alone import with_shared_bodies
@@ -43,8 +43,12 @@ __all__ = ["OPTIONS", "render"]
 def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
     """The package's files below the folder of its top-level package, and the distribution's where one is asked for.
 
-    Raises `Faults` where two names collide.
+    Raises `Faults` where two names collide, or messages are none of JSON-RPC.
     """
+    if protocol.envelope == "dap":
+        reason = "its messages have the frames of the Debug Adapter Protocol, and a package reads and writes messages of JSON-RPC"
+        remedy = "Leave the target 'python' out; docs, bundle and ir know these frames"
+        raise Faults([Unsupported(at=protocol.name, subject="the target 'python'", reason=reason, remedy=remedy)])
     package = settings.package or "bindings"
     top = package.partition(".")[0]
     chosen = dials(settings)
@@ -59,7 +63,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         f"{folder}/models.py": render_records(protocol, names, modules, NOTICE, found),
         f"{folder}/unions.py": _unions(protocol, names, modules, found),
         f"{folder}/_tables.py": _tables(protocol, names, modules, found),
-        f"{folder}/methods.py": _methods(protocol, bundle, names, modules),
+        f"{folder}/methods.py": _methods(protocol, names, modules),
         f"{folder}/_contract.py": _contract(written, names, modules),
         f"{folder}/_schema.json": schema_text(bundle),
         f"{folder}/strict.py": _strict(protocol, bundle, modules, _strict_extra(settings, top, is_file=is_file)),
@@ -187,10 +191,9 @@ def _contract(protocol: ir.Protocol, names: Names, modules: Modules) -> str:
 
 
 def _strict(protocol: ir.Protocol, bundle: Bundle, modules: Modules, needed: str) -> str:
-    judge = "FrameStrict" if protocol.envelope == "dap" else "Strict"
     found = translations(bundle.definitions.values())
     patterns = [(literal(key), json_literal(text)) for key, text in found.table.items()]
-    about = {"title": title_of(protocol), "runtime": modules.runtime, "extra": literal(needed), "judge": judge}
+    about = {"title": title_of(protocol), "runtime": modules.runtime, "extra": literal(needed)}
     return lay_out("strict", **about, patterns=patterns, loose=[literal(pattern) for pattern in found.loose])
 
 
@@ -206,10 +209,8 @@ def _peers(protocol: ir.Protocol, modules: Modules, view: dict[str, Any]) -> str
     return lay_out("peers", title=title_of(protocol), about=about, runtime=modules.runtime, **view)
 
 
-def _methods(protocol: ir.Protocol, bundle: Bundle, names: Names, modules: Modules) -> str:
+def _methods(protocol: ir.Protocol, names: Names, modules: Modules) -> str:
     error = _error(protocol)
-    is_dap = protocol.envelope == "dap"
-    unknown = "jsonrpc.JSON" if is_dap else "jsonrpc.ErrorObject"
     used = {name for m in protocol.methods for name in (m.params, m.result) if name is not None}
     used |= {error} if error is not None else set()
     kinds = {name: isinstance(protocol.definitions[name], ir.Record) for name in used}
@@ -219,8 +220,6 @@ def _methods(protocol: ir.Protocol, bundle: Bundle, names: Names, modules: Modul
         "title": title_of(protocol),
         "runtime": modules.runtime,
         "sides": ", ".join(literal(side) for side in sides),
-        "frames": "dap" if is_dap else "jsonrpc",
-        "codec": "dap" if is_dap else "codec",
         "returns": message,
         "encodes": "Message | list[Message] | Any" if protocol.batch else "Message | Any",
     }
@@ -232,7 +231,7 @@ def _methods(protocol: ir.Protocol, bundle: Bundle, names: Names, modules: Modul
         name: class_ if class_ == here.classes[name] else f"{class_} as {here.classes[name]}"
         for name, class_ in names.classes.items()
     }
-    error_class = here.classes[error] if error is not None else unknown
+    error_class = here.classes[error] if error is not None else "jsonrpc.ErrorObject"
     return lay_out(
         "methods",
         **about,
@@ -241,37 +240,24 @@ def _methods(protocol: ir.Protocol, bundle: Bundle, names: Names, modules: Modul
         groups=_groups(protocol, here),
         methods=method_rows(protocol, here),
         error=error_class,
-        options=_options(protocol, bundle, error_class if error is not None or not is_dap else None, sides),
+        options=_options(protocol, error_class, sides),
     )
 
 
 def _error(protocol: ir.Protocol) -> str | None:
     """The definition of what a failed request is answered with."""
-    if protocol.envelope == "dap":
-        return "ErrorResponseBody" if "ErrorResponseBody" in protocol.definitions else None
     error = protocol.definitions.get("Error")
     is_error = isinstance(error, ir.Record) and {"code", "message"} <= {field.name for field in error.fields}
     return "Error" if is_error else None
 
 
-def _options(protocol: ir.Protocol, bundle: Bundle, error: str | None, sides: list[str]) -> str:
+def _options(protocol: ir.Protocol, error: str, sides: list[str]) -> str:
     """The arguments of the codec after its tables."""
-    options = [] if error is None else [f"error={error}"]
-    if protocol.envelope != "dap":
-        options.append(f"null_id={_allows_null_id(protocol)}")
-    options.append(f"batch={protocol.batch}")
+    options = [f"error={error}", f"null_id={_allows_null_id(protocol)}", f"batch={protocol.batch}"]
     options.append(f"sides=({', '.join(map(literal, sides))})")
     if protocol.envelope == "json-rpc-unversioned":
         options.append("versioned=False")
-    least = _least(bundle) if protocol.envelope == "dap" else None
-    return ", ".join([*options, *([f"least={least}"] if least is not None else [])])
-
-
-def _least(bundle: Bundle) -> int | None:
-    """The smallest sequence number of a message."""
-    schema: Any = bundle.definitions.get("ProtocolMessage", {}).get("properties", {}).get("seq")
-    found = schema.get("minimum") if is_object(schema) else None
-    return found if isinstance(found, int) else None
+    return ", ".join(options)
 
 
 def _bound(source: str) -> set[str]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from acpgen import ir
 from acpgen.targets.python.literals import literal
 from acpgen.targets.python.naming import Names
-from acpgen.targets.python.offered import PUBLIC, in_order, moved, public, shared
+from acpgen.targets.python.offered import PUBLIC, SHARED, in_order, moved, public
 from acpgen.targets.python.records import Modules
 from acpgen.targets.python.together import Thing, together
 
@@ -36,7 +36,7 @@ def file_view(
     texts[f"{package}._home"] = _home(package, base, files[f"{folder}/_schema.json"])
     for path, text in runtime:
         texts[base if path == "__init__.py" else f"{base}.{path.removesuffix('.py')}"] = text
-    beside = shared(protocol)
+    beside = SHARED
     called = public([*PUBLIC, *beside], names)
     types = _types(protocol, names, package)
     offered: dict[Thing, str] = {
