@@ -63,17 +63,12 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "constructing": {"json_types"},
     "contract": {"json_types"},
     "core_schemas": set(),
-    "dap": {"codec", "contract", "errors", "frames", "json_types", "jsonrpc", "pointers", "sending"},
-    "dap_envelope": {"dap", "envelopes", "failures"},
-    "dap_strict": {"contract", "errors", "frames", "json_types", "pointers", "strict"},
     "described": {"constructing"},
     "envelopes": {"failures", "jsonrpc"},
     "errors": set(),
-    "former": set(),
     "explain": {"contract", "errors", "json_types", "pointers", "strict"},
     "failures": {"errors", "strict"},
     "ends": {"parse"},
-    "frames": {"contract"},
     "framing": {"ends"},
     "heads": {"parse"},
     "gates": {"codec", "contract", "json_types", "parse"},
@@ -93,9 +88,8 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "places": set(),
     "pointers": set(),
     "homes": set(),
-    "kinds": {"constructing", "homes"},
     "quick": {"judging", "markers", "model"},
-    "published": {"described", "homes", "json_types", "kinds", "pointers", "references"},
+    "published": {"described", "homes", "json_types", "pointers", "references"},
     "references": set(),
     "sending": {
         *("constructing", "contract", "errors", "json_types", "judging", "markers", "model", "pointers"),
@@ -105,7 +99,6 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "stdio": {"framing", "pipes", "streams"},
     "streams": {"pipes"},
     "supervisor": {"process_tree"},
-    "omitting": set(),
     "texts": {"markers", "published"},
     "strict": {"contract", "errors", "json_types", "parse", "patterns", "pieces", "pointers"},
     "trace": {"contract", "errors", "json_types", "markers", "model", "pointers"},
@@ -364,7 +357,7 @@ def test_what_acpgen_shares_loads_neither_models_nor_bindings_nor_the_rest_of_ac
     runtime = {
         f"acpgen._runtime.{name}"
         for name in (
-            *("contract", "dap_strict", "ends", "errors", "frames", "framing", "json_types", "parse", "patterns"),
+            *("contract", "ends", "errors", "framing", "json_types", "parse", "patterns"),
             *("pointers", "process_tree", "strict", "supervisor"),
         )
     }

@@ -7,7 +7,7 @@ when it is first asked for.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from acp_bindings.runtime import contract, framing, parse, patterns, strict, supervisor
@@ -15,10 +15,9 @@ if TYPE_CHECKING:
     from acp_session import monitor
     from acp_session.monitor import versions
 
-    dap_strict: Any
     """Bindings of ACP do not carry it."""
 
-    __all__ = ["contract", "dap_strict", "framing", "monitor", "parse", "patterns", "strict", "supervisor", "versions"]
+    __all__ = ["contract", "framing", "monitor", "parse", "patterns", "strict", "supervisor", "versions"]
 else:
     import sys
     from importlib import import_module
@@ -35,7 +34,6 @@ else:
 
     MODULES = {
         "contract": "acpgen._runtime.contract",
-        "dap_strict": "acpgen._runtime.dap_strict",
         "framing": "acpgen._runtime.framing",
         "monitor": "acpgen._session.monitor",
         "parse": "acpgen._runtime.parse",

@@ -32,11 +32,10 @@ CHECKED: Final = (
 METHODS: Final = plugins.SAMPLES["methods"]
 
 CASES: Final[tuple[tuple[str, dict[str, Any], set[str], set[str]], ...]] = (
-    (PLAIN, {}, set(), {"omitting", "texts", "checks", "assertions", "former", "peers", "connection", "websocket"}),
-    (PLAIN, {"omitted": "none"}, {"omitting"}, {"texts", "checks"}),
-    (PLAIN, {"enums": "str-enum"}, {"texts"}, {"omitting", "checks"}),
-    (CHECKED, {}, {"checks", "assertions"}, {"omitting", "texts", "peers"}),
-    (METHODS, {}, {"peers", "connection", "stdio", "websocket"}, {"omitting", "texts", "checks", "dap"}),
+    (PLAIN, {}, set(), {"texts", "checks", "assertions", "peers", "connection", "websocket"}),
+    (PLAIN, {"enums": "str-enum"}, {"texts"}, {"checks"}),
+    (CHECKED, {}, {"checks", "assertions"}, {"texts", "peers"}),
+    (METHODS, {}, {"peers", "connection", "stdio", "websocket"}, {"texts", "checks"}),
 )
 
 
@@ -72,7 +71,7 @@ def test_our_own_packages_carry_what_they_need_and_no_more(package: Path) -> Non
         {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in folder.rglob("*.py")}
     )
     assert there == (needed & ALL) | OFFERED
-    assert {"checks", "omitting", "texts"}.isdisjoint(there)
+    assert {"checks", "texts"}.isdisjoint(there)
 
 
 @pytest.mark.parametrize(

@@ -13,24 +13,23 @@ from pathlib import Path
 from typing import Any
 
 from acpgen import ir
+from acpgen.errors import Faults, Unsupported
 from acpgen.resources import templates
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.expressions import translations
-from acpgen.schema.walk import is_object
 from acpgen.targets import Settings
 from acpgen.targets.python.aliases import alias_views, imports, named_records
 from acpgen.targets.python.alone import with_shared_bodies
 from acpgen.targets.python.annotations import either
-from acpgen.targets.python.beyond import Beyond, beyond, check_view, keeping
+from acpgen.targets.python.beyond import Beyond, beyond, check_view
 from acpgen.targets.python.carried import carried_by
 from acpgen.targets.python.defaults import with_sound_defaults
 from acpgen.targets.python.dials import OPTIONS, PYTHONS, dials
 from acpgen.targets.python.distribution import STRICT, distribution
 from acpgen.targets.python.formatted import formatted, with_relative_imports
-from acpgen.targets.python.kinds import kind_imports, kind_views
 from acpgen.targets.python.laid_out import NOTICE, lay_out, title_of
 from acpgen.targets.python.literals import inside_docstring, json_literal, literal
-from acpgen.targets.python.naming import Names, former_names, name_all
+from acpgen.targets.python.naming import Names, name_all
 from acpgen.targets.python.offered import PUBLIC, in_order, moved, public
 from acpgen.targets.python.peers import peers_view
 from acpgen.targets.python.records import Modules, render_records
@@ -44,15 +43,19 @@ __all__ = ["OPTIONS", "render"]
 def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
     """The package's files below the folder of its top-level package, and the distribution's where one is asked for.
 
-    Raises `Faults` where two names collide.
+    Raises `Faults` where two names collide, or messages are none of JSON-RPC.
     """
+    if protocol.envelope == "dap":
+        reason = "its messages have the frames of the Debug Adapter Protocol, and a package reads and writes messages of JSON-RPC"
+        remedy = "Leave the target 'python' out; docs, bundle and ir know these frames"
+        raise Faults([Unsupported(at=protocol.name, subject="the target 'python'", reason=reason, remedy=remedy)])
     package = settings.package or "bindings"
     top = package.partition(".")[0]
     chosen = dials(settings)
     is_file = chosen.layout == "file"
     modules = Modules(runtime=f"{package if is_file else top}.runtime", package=package, dials=chosen)
     protocol = with_sound_defaults(protocol, bundle)
-    found = keeping(beyond(protocol, bundle), protocol, chosen.kept)
+    found = beyond(protocol, bundle)
     names = name_all(protocol, chosen, checked=found.checks.by)
     written, protocol = protocol, with_shared_bodies(protocol, names.shared)
     folder = package.replace(".", "/")
@@ -60,21 +63,19 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         f"{folder}/models.py": render_records(protocol, names, modules, NOTICE, found),
         f"{folder}/unions.py": _unions(protocol, names, modules, found),
         f"{folder}/_tables.py": _tables(protocol, names, modules, found),
-        f"{folder}/methods.py": _methods(protocol, bundle, names, modules),
+        f"{folder}/methods.py": _methods(protocol, names, modules),
         f"{folder}/_contract.py": _contract(written, names, modules),
         f"{folder}/_schema.json": schema_text(bundle),
         f"{folder}/strict.py": _strict(protocol, bundle, modules, _strict_extra(settings, top, is_file=is_file)),
     }
     if chosen.has_base:
         files[f"{folder}/_base.py"] = _base(protocol, modules)
-    if names.fronts:
-        files[f"{folder}/_kinds.py"] = _kinds(protocol, names, modules)
     if found.checks.by:
         files[f"{folder}/_checks.py"] = _checks(protocol, modules, found)
     if is_file:
         files = {f"{folder}.py": _file(protocol, files, names, modules)}
     else:
-        files.update(_around(protocol, names, modules, former_names(bundle, names)))
+        files.update(_around(protocol, names, modules))
         carried = carried_by(files.values(), modules.runtime, dict(_runtime()))
         files.update({f"{top}/runtime/{path}": text for path, text in _runtime() if path in carried})
     if settings.distribution is not None:
@@ -88,12 +89,10 @@ def _file(protocol: ir.Protocol, files: Mapping[str, str], names: Names, modules
     return lay_out("file", title=title_of(protocol), about=_about(protocol, view["moved"]), **view)
 
 
-def _around(protocol: ir.Protocol, names: Names, modules: Modules, former: Mapping[str, str]) -> dict[str, str]:
-    """What a package has beside its types and methods: what it offers, former names, peers, and the package above it."""
+def _around(protocol: ir.Protocol, names: Names, modules: Modules) -> dict[str, str]:
+    """What a package has beside its types and methods: what it offers, peers, and the package above it."""
     folder, top = modules.package.replace(".", "/"), modules.package.partition(".")[0]
-    files = {f"{folder}/__init__.py": _package(protocol, names, modules, former), f"{top}/py.typed": ""}
-    if former:
-        files[f"{folder}/_former.py"] = _former(protocol, names, former)
+    files = {f"{folder}/__init__.py": _package(protocol, names, modules), f"{top}/py.typed": ""}
     view = peers_view(protocol, names)
     if view is not None:
         files[f"{folder}/peers.py"] = _peers(protocol, modules, view)
@@ -156,13 +155,10 @@ def _unions(protocol: ir.Protocol, names: Names, modules: Modules, found: Beyond
 
 def _base(protocol: ir.Protocol, modules: Modules) -> str:
     chosen = modules.dials
-    is_omitting = chosen.omitted == "none"
     return lay_out(
         "base",
         title=title_of(protocol),
         runtime=modules.runtime,
-        own_base=chosen.base,
-        is_omitting=is_omitting,
         is_dropping=chosen.unknown == "ignore",
         extra=literal(chosen.extra),
     )
@@ -176,26 +172,6 @@ def _tables(protocol: ir.Protocol, names: Names, modules: Modules, found: Beyond
         lenient=lenient_rows(protocol, names),
         owners=owner_rows(protocol, names),
         unenforced=unenforced_rows(found.gaps),
-    )
-
-
-def _kinds(protocol: ir.Protocol, names: Names, modules: Modules) -> str:
-    is_omitting = modules.dials.omitted == "none"
-    used = kind_imports(protocol, names)
-    typing = {"Any"} | (used.others & {"Annotated", "Literal", "Never"})
-    return lay_out(
-        "kinds",
-        title=title_of(protocol),
-        runtime=modules.runtime,
-        fronts=kind_views(protocol, names, omits_with_none=is_omitting),
-        typing=[names.imported(name) for name in sorted(typing)],
-        has_field=names.imported("Field") if "Field" in used.others else "",
-        markers=[
-            names.imported(name) for name in sorted({"MISSING", "UnknownTag"} | (used.others - typing - {"Field"}))
-        ],
-        any=names.ours("Any"),
-        models=sorted(used.records),
-        unions=sorted(used.aliases),
     )
 
 
@@ -215,10 +191,9 @@ def _contract(protocol: ir.Protocol, names: Names, modules: Modules) -> str:
 
 
 def _strict(protocol: ir.Protocol, bundle: Bundle, modules: Modules, needed: str) -> str:
-    judge = "FrameStrict" if protocol.envelope == "dap" else "Strict"
     found = translations(bundle.definitions.values())
     patterns = [(literal(key), json_literal(text)) for key, text in found.table.items()]
-    about = {"title": title_of(protocol), "runtime": modules.runtime, "extra": literal(needed), "judge": judge}
+    about = {"title": title_of(protocol), "runtime": modules.runtime, "extra": literal(needed)}
     return lay_out("strict", **about, patterns=patterns, loose=[literal(pattern) for pattern in found.loose])
 
 
@@ -234,10 +209,8 @@ def _peers(protocol: ir.Protocol, modules: Modules, view: dict[str, Any]) -> str
     return lay_out("peers", title=title_of(protocol), about=about, runtime=modules.runtime, **view)
 
 
-def _methods(protocol: ir.Protocol, bundle: Bundle, names: Names, modules: Modules) -> str:
+def _methods(protocol: ir.Protocol, names: Names, modules: Modules) -> str:
     error = _error(protocol)
-    is_dap = protocol.envelope == "dap"
-    unknown = "jsonrpc.JSON" if is_dap else "jsonrpc.ErrorObject"
     used = {name for m in protocol.methods for name in (m.params, m.result) if name is not None}
     used |= {error} if error is not None else set()
     kinds = {name: isinstance(protocol.definitions[name], ir.Record) for name in used}
@@ -247,8 +220,6 @@ def _methods(protocol: ir.Protocol, bundle: Bundle, names: Names, modules: Modul
         "title": title_of(protocol),
         "runtime": modules.runtime,
         "sides": ", ".join(literal(side) for side in sides),
-        "frames": "dap" if is_dap else "jsonrpc",
-        "codec": "dap" if is_dap else "codec",
         "returns": message,
         "encodes": "Message | list[Message] | Any" if protocol.batch else "Message | Any",
     }
@@ -260,7 +231,7 @@ def _methods(protocol: ir.Protocol, bundle: Bundle, names: Names, modules: Modul
         name: class_ if class_ == here.classes[name] else f"{class_} as {here.classes[name]}"
         for name, class_ in names.classes.items()
     }
-    error_class = here.classes[error] if error is not None else unknown
+    error_class = here.classes[error] if error is not None else "jsonrpc.ErrorObject"
     return lay_out(
         "methods",
         **about,
@@ -269,37 +240,24 @@ def _methods(protocol: ir.Protocol, bundle: Bundle, names: Names, modules: Modul
         groups=_groups(protocol, here),
         methods=method_rows(protocol, here),
         error=error_class,
-        options=_options(protocol, bundle, error_class if error is not None or not is_dap else None, sides),
+        options=_options(protocol, error_class, sides),
     )
 
 
 def _error(protocol: ir.Protocol) -> str | None:
     """The definition of what a failed request is answered with."""
-    if protocol.envelope == "dap":
-        return "ErrorResponseBody" if "ErrorResponseBody" in protocol.definitions else None
     error = protocol.definitions.get("Error")
     is_error = isinstance(error, ir.Record) and {"code", "message"} <= {field.name for field in error.fields}
     return "Error" if is_error else None
 
 
-def _options(protocol: ir.Protocol, bundle: Bundle, error: str | None, sides: list[str]) -> str:
+def _options(protocol: ir.Protocol, error: str, sides: list[str]) -> str:
     """The arguments of the codec after its tables."""
-    options = [] if error is None else [f"error={error}"]
-    if protocol.envelope != "dap":
-        options.append(f"null_id={_allows_null_id(protocol)}")
-    options.append(f"batch={protocol.batch}")
+    options = [f"error={error}", f"null_id={_allows_null_id(protocol)}", f"batch={protocol.batch}"]
     options.append(f"sides=({', '.join(map(literal, sides))})")
     if protocol.envelope == "json-rpc-unversioned":
         options.append("versioned=False")
-    least = _least(bundle) if protocol.envelope == "dap" else None
-    return ", ".join([*options, *([f"least={least}"] if least is not None else [])])
-
-
-def _least(bundle: Bundle) -> int | None:
-    """The smallest sequence number of a message."""
-    schema: Any = bundle.definitions.get("ProtocolMessage", {}).get("properties", {}).get("seq")
-    found = schema.get("minimum") if is_object(schema) else None
-    return found if isinstance(found, int) else None
+    return ", ".join(options)
 
 
 def _bound(source: str) -> set[str]:
@@ -346,21 +304,7 @@ def _allows_null_id(protocol: ir.Protocol) -> bool:
             return False
 
 
-def _former(protocol: ir.Protocol, names: Names, former: Mapping[str, str]) -> str:
-    records = {names.classes[one.name] for one in protocol.definitions.values() if isinstance(one, ir.Record)}
-    fronts = set(names.fronts.values())
-    used = sorted(set(former.values()))
-    return lay_out(
-        "former",
-        title=title_of(protocol),
-        names=list(former.items()),
-        models=[name for name in used if name in records],
-        kinds=[name for name in used if name in fronts],
-        unions=[name for name in used if name not in records and name not in fronts],
-    )
-
-
-def _package(protocol: ir.Protocol, names: Names, modules: Modules, former: Mapping[str, str]) -> str:
+def _package(protocol: ir.Protocol, names: Names, modules: Modules) -> str:
     models = sorted(names.classes[d.name] for d in protocol.definitions.values() if isinstance(d, ir.Record))
     unions = sorted(names.classes[d.name] for d in protocol.definitions.values() if not isinstance(d, ir.Record))
     called = public(PUBLIC, names)
@@ -370,11 +314,9 @@ def _package(protocol: ir.Protocol, names: Names, modules: Modules, former: Mapp
         about=_about(protocol, moved(called)),
         models=models,
         unions=unions,
-        kinds=sorted(names.fronts.values()),
         runtime=modules.runtime,
-        former=list(former),
         public={name: name if other == name else f"{name} as {other}" for name, other in called.items()},
-        exports=in_order([*models, *unions, *names.fronts.values(), *called.values()]),
+        exports=in_order([*models, *unions, *called.values()]),
     )
 
 

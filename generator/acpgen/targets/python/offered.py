@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from acpgen import ir
 from acpgen.targets.python.naming import Names
 
 PUBLIC: Final[Mapping[str, str]] = {
@@ -18,24 +17,15 @@ PUBLIC: Final[Mapping[str, str]] = {
 }
 """What a package offers, with the module that has it."""
 
-_FRAMES: Final = {
-    "dap": ("ErrorResponse", "Event", "Request", "Response"),
-    "jsonrpc": ("ErrorObject", "ErrorResponse", "Notification", "Request", "Response"),
-}
-_SHARED: Final[Mapping[str, str]] = {
+SHARED: Final[Mapping[str, str]] = {
     **dict.fromkeys(("DecodeError", "Dropped", "EncodeError", "Problem"), "errors"),
     **dict.fromkeys(("MISSING", "Unknown"), "model"),
     **dict.fromkeys(("MissingExtra", "Violation"), "strict"),
+    **dict.fromkeys(("ErrorObject", "ErrorResponse", "Notification", "Request", "Response"), "jsonrpc"),
     "Method": "contract",
     "encode_strictly": "sending",
 }
 """What one file has to offer of the run-time package, with its module there."""
-
-
-def shared(protocol: ir.Protocol) -> Mapping[str, str]:
-    """What one file offers of the run-time package, with its module there."""
-    frames = "dap" if protocol.envelope == "dap" else "jsonrpc"
-    return {**_SHARED, **dict.fromkeys(_FRAMES[frames], frames)}
 
 
 def public(offered: Iterable[str], names: Names) -> Mapping[str, str]:

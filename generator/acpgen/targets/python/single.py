@@ -8,7 +8,7 @@ from typing import Any, Final
 from acpgen import ir
 from acpgen.targets.python.literals import literal
 from acpgen.targets.python.naming import Names
-from acpgen.targets.python.offered import PUBLIC, in_order, moved, public, shared
+from acpgen.targets.python.offered import PUBLIC, SHARED, in_order, moved, public
 from acpgen.targets.python.records import Modules
 from acpgen.targets.python.together import Thing, together
 
@@ -16,7 +16,6 @@ _MODULES: Final = (
     "_home",
     "_checks",
     "_base",
-    "_kinds",
     "unions",
     "models",
     "_tables",
@@ -37,7 +36,7 @@ def file_view(
     texts[f"{package}._home"] = _home(package, base, files[f"{folder}/_schema.json"])
     for path, text in runtime:
         texts[base if path == "__init__.py" else f"{base}.{path.removesuffix('.py')}"] = text
-    beside = shared(protocol)
+    beside = SHARED
     called = public([*PUBLIC, *beside], names)
     types = _types(protocol, names, package)
     offered: dict[Thing, str] = {
@@ -55,7 +54,7 @@ def file_view(
 
 def _types(protocol: ir.Protocol, names: Names, package: str) -> dict[Thing, str]:
     """The types of the schema, by the modules that have them."""
-    found = {(f"{package}._kinds", name): name for name in names.fronts.values()}
+    found: dict[Thing, str] = {}
     for one in protocol.definitions.values():
         module = "models" if isinstance(one, ir.Record) else "unions"
         found[f"{package}.{module}", names.classes[one.name]] = names.classes[one.name]
