@@ -295,7 +295,6 @@ ARROWS: dict[str, frozenset[str]] = {
     "project": frozenset(
         {
             *(
-                "among",
                 "schema.bundle",
                 "config",
                 "meaning.found",
@@ -336,10 +335,12 @@ ARROWS: dict[str, frozenset[str]] = {
         {
             *(
                 "adopt",
+                "among",
                 "borrowed",
                 "schema.bundle",
                 "compat",
                 "errors",
+                "files",
                 "ir",
                 "material",
                 "memory",

@@ -243,6 +243,15 @@ def test_a_file_of_verdicts_that_is_no_json_or_no_object_is_a_fault(tmp_path: Pa
         run(found)
 
 
+@pytest.mark.parametrize("check", [True, False])
+def test_a_folder_in_the_place_of_the_file_is_unusable_input(tmp_path: Path, check: bool) -> None:
+    found = made(tmp_path)
+    (tmp_path / FILE).mkdir()
+    with pytest.raises(Faults, match=r"verdicts\.json: this is not a file\. Remove it and run acpgen generate"):
+        run(found, check=check)
+    assert not (tmp_path / "docs").exists()
+
+
 def test_no_verdict_is_written_through_a_link(tmp_path: Path) -> None:
     project_, outside = tmp_path / "project", tmp_path / "outside"
     project_.mkdir()

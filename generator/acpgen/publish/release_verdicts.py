@@ -9,17 +9,20 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Final
 
 from acpgen.adopt import layout
+from acpgen.among import is_behind_link
 from acpgen.compat.findings import SEVERITIES, Severity
 from acpgen.compat.protocol.check.judged import Judged
 from acpgen.compat.protocol.rules.rulebook import VERSION
-from acpgen.errors import BadMaterial, Faults
+from acpgen.errors import BadMaterial, Faults, LinkRefused
+from acpgen.files import Change, Tree
 from acpgen.material import RELEASES, VERDICTS, Files, Release, Releases, parsed
 from acpgen.pointers import place_parts, pointer
 from acpgen.publish.outlines import Outline, OutlinedType, outline
-from acpgen.schema.load import decode, parse_json
+from acpgen.schema.load import decode, parse_json, place
 from acpgen.schema.walk import is_object
 
 FEW: Final = 6
@@ -188,6 +191,25 @@ def completed(files: Files, drawn_by: bytes = b"") -> Files:
             found = verdicts(each, drawn[1] if drawn is not None and drawn[0] == name else None)
             texts[f"{RELEASES}/{name}/{VERDICTS}"] = _text(each.releases, found).encode()
     return replace(files, files=tuple(sorted(texts.items())))
+
+
+def updates(schema: Path, materials: Iterable[tuple[Files, Files]]) -> tuple[tuple[Tree, Change], ...]:
+    """The files below a schema folder that differ between material before and after, as changes of folders. Raises `Faults`."""
+    texts: dict[str, str] = {}
+    for before, after in materials:
+        known = dict(before.files)
+        texts |= {path: content.decode() for path, content in after.files if known.get(path) != content}
+    found: list[tuple[Tree, Change]] = []
+    for path, text in texts.items():
+        file = schema / path
+        if is_behind_link(schema, path):
+            raise Faults([LinkRefused(at=place(file.parent))])
+        if file.exists() and not file.is_file():
+            reason, remedy = "this is not a file", "Remove it and run acpgen generate"
+            raise Faults([BadMaterial(at=place(file), reason=reason, remedy=remedy)])
+        change = Change(file.parent, written=(file.name,), unchanged=(), removed=(), strays=(), shared=True)
+        found.append((Tree(file.parent, {file.name: text}, shared=True), change))
+    return tuple(found)
 
 
 class _Sides:
