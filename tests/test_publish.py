@@ -730,7 +730,9 @@ def test_a_family_keeps_its_versions_as_releases_and_its_protocols_theirs() -> N
     assert "acp" not in kept
     titles = [title for title, _ in publish.navigation(versions(), beside())]
     assert "Between versions" in titles
-    assert "mcp/changelog.md" in files()["index.md"]
+    for name, address in (("acp/v1", "changelog.md"), ("mcp/2025-06-18", "../changelog.md")):
+        assert f"[changelog]({address})" in files()[f"{name}/index.md"]
+    assert "[changelog](mcp/changelog.md)" in files()["index.md"]
     told = sections(files()["mcp/changelog.md"])
     assert len(told) == len(kept["mcp"].releases)
     assert "- **breaking**" in files()["mcp/changelog.md"] and "This schema" not in files()["mcp/changelog.md"]

@@ -99,9 +99,11 @@ def documents(
                 book = memory.once(
                     f"book {name}", (version, known, rules, stands), partial(_book, version, known, rules, stands)
                 )
-                shelf = where[name]
-                pages_made = partial(docs.laid_out, book, version.settings, counterparts, shelf, for_site=for_site)
-                files |= memory.once(f"pages {name}", (book, counterparts, shelf, for_site), pages_made)
+                shelf, log = where[name], _changelog_of(version, past)
+                pages_made = partial(
+                    docs.laid_out, book, version.settings, counterparts, shelf, changelog=log, for_site=for_site
+                )
+                files |= memory.once(f"pages {name}", (book, counterparts, shelf, log, for_site), pages_made)
                 if for_site:
                     whole = partial(docs.single_file, book, version.settings)
                     files |= memory.once(f"single file {name}", (book,), whole, may_lag=True)
@@ -151,7 +153,7 @@ def documents(
             used = memory.once(f"used {path}", (python, files[path]), using)
             files |= {path: f"{files[path]}\n{used}"} if used is not None else {}
         files |= memory.once("reference", (python,), partial(reference.pages, python))
-    listed, above = _listed(versions, where, files), _above(versions, material, files)
+    listed, above = _listed(versions, where, past, files), _above(versions, material, files)
     linked = pages.linked(material)
     more = [(title, path) for title, path in above if path not in linked]
     files[HOME] = docs.lay_out("home", path=HOME, head=pages.head(material), versions=listed, pages=more)
@@ -305,7 +307,9 @@ def _above(versions: Sequence[Version], material: Material, files: Mapping[str, 
     return [*found, *((title, path) for title, path in rules if path in files)]
 
 
-def _listed(versions: Sequence[Version], where: Shelves, files: Mapping[str, str]) -> list[dict[str, object]]:
+def _listed(
+    versions: Sequence[Version], where: Shelves, past: Mapping[str, object], files: Mapping[str, str]
+) -> list[dict[str, object]]:
     return [
         {
             "name": version.protocol.name,
@@ -315,7 +319,7 @@ def _listed(versions: Sequence[Version], where: Shelves, files: Mapping[str, str
                 for page in docs.FIXED
             },
             "whole": whole if (whole := version.path(docs.WHOLE)) in files else "",
-            "changelog": page if (page := version.path(changelog.PAGE)) in files else "",
+            "changelog": _changelog_of(version, past),
         }
         for version in versions
     ]
@@ -329,6 +333,13 @@ def _has_past(name: str, material: Material) -> bool:
 def _changelog(family: str) -> str:
     """The changelog of a family whose versions are releases of one protocol."""
     return f"{family}/{changelog.PAGE}"
+
+
+def _changelog_of(version: Version, past: Mapping[str, object]) -> str:
+    """The changelog of a version, or of its family; empty where no release is kept of either."""
+    if version.protocol.name in past:
+        return version.path(changelog.PAGE)
+    return _changelog(version.family) if version.family in past else ""
 
 
 def _families(versions: Sequence[Version], material: Material) -> list[str]:

@@ -140,10 +140,17 @@ def book(
 
 
 def laid_out(
-    told: Book, settings: Settings, beside: Beside, where: Places | None = None, *, for_site: bool = False
+    told: Book,
+    settings: Settings,
+    beside: Beside,
+    where: Places | None = None,
+    *,
+    changelog: str = "",
+    for_site: bool = False,
 ) -> Mapping[str, str]:
-    """The pages of a book below the prefix, all of them or those that are at a place of their own. For a site, headings of sections that
-    only repeat what stands elsewhere carry the mark by which search leaves them out.
+    """The pages of a book below the prefix, all of them or those that are at a place of their own. `changelog` is its page, seen from the
+    folder above all versions. For a site, headings of sections that only repeat what stands elsewhere carry the mark by which search
+    leaves them out.
     """
     folder, where = _folder(settings), where or told.places
     return {
@@ -153,6 +160,7 @@ def laid_out(
             view,
             folder,
             beside.get(path, ()),
+            changelog=changelog,
             for_site=for_site,
         )
         for path, template, view in told.pages()

@@ -115,6 +115,7 @@ class Book:
         folder: str,
         beside: tuple[Counterpart, ...],
         *,
+        changelog: str = "",
         for_site: bool = False,
     ) -> str:
         def demands(notes: Iterable[RuleNote]) -> list[tuple[str, list[RuleLine]]]:
@@ -136,6 +137,7 @@ class Book:
             deprecated=self.deprecated,
             origins=self.origins,
             demands=demands,
+            changelog=relative(folder + linker.page, changelog) if changelog else Markdown(),
             counterparts=[_shown(counterpart, folder + linker.page) for counterpart in beside],
         )
 
