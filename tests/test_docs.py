@@ -899,6 +899,27 @@ def test_every_union_and_lifecycle_is_drawn_with_words_for_those_who_do_not_see_
     assert count > 30
 
 
+def test_pages_of_a_repository_have_diagrams_that_a_forge_draws_in_place_of_svg() -> None:
+    count = 0
+    for path, page in files(for_site=False).items():
+        assert "<svg" not in page, path
+        drawn_here = len(drawn(files().get(path, "")))
+        assert page.count("\n```mermaid\nsequenceDiagram\n    participant a as client\n") == drawn_here, path
+        count += drawn_here
+    assert count > 40
+
+
+def test_a_diagram_obeys_no_name() -> None:
+    arrows = [pictures.Arrow("a/b", "right", note="x;y"), pictures.Arrow("```\nend #1%", "left", answer=True)]
+    assert pictures.sequence_diagram(("client", "agent"), arrows).splitlines()[2:] == [
+        "    participant a as client",
+        "    participant b as agent",
+        "    a->>b: a/b (x#59;y)",
+        "    b-->>a: #96;#96;#96;#10;end #35;1#37;",
+        "```",
+    ]
+
+
 def test_no_text_of_a_picture_runs_over_its_edge() -> None:
     for page in pages().values():
         for svg in drawn(page):

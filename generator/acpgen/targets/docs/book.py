@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, TypeAlias, assert_never
 
 from acpgen import ir
@@ -128,6 +129,7 @@ class Book:
             h1=Markdown(marks),
             h2=Markdown(f"{marks}#"),
             h3=Markdown(f"{marks}##"),
+            for_site=for_site,
             unsearched=Markdown(" { data-search-exclude }" if for_site else ""),
             linker=linker,
             protocol=self.protocol,
@@ -345,11 +347,11 @@ class Book:
     def _about(self, area: str) -> tuple[str, str]:
         return about_area(self.bundle, area)
 
-    def _picture(self, told: Conversation) -> Callable[[Linker], Markdown]:
-        return lambda linker: picture(self.protocol, told, linker)
+    def _picture(self, told: Conversation) -> Callable[..., Markdown]:
+        return partial(picture, self.protocol, told)
 
-    def _around(self, told: Conversation, method: str) -> Callable[[Linker], Markdown]:
-        return lambda linker: around(self.protocol, told, method, linker)
+    def _around(self, told: Conversation, method: str) -> Callable[..., Markdown]:
+        return partial(around, self.protocol, told, method)
 
     def _told_of(self, method: ir.Method) -> Iterator[tuple[Conversation, Spoken]]:
         """The conversations that a method takes part in, each with its first message there."""
