@@ -20,7 +20,7 @@ from acpgen.errors import Faults
 from acpgen.pipeline import understand
 from acpgen.publish import changelog, monitor, upstream
 from acpgen.publish.ages import UNRELEASED, ages
-from acpgen.publish.channels import shelves
+from acpgen.publish.channels import find_places
 from acpgen.publish.history import History, histories
 from acpgen.publish.release_verdicts import FEW
 from acpgen.schema.load import load
@@ -219,8 +219,8 @@ def test_another_word_or_example_makes_a_type_differ(tmp_path: Path) -> None:
         for name in "abcd"
     }
     has = {
-        name: "types/Word.md" not in shelf.elsewhere
-        for name, shelf in shelves(list(made.values()), for_site=True).items()
+        name: "types/Word.md" not in places.replacements
+        for name, places in find_places(list(made.values()), for_site=True).items()
     }
     assert has == {"a": True, "b": False, "c": True, "d": True}
 

@@ -28,7 +28,7 @@ from acpgen.publish import (
     upstream,
 )
 from acpgen.publish import monitor as monitoring
-from acpgen.publish.channels import Shelves, shelves
+from acpgen.publish.channels import VersionPlaces, find_places
 from acpgen.publish.counterparts import beside
 from acpgen.publish.demands import demands
 from acpgen.publish.in_browser import scripts
@@ -74,7 +74,7 @@ def documents(
 
     table, every = _read(material, memory), versions
     versions = [version for version in every if for_site or extended(version, every) is None]
-    where = shelves(versions, for_site=for_site)
+    where = find_places(versions, for_site=for_site)
     named = tuple((version.protocol.name, version.family) for version in versions)
     past = memory.once("past", (named, material.releases), lambda: histories(versions, material))
     files: dict[str, str] = {}
@@ -99,11 +99,11 @@ def documents(
                 book = memory.once(
                     f"book {name}", (version, known, rules, stands), partial(_book, version, known, rules, stands)
                 )
-                shelf, log = where[name], _changelog_of(version, past)
+                places, log = where[name], _changelog_of(version, past)
                 pages_made = partial(
-                    docs.laid_out, book, version.settings, counterparts, shelf, changelog=log, for_site=for_site
+                    docs.laid_out, book, version.settings, counterparts, places, changelog=log, for_site=for_site
                 )
-                files |= memory.once(f"pages {name}", (book, counterparts, shelf, log, for_site), pages_made)
+                files |= memory.once(f"pages {name}", (book, counterparts, places, log, for_site), pages_made)
                 if for_site:
                     whole = partial(docs.single_file, book, version.settings)
                     files |= memory.once(f"single file {name}", (book,), whole, may_lag=True)
@@ -114,9 +114,9 @@ def documents(
     for version in versions:
         name = version.protocol.name
         if name in past:
-            path, shelf = version.path(changelog.PAGE), where[name]
-            told = partial(changelog.page, name, past[name], path, RULES, version, shelf, has_own=for_site)
-            inputs = (version, shelf, past[name], for_site)
+            path, places = version.path(changelog.PAGE), where[name]
+            told = partial(changelog.page, name, past[name], path, RULES, version, places, has_own=for_site)
+            inputs = (version, places, past[name], for_site)
             files[path] = memory.once(f"changelog {name}", inputs, told, may_lag=True)
     for name in _families(versions, material):
         files[_changelog(name)] = changelog.page(name, past[name], _changelog(name), RULES, has_own=False)
@@ -180,17 +180,19 @@ def navigation(
     if in_browser.judged(versions):
         found.append(("Judge messages", in_browser.PAGE))
     found.append(("JSON Schemas", schemas.PAGE))
-    shelf = shelves(versions, for_site=True)
+    version_places = find_places(versions, for_site=True)
     for version in versions:
-        where = shelf[version.protocol.name]
+        where = version_places[version.protocol.name]
         areas: list[Entry] = []
-        for area, page in filter(lambda each: where.is_made(each[1]), where.areas.items()):
+        for area, page in filter(lambda each: each[1] not in where.replacements, where.areas.items()):
             types = [(name, where.types[name]) for name, found in where.area_of.items() if found == area]
-            inside = sorted((name, version.path(each)) for name, each in types if where.is_made(each))
+            inside = sorted((name, version.path(each)) for name, each in types if each not in where.replacements)
             areas.append((docs.area_title(version.bundle, area), [("Overview", version.path(page)), *inside]))
         plans = [(plan.title, where.conversations[plan.name]) for plan in docs.plans(version.protocol)]
-        told: list[Entry] = [(title, version.path(page)) for title, page in plans if where.is_made(page)]
-        methods = sorted((name, version.path(page)) for name, page in where.methods.items() if where.is_made(page))
+        told: list[Entry] = [(title, version.path(page)) for title, page in plans if page not in where.replacements]
+        methods = sorted(
+            (name, version.path(page)) for name, page in where.methods.items() if page not in where.replacements
+        )
         has_past = _has_past(version.protocol.name, material)
         history: list[Entry] = [("Changelog", version.path(changelog.PAGE))] if has_past else []
         found.append(
@@ -202,7 +204,7 @@ def navigation(
                     ("Types", [("All types", version.path("types.md")), *sorted(areas, key=lambda entry: entry[0])]),
                     *([("Conversations", told)] if told else []),
                     ("Capabilities", version.path("capabilities.md")),
-                    *((title, version.path(page)) for title, page in _SAID_ONCE if where.is_made(page)),
+                    *((title, version.path(page)) for title, page in _SAID_ONCE if page not in where.replacements),
                     *history,
                 ],
             )
@@ -236,16 +238,16 @@ def sources(
     hand.
     """
     found = {path: pages.source(material, path) for path in material.pages} | {**reference.sources(python)}
-    shelf = shelves(versions, for_site=True)
+    version_places = find_places(versions, for_site=True)
     for version in versions:
-        where = shelf[version.protocol.name]
+        where = version_places[version.protocol.name]
         definitions = version.protocol.definitions
         files = {where.types[name]: definitions[name].at for name in definitions}
         files |= {where.methods[method.name]: method.at for method in version.protocol.methods}
         found |= {
             version.path(path): version.at(at).partition("#")[0]
             for path, at in files.items()
-            if at and where.is_made(path)
+            if at and path not in where.replacements
         }
     return found
 
@@ -308,7 +310,7 @@ def _above(versions: Sequence[Version], material: Material, files: Mapping[str, 
 
 
 def _listed(
-    versions: Sequence[Version], where: Shelves, past: Mapping[str, object], files: Mapping[str, str]
+    versions: Sequence[Version], where: VersionPlaces, past: Mapping[str, object], files: Mapping[str, str]
 ) -> list[dict[str, object]]:
     return [
         {

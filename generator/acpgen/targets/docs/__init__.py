@@ -40,7 +40,7 @@ from acpgen.targets.docs.places import (
     Places,
     joined,
     places,
-    with_others,
+    with_replacements,
     with_types_in_areas,
 )
 from acpgen.targets.docs.planned import PlannedConversation, plans
@@ -79,7 +79,7 @@ __all__ = [
     "relative",
     "render",
     "single_file",
-    "with_others",
+    "with_replacements",
     "with_types_in_areas",
 ]
 
@@ -156,7 +156,7 @@ def laid_out(
     return {
         folder + path: told.page(
             template,
-            Linker(where, path, folder=settings.prefix, shown=view.get("shown", frozenset())),
+            Linker(where, path, folder=settings.prefix, types=view.get("shown", frozenset())),
             view,
             folder,
             beside.get(path, ()),
@@ -164,7 +164,7 @@ def laid_out(
             for_site=for_site,
         )
         for path, template, view in told.pages()
-        if path not in where.elsewhere
+        if path not in where.replacements
     }
 
 

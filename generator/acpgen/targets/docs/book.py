@@ -27,7 +27,7 @@ from acpgen.targets.docs.places import CAPABILITIES, ERRORS, INDEX, MESSAGES, ME
 from acpgen.targets.docs.rule_notes import NO_RULES, RuleLine, RuleNote, RuleNotes, by_side
 from acpgen.targets.docs.templates import lay_out, relative
 from acpgen.targets.docs.typescript import typescript
-from acpgen.targets.docs.uses import Use, gates, held, named_in, uses
+from acpgen.targets.docs.uses import Use, gates, named_in, reachable_types, uses
 from acpgen.targets.docs.views import FALLS_TO_DEFAULT, KEPT_BESIDE_DEFAULT, KNOWN_IS_STRICT, UNKNOWN, metadata
 
 _EITHER: Final = ("both", "protocol")
@@ -217,7 +217,7 @@ class Book:
             "related": [other for other in dict.fromkeys(related) if other not in known],
             "area": self._area_link(self.places.area_of[named[0]]) if named else None,
             "since": _age(self.ages.methods.get(method.name)),
-            "held": tuple(held(self.protocol, named)),
+            "reachable": tuple(reachable_types(self.protocol, named)),
             "sides": "either side" if method.side in _EITHER else f"the {method.side}",
         }
 
