@@ -369,7 +369,17 @@ ARROWS: dict[str, frozenset[str]] = {
         }
     ),
     "terminal": frozenset(
-        {"errors", "meaning.unenforced", "project", "recordings", "schema.load", "targets", "validate", "files"}
+        {
+            "errors",
+            "material",
+            "meaning.unenforced",
+            "project",
+            "recordings",
+            "schema.load",
+            "targets",
+            "validate",
+            "files",
+        }
     ),
     "watch": frozenset(),
 }

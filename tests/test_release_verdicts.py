@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from acpgen import config, material, project, publish
+from acpgen import config, material, project, publish, terminal
 from acpgen.compat import compare
 from acpgen.compat.protocol.rules.rulebook import VERSION
 from acpgen.errors import Faults
-from acpgen.kept import NOTHING
+from acpgen.kept import NOTHING, Kept
 from acpgen.pipeline import understand
 from acpgen.publish import release_verdicts as verdicts
 from acpgen.schema.load import load
@@ -189,6 +189,22 @@ def test_an_edited_verdict_is_found_when_the_schema_draws_it(tmp_path: Path) -> 
     assert run(found, check=True).is_drift
     run(found)
     assert (tmp_path / FILE).read_text() == text
+
+
+def test_a_run_that_has_results_of_earlier_ones_compares_no_release_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = made(tmp_path, {"1.0": ask(), "2.0": ask("id")})
+    run(found)
+    edited(tmp_path, lambda value: value["releases"][1].update(severities=[], changes=[]))
+    terminal.show_difference(run(found, check=True))
+    assert capsys.readouterr().err.endswith("Run: acpgen generate --no-cache\n")
+
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("releases are compared")
+
+    monkeypatch.setattr(verdicts, "_compared", never)
+    project.run(project.configured(found, kept=Kept(tmp_path / "cache")))
 
 
 def test_releases_that_cannot_be_compared_say_so_on_the_page(tmp_path: Path) -> None:

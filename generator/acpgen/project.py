@@ -259,7 +259,7 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
         if not (output.shared or is_ours(output.folder) or stamps.is_known(output.folder)):
             require_folder(Tree(output.folder, {}, output.root))
     meanings: Meanings = _meanings(work, stale, sources, progress) if stale else {}
-    materials, verdicts = _release_verdicts(work, stale, sources, materials)
+    materials, verdicts = _release_verdicts(work, stale, sources, materials, check=check)
     trees = _trees(work, stale, sources, meanings, materials, code, progress) if stale else ()
     changes = write(trees, dry=check)
     if not check:
@@ -339,8 +339,13 @@ def _release_verdicts(
     outputs: Iterable[OutputFolder],
     sources: Mapping[Path, Source],
     materials: Mapping[Path, material.Files],
+    *,
+    check: bool,
 ) -> tuple[Mapping[Path, material.Files], Sequence[tuple[Tree, Change]]]:
-    """The material with a verdict on each release, and the files of verdicts that change. Raises `Faults`."""
+    """The material with a verdict on each release, and the files of verdicts that change. Raises `Faults`.
+
+    A check, and a run without results of earlier ones, computes one known verdict again: the schemas draw it.
+    """
     documented = [output.folder for output in outputs if output.folder in materials]
     if work.schema is None or not documented:
         return materials, ()
@@ -349,8 +354,9 @@ def _release_verdicts(
     schemas = {
         output.folder: b"".join(content for part in output.parts for _, content in sources[part.source].files)
         for output in outputs
+        if check or work.kept == NOTHING
     }
-    after = {folder: completed(materials[folder], schemas[folder]) for folder in documented}
+    after = {folder: completed(materials[folder], schemas.get(folder, b"")) for folder in documented}
     return {**materials, **after}, updates(work.schema, [(materials[folder], after[folder]) for folder in documented])
 
 
