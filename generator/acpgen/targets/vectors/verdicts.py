@@ -62,6 +62,7 @@ class Judge:
             if isinstance(definition, ir.TaggedUnion)
             for keyword in ("anyOf", "oneOf")
         }
+        self._references: Final = {name: reference_to(name) for name in {**bundle.definitions, **protocol.definitions}}
         self._strict = definitions_validator(bundle.definitions)
         self._tolerant = definitions_validator(_tolerated(bundle.schema, protocol)["$defs"])
 
@@ -71,7 +72,7 @@ class Judge:
         return (
             name not in self._strict.uncertain
             and _is_read_alike(value)
-            and self._strict.is_valid({reference_to(name): value})
+            and self._strict.is_valid({self._references[name]: value})
         )
 
     def is_tolerated(self, name: str, value: Any) -> bool:
@@ -80,13 +81,13 @@ class Judge:
         return (
             name not in self._tolerant.uncertain
             and _is_read_alike(value)
-            and self._tolerant.is_valid({reference_to(name): value})
+            and self._tolerant.is_valid({self._references[name]: value})
         )
 
     def breaks(self, name: str, value: Any) -> tuple[Break, ...]:
         """What the value breaks, each rule at each place once; nothing, if it is valid."""
         self._count(name)
-        errors = self._strict.errors({reference_to(name): value})
+        errors = self._strict.errors({self._references[name]: value})
         return _breaks(errors, self._strict, self._tags)
 
     def _count(self, name: str) -> None:
