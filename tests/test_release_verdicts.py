@@ -134,7 +134,7 @@ def test_a_release_that_changes_is_compared_again_with_both_neighbours_and_no_ot
     edited(tmp_path, lambda value: value["releases"][4].update(failure="untouched"))
     file = tmp_path / "schema/releases/p/v1/2.0.json"
     file.write_text(json.dumps(ask("id", other="string")))
-    found = verdicts.completed(material.read(tmp_path / "schema", ["p/v1"]))
+    found = verdicts.complete(material.read(tmp_path / "schema", ["p/v1"]))
     known = json.loads(dict(found.files)["releases/p/v1/verdicts.json"])["releases"]
     assert [change["rule"] for change in known[1]["changes"]] == ["field-became-required", "field-added"]
     assert {change["rule"] for change in known[2]["changes"]} == {"field-removed", "field-added"}
@@ -203,7 +203,7 @@ def test_a_run_that_has_results_of_earlier_ones_compares_no_release_again(
     def never(*_: object, **__: object) -> None:
         raise AssertionError("releases are compared")
 
-    monkeypatch.setattr(verdicts, "_compared", never)
+    monkeypatch.setattr(verdicts, "_compare", never)
     project.run(project.configured(found, kept=Kept(tmp_path / "cache")))
 
 
@@ -287,7 +287,7 @@ def test_no_release_can_be_called_as_the_file_of_verdicts(tmp_path: Path) -> Non
 @pytest.mark.parametrize("name", KEPT)
 def test_a_drawn_verdict_of_the_repository_is_what_the_rules_say(name: str) -> None:
     files = material.read(ROOT / "schema", [f"{name}/any" if name == "mcp" else name])
-    again = verdicts.completed(files, name.encode())
+    again = verdicts.complete(files, name.encode())
     assert dict(again.files) == dict(files.files)
 
 
@@ -296,4 +296,4 @@ def test_a_drawn_verdict_of_the_repository_is_what_the_rules_say(name: str) -> N
 def test_each_verdict_of_the_repository_is_what_the_rules_say(name: str) -> None:
     """Where this fails and the new verdict is right, raise `VERSION` and run `acpgen generate`."""
     given = material.parsed(material.read(ROOT / "schema", [f"{name}/any" if name == "mcp" else name])).releases[name]
-    assert verdicts.verdicts(given) == verdicts.verdicts(replace(given, verdicts=None))
+    assert verdicts.evaluate(given) == verdicts.evaluate(replace(given, verdicts=None))

@@ -349,15 +349,17 @@ def _release_verdicts(
     documented = [output.folder for output in outputs if output.folder in materials]
     if work.schema is None or not documented:
         return materials, ()
-    from acpgen.publish.release_verdicts import completed, updates
+    from acpgen.publish.release_verdicts import complete, plan_updates
 
     schemas = {
         output.folder: b"".join(content for part in output.parts for _, content in sources[part.source].files)
         for output in outputs
         if check or work.kept == NOTHING
     }
-    after = {folder: completed(materials[folder], schemas.get(folder, b"")) for folder in documented}
-    return {**materials, **after}, updates(work.schema, [(materials[folder], after[folder]) for folder in documented])
+    after = {folder: complete(materials[folder], schemas.get(folder, b"")) for folder in documented}
+    return {**materials, **after}, plan_updates(
+        work.schema, [(materials[folder], after[folder]) for folder in documented]
+    )
 
 
 def _missing(at: str, source: Path, protocol: str) -> Fault:
