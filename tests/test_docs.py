@@ -37,7 +37,7 @@ from acpgen.targets.docs.phrases import admits_null, in_words
 from acpgen.targets.docs.places import Linker, places
 from acpgen.targets.docs.planned import knows
 from acpgen.targets.docs.uses import gates
-from published import PROTOCOLS, ROOT, beside, files, versions
+from published import PROTOCOLS, ROOT, docs_material, files, versions
 
 HOSTILE = ROOT / "tests" / "golden" / "targets" / "hostile" / "schema.json"
 
@@ -532,7 +532,7 @@ def test_every_link_and_anchor_of_the_markdown_leads_somewhere(for_site: bool) -
     count = 0
     for path, page in texts.items():
         for link in links(page):
-            if link.startswith("https://") and path in beside().pages:
+            if link.startswith("https://") and path in docs_material().pages:
                 continue
             if path.startswith("requirements/") and link.startswith(documents):
                 continue
@@ -650,7 +650,9 @@ def test_every_requirement_of_a_version_is_told_on_a_page_of_that_version() -> N
             for name in re.findall(r"requirements/[^)#]*#(req-[^)]*)\)", text)
         }
         rules = [
-            each for each in table.parse(beside().requirements, "").rules if version.protocol.name in each.protocols
+            each
+            for each in table.parse(docs_material().requirements, "").rules
+            if version.protocol.name in each.protocols
         ]
         assert rules
         assert {each.anchor for each in rules} <= told

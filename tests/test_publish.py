@@ -27,14 +27,14 @@ from acpgen.schema.load import load
 from acpgen.targets import Settings, docs
 from acpgen.targets.docs import examples
 from monitor.cases import CASES, MCP_CASES
-from published import PROTOCOLS, ROOT, beside, files, versions
+from published import PROTOCOLS, ROOT, docs_material, files, versions
 
 Json = dict[str, Any]
 
 
 @cache
 def past() -> Mapping[str, History]:
-    return histories(versions(), beside())
+    return histories(versions(), docs_material())
 
 
 # --- a small project -------------------------------------------------------------------------------------------------
@@ -472,7 +472,7 @@ def test_a_reason_for_what_is_as_upstream_is_a_fault_with_its_place(tmp_path: Pa
 @pytest.mark.parametrize("name", ["acp/v1", "acp/v2"])
 def test_every_difference_from_upstream_has_its_reason(name: str) -> None:
     version = next(each for each in versions() if each.protocol.name == name)
-    found = upstream.origins(version, past()[name], beside())
+    found = upstream.origins(version, past()[name], docs_material())
     shown = {key: told for key, told in found.members.items() if key[0] in version.protocol.definitions}
     alone = {
         (key,): tuple(each for each in told if not each.members)
@@ -488,8 +488,8 @@ def test_every_age_is_that_of_the_first_release_that_names_the_thing(name: str) 
     """Told again without the meaning: by the words that stand in the files."""
     version = next(each for each in versions() if each.protocol.name == name)
     known = ages(version, past()[name])
-    releases = [release.title for release in beside().releases[name].releases]
-    kept = [release.version for release in beside().releases[name].releases]
+    releases = [release.title for release in docs_material().releases[name].releases]
+    kept = [release.version for release in docs_material().releases[name].releases]
     raw = [(ROOT / "schema" / "releases" / name / f"{each}.json").read_text() for each in kept]
     for method, said in known.methods.items():
         has = [f'"x-method":"{method}"' in text for text in raw]
@@ -535,7 +535,7 @@ def sections(page: str) -> list[tuple[str, str]]:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["acp/v1", "acp/v2"])
 def test_the_changelog_tells_what_the_compatibility_check_finds_between_releases(name: str) -> None:
-    releases = beside().releases[name].releases
+    releases = docs_material().releases[name].releases
     page = files(for_site=False)[f"{name}/changelog.md"]
     told = sections(page)
     assert len(told) == len(releases)
@@ -724,11 +724,11 @@ def test_a_definition_is_an_ir_definition() -> None:
 
 
 def test_a_family_keeps_its_versions_as_releases_and_its_protocols_theirs() -> None:
-    kept = beside().releases
+    kept = docs_material().releases
     assert [each.version for each in kept["mcp"].releases][:2] == ["2024-11-05", "2025-03-26"]
     assert "mcp/2025-06-18" not in kept
     assert "acp" not in kept
-    titles = [title for title, _ in publish.navigation(versions(), beside())]
+    titles = [title for title, _ in publish.navigation(versions(), docs_material())]
     assert "Between versions" in titles
     for name, address in (("acp/v1", "changelog.md"), ("mcp/2025-06-18", "../changelog.md")):
         assert f"[changelog]({address})" in files()[f"{name}/index.md"]
