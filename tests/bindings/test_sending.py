@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from acpgen import borrowed, ir
+from acpgen import ir
 from bindings.instances import smallest
 from bindings.subjects import SOURCES, Subject, Subjects, parameters
 
@@ -167,8 +167,7 @@ def test_a_response_is_judged_by_its_method_or_by_the_class_of_its_result(own: S
 
 
 def test_frames_of_the_debug_adapter_protocol_are_judged_too() -> None:
-    assert borrowed.strict  # which is loaded from the same folder; bindings of ACP do not carry these frames
-    dap, errors = (import_module(f"acpgen._runtime.{name}") for name in ("dap", "errors"))
+    dap, errors = (import_module(f"jsonrpc_bindings.{name}") for name in ("dap", "errors"))
     codec = dap.Codec({}, {}, {}, sides=("client", "adapter"))
     assert (
         codec.encode(dap.Request(1, "x", {"a": 1})) == b'{"seq":1,"type":"request","command":"x","arguments":{"a":1}}'

@@ -14,13 +14,13 @@ from typing import Any, Final
 
 import jsonschema_rs
 import pytest
-from acp_bindings.runtime.pieces import Pieces
 from jsonschema import Draft202012Validator
 
 import tiers
 from acpgen import ir
 from acpgen.pointers import plain_pointer, resolve
 from acpgen.schema.walk import is_object
+from jsonrpc_bindings.pieces import Pieces
 from validators.drawn import damaged, least
 from validators.judges import NAMES, UPSTREAM, subject
 

@@ -23,7 +23,7 @@ from .state import Connection
 from .versions import NO_SCHEMA, unclear
 
 if TYPE_CHECKING:
-    from acp_bindings.runtime.strict import Strict, Violation
+    from jsonrpc_bindings.strict import Strict, Violation
 
     from .shapes import Unknown
 

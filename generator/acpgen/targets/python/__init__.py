@@ -1,7 +1,7 @@
 """The target `python`: typed records, tagged unions that keep unknown variants, the method table, decoding and encoding.
 
-Records come from datamodel-code-generator; everything else is laid out by the templates beside the static run-time package, of
-which a package carries the modules that it needs, as they are.
+Records come from datamodel-code-generator; everything else is laid out by the templates. The code runs on `jsonrpc_bindings`, or on a
+copy of it inside the package.
 """
 
 from __future__ import annotations
@@ -9,11 +9,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from acpgen import ir
-from acpgen.resources import templates
+from acpgen.resources import runtime
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.expressions import translations
 from acpgen.schema.walk import is_object
@@ -22,7 +21,6 @@ from acpgen.targets.python.aliases import alias_views, imports, named_records
 from acpgen.targets.python.alone import with_shared_bodies
 from acpgen.targets.python.annotations import either
 from acpgen.targets.python.beyond import Beyond, beyond, check_view, keeping
-from acpgen.targets.python.carried import carried_by
 from acpgen.targets.python.defaults import with_sound_defaults
 from acpgen.targets.python.dials import OPTIONS, PYTHONS, dials
 from acpgen.targets.python.distribution import STRICT, distribution
@@ -50,7 +48,8 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     top = package.partition(".")[0]
     chosen = dials(settings)
     is_file = chosen.layout == "file"
-    modules = Modules(runtime=f"{package if is_file else top}.runtime", package=package, dials=chosen)
+    is_embedded = chosen.runtime == "embedded"
+    modules = Modules(runtime=f"{top}.runtime" if is_embedded else "jsonrpc_bindings", package=package, dials=chosen)
     protocol = with_sound_defaults(protocol, bundle)
     found = keeping(beyond(protocol, bundle), protocol, chosen.kept)
     names = name_all(protocol, chosen, checked=found.checks.by)
@@ -75,11 +74,10 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         files = {f"{folder}.py": _file(protocol, files, names, modules)}
     else:
         files.update(_around(protocol, names, modules, former_names(bundle, names)))
-        carried = carried_by(files.values(), modules.runtime, dict(_runtime()))
-        files.update({f"{top}/runtime/{path}": text for path, text in _runtime() if path in carried})
     if settings.distribution is not None:
         files.update(distribution(protocol, settings, top, chosen))
-    return formatted(with_relative_imports(files), chosen.line_length, chosen.python)
+    made = formatted(with_relative_imports(files), chosen.line_length, chosen.python)
+    return made | ({f"{top}/runtime/{path}": text for path, text in _runtime()} if is_embedded and not is_file else {})
 
 
 def _file(protocol: ir.Protocol, files: Mapping[str, str], names: Names, modules: Modules) -> str:
@@ -104,8 +102,7 @@ def _around(protocol: ir.Protocol, names: Names, modules: Modules, former: Mappi
 
 @cache
 def _runtime() -> tuple[tuple[str, str], ...]:
-    folder = Path(templates() / "python" / "runtime")
-    return tuple((path.name, path.read_text("utf-8")) for path in sorted(folder.glob("*.py")))
+    return tuple((path.name, path.read_text("utf-8")) for path in sorted(runtime().glob("*.py")))
 
 
 def _unions(protocol: ir.Protocol, names: Names, modules: Modules, found: Beyond) -> str:

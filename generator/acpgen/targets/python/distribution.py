@@ -17,6 +17,10 @@ STRICT: Final = "jsonschema-rs>=0.60.3,<0.62"
 """What the strict validators need: the versions that were tested."""
 
 
+RUNTIME: Final = "jsonrpc-bindings>=0.1,<0.2"
+"""What the code runs on where no copy of it is inside."""
+
+
 def distribution(protocol: ir.Protocol, settings: Settings, top: str, chosen: Dials) -> dict[str, str]:
     """The files of a distribution beside those of its packages. `top` is the package that all others are in."""
     about = f"Typed Python bindings of the protocol {protocol.name.split('/')[0]}, generated from JSON Schema"
@@ -29,7 +33,10 @@ def distribution(protocol: ir.Protocol, settings: Settings, top: str, chosen: Di
             description=literal(about),
             top=literal(top),
             python=literal(f">={chosen.python}"),
-            pydantic=literal(f"pydantic>={chosen.pydantic},<{PYDANTIC_BELOW}"),
+            dependencies=[
+                *([literal(RUNTIME)] if chosen.runtime == "package" else []),
+                literal(f"pydantic>={chosen.pydantic},<{PYDANTIC_BELOW}"),
+            ],
             strict=literal(STRICT),
             has_peers=chosen.layout == "package",
         ),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from .runtime.contract import Contract, Gated, Member, Method
+from jsonrpc_bindings.contract import Contract, Gated, Member, Method
 
 CONTRACT: Final = Contract(
     name="hostile",

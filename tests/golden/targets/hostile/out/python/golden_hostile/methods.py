@@ -17,12 +17,13 @@ from typing import (
     overload,
 )
 
+from jsonrpc_bindings import codec, contract, jsonrpc, published
+
 from ._tables import LENIENT, OWNERS
 from .models import (
     EvilRequest,
     EvilResponse,
 )
-from .runtime import codec, contract, jsonrpc, published
 
 T = TypeVar("T")
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from jsonrpc_bindings.homes import home_of, schema_of
+from jsonrpc_bindings.strict import Strict, Violation
+
 from ._contract import CONTRACT, DEFINITIONS
 from .methods import Sender
-from .runtime.homes import home_of, schema_of
-from .runtime.strict import Strict, Violation
 
 STRICT: Final = Strict(
     CONTRACT, lambda: schema_of(home_of(__name__)), extra="golden_hostile[strict]"

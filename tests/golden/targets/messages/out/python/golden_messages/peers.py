@@ -10,18 +10,20 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from jsonrpc_bindings import envelopes, framing, peers, transport, wire
+
 from . import methods
-from .runtime import envelopes, framing, peers, transport, wire
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Unpack
 
+    from jsonrpc_bindings.strict import Strict
+
     from .models import (
         PingRequestParams,
         PingResult,
     )
-    from .runtime.strict import Strict
 
 
 def _judge() -> Strict:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from .runtime.contract import Contract, Gated, Member
+from jsonrpc_bindings.contract import Contract, Gated, Member
 
 CONTRACT: Final = Contract(
     name="records",

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias, TypeVar, overload
 
+from jsonrpc_bindings import codec, contract, jsonrpc, published
+
 from ._tables import LENIENT, OWNERS
-from .runtime import codec, contract, jsonrpc, published
 
 T = TypeVar("T")
 

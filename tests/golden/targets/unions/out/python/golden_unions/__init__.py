@@ -70,8 +70,9 @@ if _typing.TYPE_CHECKING:
         TrueEraseStep as TrueEraseStep,
     )
 else:
+    from jsonrpc_bindings.former import former_names as _former_names
+
     from ._former import FORMER as _FORMER
-    from .runtime.former import former_names as _former_names
 
     __getattr__ = _former_names(__name__, _FORMER)
 

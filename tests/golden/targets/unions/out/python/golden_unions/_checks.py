@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from .runtime.checks import Checks
+from jsonrpc_bindings.checks import Checks
 
 CHECKS: Final = Checks(
     __name__,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from .runtime.leniency import Leniency
+from jsonrpc_bindings.leniency import Leniency
 
 LENIENT: Final[dict[str, dict[str, Leniency]]] = {}
 """The fields that are decoded leniently, by record and wire name (`x-deserialize-…`)."""

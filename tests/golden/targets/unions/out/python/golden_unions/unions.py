@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+from jsonrpc_bindings import Defined, Open, Shapes, Tagged
 from typing_extensions import TypeAliasType
 
 from ._checks import CHECKS
-from .runtime import Defined, Open, Shapes, Tagged
 
 __all__ = [
     "Board",
