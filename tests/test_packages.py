@@ -69,7 +69,6 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "described": {"constructing"},
     "envelopes": {"failures", "jsonrpc"},
     "errors": set(),
-    "former": set(),
     "explain": {"contract", "errors", "json_types", "pointers", "strict"},
     "failures": {"errors", "strict"},
     "ends": {"parse"},

@@ -37,11 +37,6 @@ def bundled(documents: Documents) -> Any:
     return bundle(documents).definitions
 
 
-def former(documents: Documents) -> Any:
-    """The names that definitions had before a variant and its body were one."""
-    return dict(bundle(documents).former)
-
-
 def recognised(documents: Documents) -> Any:
     """The tagged union that each definition is, or how it is told apart otherwise."""
     nodes = Schemas(bundle(documents))
@@ -73,7 +68,6 @@ def bound(documents: Documents) -> Any:
 STAGES: Final[Mapping[str, Callable[[Documents], Any]]] = {
     "collect": collected,
     "bundle": bundled,
-    "former": former,
     "unions": recognised,
     "lower": meant,
     "methods": bound,

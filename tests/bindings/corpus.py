@@ -13,6 +13,7 @@ from acpgen import ir
 from acpgen.schema.walk import is_object
 from bindings.meaning import Path
 from bindings.subjects import Subject
+from variants import bodies
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def tagged(subject: Subject, row: Row) -> Row:
     """A row whose definition is the body of one variant alone, with the tags that this has: there a body never stands without."""
     if row.is_message or row.type is None or not is_object(row.message):
         return row
-    if row.type not in subject.bundle.former.values():
+    if row.type not in bodies(subject.protocol):
         return row
     return replace(row, message={**_tags(subject, row.type, row.message), **row.message})
 

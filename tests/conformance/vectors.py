@@ -15,6 +15,7 @@ from acpgen.schema.bundle import Bundle, bundle
 from acpgen.schema.load import load
 from acpgen.schema.walk import is_object
 from acpgen.targets import TARGETS, Settings
+from variants import bodies
 
 ROOT: Final = Path(__file__).parents[2]
 PROTOCOLS: Final = ("acp/v1", "acp/v2", "acp/unstable/v1", "acp/unstable/v2", "mcp/2025-06-18")
@@ -78,12 +79,7 @@ def rows_of_methods(name: str) -> list[dict[str, Any]]:
 @cache
 def variants(name: str) -> Mapping[str, str]:
     """The types that are a variant with its tag, by what the variant is called where its body is another type."""
-    apart = bundle(load(ROOT / "schema" / name, name=name), is_apart=True).definitions
-    found: dict[str, str] = {}
-    for before, now in protocol(name).bundle.former.items():
-        if now in apart and before in apart:
-            found.setdefault(now, before)
-    return found
+    return bodies(protocol(name).meaning)
 
 
 @cache

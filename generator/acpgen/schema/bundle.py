@@ -69,9 +69,7 @@ class Bundle:
     `profile` says where the methods stand, `calls` are those that it finds, but for marked ones, which the definitions themselves tell;
     `gaps` are what it leaves open.
     `places` lead from a place of what was made of a document to the place in the document itself; `unread` has for each foreign document
-    what it says of messages that is not read, by a phrase that names it. `former` are the names that definitions had before a variant
-    and its body were one, with those that they have now. `size` are the characters of
-    what was read.
+    what it says of messages that is not read, by a phrase that names it. `size` are the characters of what was read.
     """
 
     name: str
@@ -91,7 +89,6 @@ class Bundle:
     places: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     unread: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, "Mapping[str, Any]"], repr=False)
     size: int = field(default=0, repr=False)
-    former: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
     @property
     def definitions(self) -> Mapping[str, Schema]:
@@ -231,7 +228,6 @@ def _bundle(
         places={**foreign.places, **work.moved},
         unread=foreign.made,
         size=documents.size,
-        former=work.former,
     )
 
 

@@ -80,8 +80,6 @@ class Bundler:
         self.owners: Mapping[str, Owner] = {}
         self.distributed: set[str] = set()
         self.moved: dict[str, str] = {}
-        self.former: dict[str, str] = {}
-        self.called: dict[str, list[str]] = {}
         self.unused: Mapping[str, str] = {}
         self.faults: list[Fault] = []
         self.order = list(self.definitions)
@@ -330,10 +328,9 @@ class Bundler:
                 self.places.mark(at, union, found.first_tags[index])
             role, candidates = "variant", [joined(word, base), f"{base}{word}Variant"]
         if alone is not None and role != "fallback":
-            self._was(union, f"{word}{{}}", alone)
             kept = {key: value for key, value in branch.items() if not asserts(key) or key == "not"}
             return {**kept, "$ref": reference_to(alone)}
-        body = self._owned(union, index, word, whole, branch, candidates, at) if found is not None else None
+        body = self._owned(union, index, whole, branch, candidates, at) if found is not None else None
         if body is not None:
             kept = {key: value for key, value in branch.items() if not asserts(key) or key == "not"}
             return {**kept, "$ref": reference_to(body)}
@@ -341,15 +338,9 @@ class Bundler:
         inner = branches_of(self._expanded(whole)) if role == "fallback" else None
         if inner is not None:
             return self._fallback_shapes(union, candidates, whole, at)
-        long = candidates[0]
         if role == "variant" and not self.is_apart:
             candidates = [*without_stutter(word, base, whole), *candidates]
         name, is_new = self._add(union, candidates, {key: v for key, v in whole.items() if key != "title"}, at)
-        was = [long] if name in candidates[: candidates.index(long)] and "x-name" not in whole else []
-        is_second = role == "fallback" and name == candidates[-1]
-        self._was(
-            union, "{}Fallback" if is_second else "Unknown{}" if role == "fallback" else f"{word}{{}}", name, *was
-        )
         if is_new:
             self.sources[name] = copied(self.definitions[name])
             self.roots[name] = self.roots.get(union, union)
@@ -362,7 +353,7 @@ class Bundler:
     # --- variants that are their bodies ---
 
     def _owned(
-        self, union: str, index: int, word: str, whole: Schema, branch: Schema, candidates: list[str], at: str
+        self, union: str, index: int, whole: Schema, branch: Schema, candidates: list[str], at: str
     ) -> str | None:
         """The body of a variant, with its tag from now on; `None` if it has none of its own, or people chose a name for the variant."""
         body = next((name for name, one in self.owners.items() if one.union == union and one.index == index), None)
@@ -384,16 +375,8 @@ class Bundler:
         self.sources[body] = copied(schema)
         self.flats.pop(body, None)
         self.roots[body] = self.roots.get(union, union)
-        free = (name for name in candidates if class_name(name) not in self.taken)
-        self._was(union, f"{word}{{}}", body, next(free, candidates[-1]))
         self._distribute(body)
         return body
-
-    def _was(self, union: str, form: str, name: str, *own: str) -> None:
-        """Note the names that a branch had while there were copies of its union for variants of others; its `own` former names, too."""
-        before = [*own, *(form.format(one) for one in self.called.get(union, ()))]
-        self.called.setdefault(name, []).extend(before)
-        self.former.update(dict.fromkeys(before, name))
 
     def _fallback_shapes(self, union: str, candidates: list[str], whole: Schema, at: str) -> Schema:
         """A fallback that is itself a union: one record for what its shapes share, and one below it for each shape."""

@@ -28,7 +28,7 @@ from acpgen.targets.python.formatted import formatted, with_relative_imports
 from acpgen.targets.python.kinds import kind_imports, kind_views
 from acpgen.targets.python.laid_out import NOTICE, lay_out, title_of
 from acpgen.targets.python.literals import inside_docstring, json_literal, literal
-from acpgen.targets.python.naming import Names, former_names, name_all
+from acpgen.targets.python.naming import Names, name_all
 from acpgen.targets.python.offered import PUBLIC, in_order, moved, public
 from acpgen.targets.python.peers import peers_view
 from acpgen.targets.python.records import Modules, render_records
@@ -73,7 +73,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     if is_file:
         files = {f"{folder}.py": _file(protocol, files, names, modules)}
     else:
-        files.update(_around(protocol, names, modules, former_names(bundle, names)))
+        files.update(_around(protocol, names, modules))
     if settings.distribution is not None:
         files.update(distribution(protocol, settings, top, chosen))
     made = formatted(with_relative_imports(files), chosen.line_length, chosen.python)
@@ -86,12 +86,10 @@ def _file(protocol: ir.Protocol, files: Mapping[str, str], names: Names, modules
     return lay_out("file", title=title_of(protocol), about=_about(protocol, view["moved"]), **view)
 
 
-def _around(protocol: ir.Protocol, names: Names, modules: Modules, former: Mapping[str, str]) -> dict[str, str]:
-    """What a package has beside its types and methods: what it offers, former names, peers, and the package above it."""
+def _around(protocol: ir.Protocol, names: Names, modules: Modules) -> dict[str, str]:
+    """What a package has beside its types and methods: what it offers, peers, and the package above it."""
     folder, top = modules.package.replace(".", "/"), modules.package.partition(".")[0]
-    files = {f"{folder}/__init__.py": _package(protocol, names, modules, former), f"{top}/py.typed": ""}
-    if former:
-        files[f"{folder}/_former.py"] = _former(protocol, names, former)
+    files = {f"{folder}/__init__.py": _package(protocol, names, modules), f"{top}/py.typed": ""}
     view = peers_view(protocol, names)
     if view is not None:
         files[f"{folder}/peers.py"] = _peers(protocol, modules, view)
@@ -343,21 +341,7 @@ def _allows_null_id(protocol: ir.Protocol) -> bool:
             return False
 
 
-def _former(protocol: ir.Protocol, names: Names, former: Mapping[str, str]) -> str:
-    records = {names.classes[one.name] for one in protocol.definitions.values() if isinstance(one, ir.Record)}
-    fronts = set(names.fronts.values())
-    used = sorted(set(former.values()))
-    return lay_out(
-        "former",
-        title=title_of(protocol),
-        names=list(former.items()),
-        models=[name for name in used if name in records],
-        kinds=[name for name in used if name in fronts],
-        unions=[name for name in used if name not in records and name not in fronts],
-    )
-
-
-def _package(protocol: ir.Protocol, names: Names, modules: Modules, former: Mapping[str, str]) -> str:
+def _package(protocol: ir.Protocol, names: Names, modules: Modules) -> str:
     models = sorted(names.classes[d.name] for d in protocol.definitions.values() if isinstance(d, ir.Record))
     unions = sorted(names.classes[d.name] for d in protocol.definitions.values() if not isinstance(d, ir.Record))
     called = public(PUBLIC, names)
@@ -369,7 +353,6 @@ def _package(protocol: ir.Protocol, names: Names, modules: Modules, former: Mapp
         unions=unions,
         kinds=sorted(names.fronts.values()),
         runtime=modules.runtime,
-        former=list(former),
         public={name: name if other == name else f"{name} as {other}" for name, other in called.items()},
         exports=in_order([*models, *unions, *names.fronts.values(), *called.values()]),
     )

@@ -9,8 +9,7 @@ from functools import cached_property
 
 from acpgen import ir
 from acpgen.errors import BadSetting, Fault, Faults, UnusedName, did_you_mean
-from acpgen.schema.bundle import Bundle
-from acpgen.schema.names import class_names, field_names, member_names, python_class
+from acpgen.schema.names import class_names, field_names, member_names
 from acpgen.targets.python.alone import Shared, shared_bodies
 from acpgen.targets.python.dials import Dials
 from acpgen.targets.python.fronts import has_front
@@ -102,12 +101,6 @@ def _with_fronts(names: Names, protocol: ir.Protocol) -> Names:
 def is_of_texts(enum: ir.Enum) -> bool:
     """Whether a set of constants can be a class of texts."""
     return isinstance(enum.base, ir.String) and all(isinstance(one.value, str) for one in enum.values)
-
-
-def former_names(bundle: Bundle, names: Names) -> Mapping[str, str]:
-    """The classes that definitions had before, each with that of now, by the alphabet; none that something else has now."""
-    found = {python_class(before): names.class_of(now) for before, now in bundle.former.items() if now in names.classes}
-    return {before: found[before] for before in sorted(found) if before not in names.taken}
 
 
 def _name_fields(name: str, protocol: ir.Protocol, fields: dict[str, Mapping[str, str]], *, as_on_wire: bool) -> None:
