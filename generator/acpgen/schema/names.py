@@ -164,16 +164,13 @@ def class_names(definitions: Collection[str]) -> Mapping[str, str]:
     return assign({name: (python_class(name), python_class(spelled_out(name))) for name in definitions})
 
 
-def field_names(
-    properties: Collection[str], inherited: Mapping[str, str] | None = None, *, as_on_wire: bool = False
-) -> Mapping[str, str]:
+def field_names(properties: Collection[str], inherited: Mapping[str, str] | None = None) -> Mapping[str, str]:
     """The attribute of each property of one record, no two alike, by the rule of `class_names`.
 
-    `inherited` are the attributes that a base class has given already. `as_on_wire` keeps the spelling of those that can be attributes.
+    `inherited` are the attributes that a base class has given already.
     """
     given = inherited or {}
-    plain = _wire_attribute if as_on_wire else field_name
-    own = {name: (plain(name), _spelled_field(name)) for name in properties if name not in given}
+    own = {name: (field_name(name), _spelled_field(name)) for name in properties if name not in given}
     names = {**given, **assign(own, taken=given.values())}
     return {name: names[name] for name in properties}
 
@@ -215,18 +212,6 @@ def _member(parts: Sequence[str], text: str) -> str:
     if not name:
         return "_".join(f"U{ord(character):04X}" for character in text) or "EMPTY"
     return name if name[0].isalpha() else f"N{name}"
-
-
-def is_attribute(name: str) -> bool:
-    """Whether `name` can be an attribute of a record."""
-    plain = name.isascii() and name.isidentifier() and not name.startswith("_")
-    return plain and not keyword.iskeyword(name) and name not in RESERVED_FIELDS
-
-
-def _wire_attribute(text: str) -> str:
-    """A wire name as it is, without underscores in front, where that can be an attribute; else as `field_name` has it."""
-    plain = text.lstrip("_")
-    return _attribute(plain, text) if plain.isidentifier() else field_name(text)
 
 
 def package_conflict(package: str) -> str:

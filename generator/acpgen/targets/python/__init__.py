@@ -19,13 +19,12 @@ from acpgen.targets import Settings
 from acpgen.targets.python.aliases import alias_views, imports, named_records
 from acpgen.targets.python.alone import with_shared_bodies
 from acpgen.targets.python.annotations import either
-from acpgen.targets.python.beyond import Beyond, beyond, check_view, keeping
+from acpgen.targets.python.beyond import Beyond, beyond, check_view
 from acpgen.targets.python.defaults import with_sound_defaults
 from acpgen.targets.python.dials import OPTIONS, PYTHONS, dials
 from acpgen.targets.python.distribution import STRICT, distribution
 from acpgen.targets.python.formatted import formatted, with_relative_imports
 from acpgen.targets.python.joined import joined
-from acpgen.targets.python.kinds import kind_imports, kind_views
 from acpgen.targets.python.laid_out import NOTICE, lay_out, title_of
 from acpgen.targets.python.literals import inside_docstring, json_literal, literal, raw
 from acpgen.targets.python.naming import Names, name_all
@@ -50,13 +49,11 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     carried = f"{package}_runtime" if is_file and package == top else f"{top}.runtime"
     modules = Modules(runtime=carried if is_embedded else "jsonrpc_bindings", package=package, dials=chosen)
     protocol = with_sound_defaults(protocol, bundle)
-    found = keeping(beyond(protocol, bundle), protocol, chosen.kept)
+    found = beyond(protocol, bundle)
     names = name_all(protocol, chosen, checked=found.checks.by)
     written, protocol = protocol, with_shared_bodies(protocol, names.shared)
     folder = package.replace(".", "/")
     files = {f"{folder}/_base.py": _base(protocol, modules)} if chosen.has_base else {}
-    if names.fronts:
-        files[f"{folder}/_kinds.py"] = _kinds(protocol, names, modules)
     if found.checks.by or not all(isinstance(one, ir.Record) for one in protocol.definitions.values()):
         files[f"{folder}/unions.py"] = _unions(protocol, names, modules, found)
     files[f"{folder}/models.py"] = render_records(protocol, names, modules, NOTICE, found)
@@ -81,7 +78,7 @@ def _file(protocol: ir.Protocol, bundle: Bundle, parts: list[str], names: Names,
         "runtime": modules.runtime,
         "renamed": renamed_definitions(names),
         "schema": raw(schema_text(bundle)),
-        "exports": in_order([*names.classes.values(), *names.fronts.values(), *called.values()]),
+        "exports": in_order([*names.classes.values(), *called.values()]),
     }
     first = lay_out("file", others=own_names(names), **view)
     return joined([first, *parts], lambda node: node.level > 0 or (node.module or "").startswith(f"{modules.package}."))
@@ -152,36 +149,13 @@ def _unions(protocol: ir.Protocol, names: Names, modules: Modules, found: Beyond
 
 def _base(protocol: ir.Protocol, modules: Modules) -> str:
     chosen = modules.dials
-    is_omitting = chosen.omitted == "none"
     return lay_out(
         "base",
         title=title_of(protocol),
         runtime=modules.runtime,
         prefix=modules.of_base,
-        own_base=chosen.base,
-        is_omitting=is_omitting,
         is_dropping=chosen.unknown == "ignore",
         extra=literal(chosen.extra),
-    )
-
-
-def _kinds(protocol: ir.Protocol, names: Names, modules: Modules) -> str:
-    is_omitting = modules.dials.omitted == "none"
-    used = kind_imports(protocol, names)
-    typing = {"Any"} | (used.others & {"Annotated", "Literal", "Never"})
-    return lay_out(
-        "kinds",
-        title=title_of(protocol),
-        runtime=modules.runtime,
-        fronts=kind_views(protocol, names, omits_with_none=is_omitting),
-        typing=[names.imported(name) for name in sorted(typing)],
-        has_field=names.imported("Field") if "Field" in used.others else "",
-        markers=[
-            names.imported(name) for name in sorted({"MISSING", "UnknownTag"} | (used.others - typing - {"Field"}))
-        ],
-        any=names.ours("Any"),
-        models=sorted(used.records) if not modules.is_file else [],
-        unions=sorted(used.aliases) if not modules.is_file else [],
     )
 
 
@@ -316,10 +290,9 @@ def _package(protocol: ir.Protocol, names: Names, modules: Modules) -> str:
         about=_about(protocol, moved(called)),
         models=models,
         unions=unions,
-        kinds=sorted(names.fronts.values()),
         runtime=modules.runtime,
         public={name: name if other == name else f"{name} as {other}" for name, other in called.items()},
-        exports=in_order([*models, *unions, *names.fronts.values(), *called.values()]),
+        exports=in_order([*models, *unions, *called.values()]),
     )
 
 

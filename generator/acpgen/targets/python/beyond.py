@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
+from dataclasses import dataclass
 from typing import Any, Final
 
 from acpgen import ir
-from acpgen.errors import Fault, Faults, UnknownName, did_you_mean
 from acpgen.meaning.checks import Checks, checks
 from acpgen.meaning.unenforced import Gaps, gaps_of
 from acpgen.schema.bundle import Bundle
@@ -49,24 +47,6 @@ def beyond(protocol: ir.Protocol, bundle: Bundle) -> Beyond:
 
 
 _OF_MORE: Final = ("additionalProperties", "patternProperties", "unevaluatedProperties", "propertyNames")
-
-
-_WILD: Final = frozenset("*?[")
-"""What makes a name a pattern: it may match nothing, since an output can hold several protocols."""
-
-
-def keeping(found: Beyond, protocol: ir.Protocol, patterns: tuple[str, ...]) -> Beyond:
-    """The same with more records that keep unknown fields: those that the patterns match. Raises `Faults` for a name that is no record."""
-    records = [name for name, one in protocol.definitions.items() if isinstance(one, ir.Record)]
-    matched = {pattern: [name for name in records if fnmatchcase(name, pattern)] for pattern in patterns}
-    faults: list[Fault] = [
-        UnknownName(at="keep-unknown-in", kind="record", name=pattern, hint=did_you_mean(pattern, records))
-        for pattern, names in matched.items()
-        if not names and not _WILD.intersection(pattern)
-    ]
-    if faults:
-        raise Faults(faults)
-    return replace(found, of_more=found.of_more.union(*matched.values()))
 
 
 def check_view(found: Checks) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.targets import Settings
-from acpgen.targets.python.dials import PYDANTIC_BELOW, Dials
+from acpgen.targets.python.dials import PYDANTIC, PYDANTIC_BELOW, Dials
 from acpgen.targets.python.laid_out import lay_out
 from acpgen.targets.python.literals import literal
 
@@ -35,7 +35,7 @@ def distribution(protocol: ir.Protocol, settings: Settings, top: str, chosen: Di
             python=literal(f">={chosen.python}"),
             dependencies=[
                 *([literal(RUNTIME)] if chosen.runtime == "package" else []),
-                literal(f"pydantic>={chosen.pydantic},<{PYDANTIC_BELOW}"),
+                literal(f"pydantic>={PYDANTIC},<{PYDANTIC_BELOW}"),
             ],
             strict=literal(STRICT),
             has_peers=chosen.layout == "package",

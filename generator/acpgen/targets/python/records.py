@@ -16,11 +16,10 @@ from acpgen.schema.walk import is_array, is_object
 from acpgen.targets.python.beyond import Beyond
 from acpgen.targets.python.dials import Dials
 from acpgen.targets.python.joined import import_of, joined
-from acpgen.targets.python.kinds import fronts_by_record
 from acpgen.targets.python.literals import docstring, json_literal, literal
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.notes import field_notes
-from acpgen.targets.python.types import annotation, imported, references, takes_null
+from acpgen.targets.python.types import annotation, imported, references
 
 _AT_ONCE: Final = 300
 """As many records the emitter gets at once."""
@@ -63,8 +62,6 @@ class Modules:
 def render_records(protocol: ir.Protocol, names: Names, modules: Modules, notice: str, beyond: Beyond) -> str:
     """The source of `models.py`."""
     header = f'"""{protocol.name}: the records.\n\n{notice}\n"""'
-    if names.fronts:  # whose properties are fields of the records
-        header = f"# pyright: reportIncompatibleMethodOverride=false\n\n{header}"
     records = [d for d in protocol.definitions.values() if isinstance(d, ir.Record)]
     if not records:  # which the emitter takes for a mistake
         return f"{header}\n"
@@ -105,12 +102,10 @@ def _emitted(
     fallbacks = {name: union for name, union in _fallbacks(protocol).items() if name in lot}
     keys = _keys(records, names)
     bases = _bases(records, fallbacks, names, modules)
-    fronts = fronts_by_record(protocol, names)
     views = {
         f"#/$defs/{keys[r.name]}": {
             **_view(r, names, fallbacks.get(r.name), protocol, beyond, modules.dials),
             "own_base": names.classes[r.base] if r.base is not None else bases[r.name].name,
-            "fronts": fronts.get(r.name, []),
         }
         for r in records
     }
@@ -231,7 +226,7 @@ def _view(
                 "hint": names.ours("UnknownTag") if field.name == unknown else annotation(field.type, names),
                 "is_unknown_tag": field.name == unknown,
                 "default": _default(field, names, protocol),
-                "absent": _absent(field, names, protocol, dials),
+                "absent": _absent(field, names, protocol),
                 "alias": alias,
                 "name": python,
             }
@@ -275,15 +270,11 @@ def _excluded(record: ir.Record) -> str | None:
     return "{" + ", ".join(rows) + "}"
 
 
-def _absent(field: ir.Field, names: Names, protocol: ir.Protocol, dials: Dials) -> dict[str, str] | None:
-    """How a field without a default is omitted: what stands beside its type, its marker, its value. `None` for other fields."""
+def _absent(field: ir.Field, names: Names, protocol: ir.Protocol) -> dict[str, str] | None:
+    """How a field without a default is omitted: what stands beside its type, and its value. `None` for other fields."""
     if field.required or _default(field, names, protocol) is not None:
         return None
-    if dials.omitted == "missing":
-        return {"beside": f" | {names.ours('MISSING')}", "marker": "", "value": names.ours("MISSING")}
-    if takes_null(field.type, protocol):  # what was set tells null from nothing
-        return {"beside": "", "marker": "", "value": "None"}
-    return {"beside": " | None", "marker": names.ours("OMITTED"), "value": "None"}
+    return {"beside": f" | {names.ours('MISSING')}", "value": names.ours("MISSING")}
 
 
 def _extra(record: ir.Record, names: Names, beyond: Beyond, dials: Dials) -> str | None:
@@ -405,7 +396,7 @@ def _imports(
     beyond: Beyond,
 ) -> list[str]:
     """What the template uses."""
-    needed = [_absence(records, protocol, names, modules)]
+    needed = [f"{modules.runtime}.MISSING"]
     if any(beyond.of(record.name) for record in records):
         needed.append(f"{modules.package}.unions.{names.ours('CHECKS')}")
     excluding = [name for name in _excluding(records) if name not in fallbacks]
@@ -414,11 +405,6 @@ def _imports(
     told = [record for record in records if _unknown_tag(record, fallbacks.get(record.name)) is not None]
     if told:
         needed += ["typing.TYPE_CHECKING", f"{modules.runtime}.UnknownTag"]
-    fronts = fronts_by_record(protocol, names)
-    standing = sorted({one for record in records for one in fronts.get(record.name, [])})
-    if standing:
-        needed += ["typing.TYPE_CHECKING", "typing.Any", "typing.Self"]
-        needed += [f"{modules.package}._kinds.{one}" for one in standing]
     if excluding or told:
         needed += ["collections.abc.Mapping", "typing.Any"]
     if any("ConfigDict" in (_extra(record, names, beyond, modules.dials) or "") for record in records):
@@ -434,14 +420,6 @@ def _imports(
     return list(dict.fromkeys(filter(None, needed)))
 
 
-def _absence(records: list[ir.Record], protocol: ir.Protocol, names: Names, modules: Modules) -> str:
-    """What omitted fields are written with; empty where nothing is to be imported for it."""
-    if modules.dials.omitted == "missing":
-        return f"{modules.runtime}.MISSING"
-    absent = [_absent(field, names, protocol, modules.dials) for record in records for field in record.fields]
-    return f"{modules.runtime}.omitting.OMITTED" if any(one and one["marker"] for one in absent) else ""
-
-
 def _written_imports(
     records: list[ir.Record],
     fallbacks: Mapping[str, ir.TaggedUnion],
@@ -454,14 +432,13 @@ def _written_imports(
     is_aliased = any(
         names.fields[record.name][field.name] != field.name for record in records for field in record.fields
     )
-    is_marked = any((_absent(f, names, protocol, modules.dials) or {}).get("marker") for r in records for f in r.fields)
     needed = {"pydantic.Field"} if is_aliased else set[str]()
-    needed.update({"typing.Annotated"} if is_aliased or is_marked else ())
+    needed.update({"typing.Annotated"} if is_aliased else ())
     needed.update(_imports(records, fallbacks, protocol, names, modules, beyond))
     by_module: dict[str, set[str]] = {}
     for path in needed:
         module, _, name = path.rpartition(".")
-        is_ours = module not in (f"{modules.package}.unions", f"{modules.package}._kinds")
+        is_ours = module != f"{modules.package}.unions"
         by_module.setdefault(module, set()).add(names.imported(name) if is_ours else name)
     lines = (import_of(module, found, _WIDEST) for module, found in sorted(by_module.items()))
     return "\n".join(["from __future__ import annotations", "", *lines])

@@ -234,25 +234,3 @@ def references(type_: ir.Type) -> set[str]:
             return set[str]().union(*(references(member) for member in types))
         case _:
             return set()
-
-
-def takes_null(type_: ir.Type, protocol: ir.Protocol, seen: frozenset[str] = frozenset()) -> bool:
-    """Whether null is a value of a type."""
-    match type_:
-        case ir.Anything() | ir.Null():
-            return True
-        case ir.Constant():
-            return None in type_.values
-        case ir.AnyOf():
-            return any(takes_null(member, protocol, seen) for member in type_.types)
-        case ir.Ref(name=name) if name not in seen:
-            match protocol.definitions[name]:
-                case ir.Alias(type=inner):
-                    return takes_null(inner, protocol, seen | {name})
-                case ir.Enum(values=values, base=base, openness=openness):
-                    is_named = any(value.value is None for value in values)
-                    return is_named or (openness != "closed" and takes_null(base, protocol, seen | {name}))
-                case _:
-                    return False
-        case _:
-            return False
