@@ -64,7 +64,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         files[f"{folder}/_schema.json"] = schema_text(bundle)
         files.update(_around(protocol, names, modules))
     if settings.distribution is not None:
-        files.update(distribution(protocol, settings, top, chosen))
+        files.update(distribution(protocol, settings, top, modules.runtime, chosen))
     files = formatted(with_relative_imports(files), chosen.line_length, chosen.python)
     return files | ({f"{carried.replace('.', '/')}/{path}": text for path, text in _runtime()} if is_embedded else {})
 

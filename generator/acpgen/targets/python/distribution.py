@@ -21,8 +21,8 @@ RUNTIME: Final = "jsonrpc-bindings>=0.1,<0.2"
 """What the code runs on where no copy of it is inside."""
 
 
-def distribution(protocol: ir.Protocol, settings: Settings, top: str, chosen: Dials) -> dict[str, str]:
-    """The files of a distribution beside those of its packages. `top` is the package that all others are in."""
+def distribution(protocol: ir.Protocol, settings: Settings, top: str, runtime: str, chosen: Dials) -> dict[str, str]:
+    """The files of a distribution beside those of its packages. `top` is the package that all others are in, `runtime` what they run on."""
     about = f"Typed Python bindings of the protocol {protocol.name.split('/')[0]}, generated from JSON Schema"
     files = {
         "pyproject.toml": lay_out(
@@ -40,7 +40,9 @@ def distribution(protocol: ir.Protocol, settings: Settings, top: str, chosen: Di
             strict=literal(STRICT),
             has_peers=chosen.layout == "package",
         ),
-        "README.md": lay_out("README.md", distribution=settings.distribution, about=about, top=top, dials=chosen),
+        "README.md": lay_out(
+            "README.md", distribution=settings.distribution, about=about, top=top, dials=chosen, runtime=runtime
+        ),
     }
     if chosen.layout == "file":
         files |= {f"{top}/__init__.py": lay_out("folder"), f"{top}/py.typed": ""}
