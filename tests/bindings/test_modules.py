@@ -591,7 +591,14 @@ print(*sorted(name for name in foreign if not name.startswith("_")))
         check=True,
         timeout=60,
     )
-    known = {"annotated_types", "jsonrpc_bindings", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection"}
+    known = {
+        "annotated_types",
+        "jsonrpc_bindings",
+        "pydantic",
+        "pydantic_core",
+        "typing_extensions",
+        "typing_inspection",
+    }
     assert set(done.stdout.split()) <= known
     assert not done.stderr
 

@@ -11,10 +11,10 @@ from functools import cache
 from typing import Any
 
 from acpgen import ir
+from acpgen.errors import Faults, Unsupported
 from acpgen.resources import runtime
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.expressions import translations
-from acpgen.schema.walk import is_object
 from acpgen.targets import Settings
 from acpgen.targets.python.aliases import alias_views, imports, named_records
 from acpgen.targets.python.alone import with_shared_bodies
@@ -40,8 +40,12 @@ __all__ = ["OPTIONS", "render"]
 def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
     """The package's files below the folder of its top-level package, and the distribution's where one is asked for.
 
-    Raises `Faults` where two names collide.
+    Raises `Faults` where two names collide, or messages are none of JSON-RPC.
     """
+    if protocol.envelope == "dap":
+        reason = "its messages have the frames of the Debug Adapter Protocol, and a package reads and writes messages of JSON-RPC"
+        remedy = "Leave the target 'python' out; docs, bundle and ir know these frames"
+        raise Faults([Unsupported(at=protocol.name, subject="the target 'python'", reason=reason, remedy=remedy)])
     package = settings.package or "bindings"
     top = package.partition(".")[0]
     chosen = dials(settings)
@@ -179,8 +183,6 @@ def _methods(
     extra: str,
 ) -> str:
     error = _error(protocol)
-    is_dap = protocol.envelope == "dap"
-    unknown = "jsonrpc.JSON" if is_dap else "jsonrpc.ErrorObject"
     used = {name for m in protocol.methods for name in (m.params, m.result) if name is not None}
     used |= {error} if error is not None else set()
     kinds = {name: isinstance(protocol.definitions[name], ir.Record) for name in used}
@@ -192,7 +194,7 @@ def _methods(
         name: class_ if class_ == here.classes[name] else f"{class_} as {here.classes[name]}"
         for name, class_ in names.classes.items()
     }
-    error_class = here.classes[error] if error is not None else unknown
+    error_class = here.classes[error] if error is not None else "jsonrpc.ErrorObject"
     patterns = translations(bundle.definitions.values())
     return lay_out(
         "methods",
@@ -201,9 +203,6 @@ def _methods(
         runtime=modules.runtime,
         is_file=modules.is_file,
         sides=", ".join(literal(side) for side in sides),
-        frames="dap" if is_dap else "jsonrpc",
-        codec="dap" if is_dap else "codec",
-        judge="dap_strict.FrameStrict" if is_dap else "strict.Strict",
         returns=f"{message} | list[{message}]" if protocol.batch else message,
         encodes=f"{message} | list[{message}] | {any_}" if protocol.batch else f"{message} | {any_}",
         models=sorted(imported[name] for name, is_record in kinds.items() if is_record and not modules.is_file),
@@ -211,7 +210,7 @@ def _methods(
         groups=_groups(protocol, here, others),
         methods=method_rows(protocol, here, any_),
         error=error_class,
-        options=_options(protocol, bundle, error_class if error is not None or not is_dap else None, sides),
+        options=_options(protocol, error_class, sides),
         lenient=lenient_rows(protocol, names),
         owners=owner_rows(protocol, names),
         unenforced=unenforced_rows(found.gaps),
@@ -225,31 +224,18 @@ def _methods(
 
 def _error(protocol: ir.Protocol) -> str | None:
     """The definition of what a failed request is answered with."""
-    if protocol.envelope == "dap":
-        return "ErrorResponseBody" if "ErrorResponseBody" in protocol.definitions else None
     error = protocol.definitions.get("Error")
     is_error = isinstance(error, ir.Record) and {"code", "message"} <= {field.name for field in error.fields}
     return "Error" if is_error else None
 
 
-def _options(protocol: ir.Protocol, bundle: Bundle, error: str | None, sides: list[str]) -> str:
+def _options(protocol: ir.Protocol, error: str, sides: list[str]) -> str:
     """The arguments of the codec after its tables."""
-    options = [] if error is None else [f"error={error}"]
-    if protocol.envelope != "dap":
-        options.append(f"null_id={_allows_null_id(protocol)}")
-    options.append(f"batch={protocol.batch}")
+    options = [f"error={error}", f"null_id={_allows_null_id(protocol)}", f"batch={protocol.batch}"]
     options.append(f"sides=({', '.join(map(literal, sides))})")
     if protocol.envelope == "json-rpc-unversioned":
         options.append("versioned=False")
-    least = _least(bundle) if protocol.envelope == "dap" else None
-    return ", ".join([*options, *([f"least={least}"] if least is not None else [])])
-
-
-def _least(bundle: Bundle) -> int | None:
-    """The smallest sequence number of a message."""
-    schema: Any = bundle.definitions.get("ProtocolMessage", {}).get("properties", {}).get("seq")
-    found = schema.get("minimum") if is_object(schema) else None
-    return found if isinstance(found, int) else None
+    return ", ".join(options)
 
 
 def _groups(protocol: ir.Protocol, names: Names, others: Mapping[str, str]) -> list[dict[str, str]]:
