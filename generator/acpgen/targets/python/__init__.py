@@ -187,7 +187,7 @@ def _methods(
     used |= {error} if error is not None else set()
     kinds = {name: isinstance(protocol.definitions[name], ir.Record) for name in used}
     sides = list(protocol.sides) or ["client", "server"]
-    others = own_names(names) if modules.is_file else {}
+    others: Mapping[str, str] = own_names(names) if modules.is_file else {}
     here = names if modules.is_file else names.beside(OWN)
     message, any_ = others.get("Message", "Message"), others.get("Any", "Any")
     imported = {
