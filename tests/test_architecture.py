@@ -29,7 +29,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema.positions": frozenset({"schema.numbers"}),
     "schema.numbers": frozenset(),
     "schema.expressions": frozenset({"schema.walk"}),
-    "validator": frozenset({"borrowed", "schema.expressions"}),
+    "validator": frozenset({"embedded", "schema.expressions"}),
     "schema.effort": frozenset({"errors", "schema.positions"}),
     "schema.walk": frozenset(),
     "schema.paths": frozenset({"ir", "schema.walk"}),
@@ -206,7 +206,7 @@ ARROWS: dict[str, frozenset[str]] = {
                 "schema.walk",
                 "schema.ways",
             ),
-            *("borrowed", "built_in", "interchange", "schema.load", "files"),
+            *("embedded", "built_in", "interchange", "schema.load", "files"),
         }
     ),
     "compat": frozenset(
@@ -312,11 +312,11 @@ ARROWS: dict[str, frozenset[str]] = {
             *("targets", "files"),
         },
     ),
-    "borrowed": frozenset({"resources"}),
+    "embedded": frozenset({"resources"}),
     "judge": frozenset(
         {
             "schema.ways",
-            *("borrowed", "config", "meaning.contract", "errors", "pipeline", "schema.load", "schema.profile"),
+            *("embedded", "config", "meaning.contract", "errors", "pipeline", "schema.load", "schema.profile"),
             "schema.expressions",
             *("material", "resources"),
         }
@@ -328,14 +328,14 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "redaction": frozenset({"schema.expressions", "schema.walk"}),
     "tape": frozenset({"errors", "recording", "schema.load"}),
-    "tap": frozenset({"borrowed", "errors", "judge", "recording", "tape"}),
-    "probe": frozenset({"borrowed", "compat", "errors", "judge", "schema.load", "resources", "schema.walk"}),
+    "tap": frozenset({"embedded", "errors", "judge", "recording", "tape"}),
+    "probe": frozenset({"embedded", "compat", "errors", "judge", "schema.load", "resources", "schema.walk"}),
     "publish": frozenset(
         {
             *(
                 "adopt",
                 "among",
-                "borrowed",
+                "embedded",
                 "schema.bundle",
                 "compat",
                 "errors",
@@ -352,7 +352,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "site": frozenset(
         {
             *(
-                "borrowed",
+                "embedded",
                 "config",
                 "errors",
                 "pipeline",

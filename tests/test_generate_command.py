@@ -980,7 +980,7 @@ def test_generate_says_at_its_end_what_decoding_does_not_enforce_where_the_file_
         "  Keys: patternProperties; at loose.json#/definitions/Keys/patternProperties/^(?!x)",
     ]
     assert lines[-1] == "  and 5 more definitions"
-    tables = (here / "out" / "acme" / "v1" / "_tables.py").read_text(encoding="utf-8")
+    tables = (here / "out" / "acme" / "v1" / "methods.py").read_text(encoding="utf-8")
     assert '"loose.json#/definitions/Pair/additionalItems/pattern"' in tables
     assert '"Exact": (' not in tables
 

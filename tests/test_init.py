@@ -126,10 +126,10 @@ def test_what_lies_elsewhere_and_the_profile_become_files_of_the_project(
     assert acpgen("generate", "--check").exit_code == 0
     told = run(
         Path.cwd(),
-        "from acme import runtime, v1\n"
+        "from acme import v1\nfrom jsonrpc_bindings import DecodeError\n"
         "print(v1.decode_as(v1.Thing, {'id': 'ab'}).id)\n"
         "try: v1.decode_as(v1.Thing, {'id': 'a'})\n"
-        "except runtime.DecodeError: print('refused')",
+        "except DecodeError: print('refused')",
     )
     assert told == "ab\nrefused\n"
 

@@ -14,7 +14,7 @@ import pytest
 import evidence
 import javascript
 import json_schema_suite
-from acpgen import borrowed, judge, publish, recording
+from acpgen import embedded, judge, publish, recording
 from acpgen.pipeline import understand
 from acpgen.publish import in_browser
 from acpgen.schema.drafts import MODERN
@@ -159,7 +159,7 @@ def spoken(said: Sequence[Said]) -> str:
 
 
 def test_the_rules_of_the_page_are_rules_of_the_monitor(data: Path) -> None:
-    assert set(in_browser.RULES) <= set(borrowed.monitor.RULES)
+    assert set(in_browser.RULES) <= set(embedded.monitor.RULES)
     assert judged(data, [{"work": "rules"}]) == [list(in_browser.RULES)]
 
 

@@ -12,12 +12,12 @@ from typing import Final
 
 import pytest
 
-from acpgen import borrowed
+from acpgen import embedded
 
 ROOT: Final = Path(__file__).parents[1]
 GENERATOR: Final = ROOT / "generator" / "acpgen"
 SESSION: Final = ROOT / "generator" / "acp-session" / "acp_session"
-RUNTIME: Final = ROOT / "templates" / "python" / "runtime"
+RUNTIME: Final = ROOT / "generator" / "jsonrpc_bindings"
 
 RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "__init__": {
@@ -231,7 +231,7 @@ ARROWS: Final[dict[Path, dict[str, set[str]]]] = {
 BINDINGS: Final = {"acp_bindings", "mcp_bindings"}
 OUTSIDE: Final = {
     RUNTIME: {"pydantic", "pydantic_core"},  # nor what its extras install: a statement asks each type checker for it
-    SESSION: {*BINDINGS, "acp_session", "pydantic", "pydantic_core"},
+    SESSION: {*BINDINGS, "acp_session", "jsonrpc_bindings", "pydantic", "pydantic_core"},
 }
 """What the modules of a package may need besides the standard library."""
 
@@ -281,7 +281,7 @@ def test_a_type_checker_needs_no_package_of_an_extra(tmp_path: Path) -> None:
     texts = {path.stem: path.read_text("utf-8") for path in RUNTIME.glob("[a-z]*.py")}
     users = [name for name, text in texts.items() if "MissingExtra" in text]
     assert {"strict", "websocket"} <= set(users)
-    modules = [argument for name in (*users, "explain", "pieces") for argument in ("-m", f"runtime.{name}")]
+    modules = [argument for name in (*users, "explain", "pieces") for argument in ("-m", f"jsonrpc_bindings.{name}")]
     run = subprocess.run(
         [
             *(sys.executable, "-m", "mypy", "--strict", "--no-site-packages", "--follow-imports=silent"),
@@ -304,7 +304,7 @@ def test_acpgen_imports_shared_modules_under_their_own_names_for_type_checkers_a
         tree = ast.parse(path.read_text("utf-8"))
         running = [node for node in tree.body if not is_for_checkers(node)]
         names = {name for node in running for inner in ast.walk(node) for name in imported(inner)}
-        assert names.isdisjoint({*BINDINGS, "acp_session"}), path
+        assert names.isdisjoint({*BINDINGS, "acp_session", "jsonrpc_bindings"}), path
 
 
 def imported(node: ast.AST) -> set[str]:
@@ -315,7 +315,7 @@ def imported(node: ast.AST) -> set[str]:
 
 def test_what_type_checkers_take_for_a_shared_module_is_the_file_that_is_loaded() -> None:
     (block,) = [
-        node for node in ast.parse((GENERATOR / "borrowed.py").read_text("utf-8")).body if is_for_checkers(node)
+        node for node in ast.parse((GENERATOR / "embedded.py").read_text("utf-8")).body if is_for_checkers(node)
     ]
     assert isinstance(block, ast.If)
     told = {
@@ -326,22 +326,20 @@ def test_what_type_checkers_take_for_a_shared_module_is_the_file_that_is_loaded(
     }
     assert told
     for name, module in told.items():
-        shared: ModuleType = getattr(borrowed, name)
+        shared: ModuleType = getattr(embedded, name)
         loaded = shared.__name__
-        assert (
-            loaded.replace("acpgen._runtime", "acp_bindings.runtime").replace("acpgen._session", "acp_session")
-            == module
-        )
+        assert loaded.removeprefix("acpgen.") == module
     with pytest.raises(AttributeError):
-        _ = vars(borrowed)["__getattr__"]("model")
+        _ = vars(embedded)["__getattr__"]("model")
 
 
 def test_what_acpgen_shares_loads_neither_models_nor_bindings_nor_the_rest_of_acp_session() -> None:
     code = (
-        "import sys; from acpgen import borrowed\n"
-        "for name in borrowed.MODULES: getattr(borrowed, name)\n"
-        "print(*sorted(name for name in sys.modules if name.startswith('acpgen._') or name.split('.')[0] in "
-        f"{sorted({*BINDINGS, 'acp_session', 'pydantic'})}))"
+        "import sys; from acpgen import embedded\n"
+        "for name in embedded.MODULES: getattr(embedded, name)\n"
+        "ours = ('acpgen.acp_session', 'acpgen.jsonrpc_bindings')\n"
+        "print(*sorted(name for name in sys.modules if name.startswith(ours) or name.split('.')[0] in "
+        f"{sorted({*BINDINGS, 'acp_session', 'jsonrpc_bindings', 'pydantic'})}))"
     )
     run = subprocess.run(
         [sys.executable, "-c", code],
@@ -352,13 +350,14 @@ def test_what_acpgen_shares_loads_neither_models_nor_bindings_nor_the_rest_of_ac
     )
     loaded = set(run.stdout.split())
     monitor = {
-        f"acpgen._session.monitor.{path.stem}".removesuffix(".__init__") for path in (SESSION / "monitor").glob("*.py")
+        f"acpgen.acp_session.monitor.{path.stem}".removesuffix(".__init__")
+        for path in (SESSION / "monitor").glob("*.py")
     }
     runtime = {
-        f"acpgen._runtime.{name}"
+        f"acpgen.jsonrpc_bindings.{name}"
         for name in (
             *("contract", "ends", "errors", "framing", "json_types", "parse", "patterns"),
             *("pointers", "process_tree", "strict", "supervisor"),
         )
     }
-    assert loaded == {"acpgen._runtime", "acpgen._session", *monitor, *runtime}
+    assert loaded == {"acpgen.jsonrpc_bindings", "acpgen.acp_session", *monitor, *runtime}

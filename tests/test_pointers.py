@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
-from acp_bindings.runtime import pointers as runtime
 from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_session.monitor import events as monitor
 from acpgen.pointers import place_parts, plain_pointer, pointer, pointer_parts, reference_to, resolve, target
+from jsonrpc_bindings import pointers as runtime
 
 NAMES = st.sampled_from(
     ("", "a", "a/b", "/", "//", "~", "~~", "~1", "~01", "~0/1", "0", "#", "#/a", "%", "%7E", "a ö", "<a>")

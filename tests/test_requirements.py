@@ -22,7 +22,7 @@ import pytest
 
 import evidence
 import requirements_file
-from acpgen import borrowed, judge, lint
+from acpgen import embedded, judge, lint
 from acpgen.pointers import resolve
 from acpgen.probe import registry
 from acpgen.publish import table
@@ -51,7 +51,7 @@ LETTERS: Final = {
 
 @cache
 def rules() -> Any:
-    return borrowed.monitor.RULES
+    return embedded.monitor.RULES
 
 
 def of(way: str) -> list[int | str]:

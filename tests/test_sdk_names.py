@@ -46,7 +46,7 @@ ENVELOPES: Final[Mapping[str, str]] = {
     "AgentRequest": "Request",
     "AgentResponse": "Response` or `ErrorResponse",
     "AgentResponseMessage": "Response",
-    "BaseModel": "runtime.Model",
+    "BaseModel": "jsonrpc_bindings.Model",
     "ClientErrorMessage": "ErrorResponse",
     "ClientNotification": "Notification",
     "ClientRequest": "Request",
@@ -216,7 +216,8 @@ def test_no_row_leads_to_a_false_friend(released: dict[str, list[str] | None]) -
     for name, envelope in ENVELOPES.items():
         assert here[name] == f"`{envelope}`"
     import acp_bindings
-    from acp_bindings import runtime
+
+    import jsonrpc_bindings
 
     assert all(hasattr(acp_bindings, one) for one in ("Request", "Notification", "Response", "ErrorResponse"))
-    assert hasattr(runtime, "Model")
+    assert hasattr(jsonrpc_bindings, "Model")

@@ -23,7 +23,7 @@ from acpgen.schema.walk import is_array, is_object
 from acpgen.tape import Tape
 
 if TYPE_CHECKING:
-    from acp_bindings.runtime.strict import Strict
+    from jsonrpc_bindings.strict import Strict
 
 ROOT = Path(__file__).parents[1]
 

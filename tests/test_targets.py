@@ -6,7 +6,6 @@ import ast
 import importlib
 import json
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -24,18 +23,20 @@ from acpgen.schema.load import load
 from acpgen.targets import TARGETS, Settings
 from acpgen.targets.python import records
 from acpgen.targets.python.alone import shared_bodies, with_shared_bodies
+from jsonrpc_bindings import Model
 
 CASES = sorted(path.parent.name for path in Path(__file__).parent.glob("golden/targets/*/schema.json"))
 GOLDEN = Path(__file__).parent / "golden" / "targets"
 SCHEMA = Path(__file__).parents[1] / "schema"
-COPIED = re.compile(r"/runtime/")
-"""Modules that are embedded as they are, and tested where they are written."""
 
 
 def made(case: str, target: str) -> dict[str, str]:
     bundled = bundle(load(GOLDEN / case / "schema.json", name=case))
-    files = TARGETS[target](lower(bundled), bundled, Settings(package=f"golden_{case}"))
-    return {path: text for path, text in files.items() if not COPIED.search(path)}
+    return dict(TARGETS[target](lower(bundled), bundled, settings(case, target)))
+
+
+def settings(case: str, target: str) -> Settings:
+    return Settings(package=f"golden_{case}", options={"runtime": "package"} if target == "python" else {})
 
 
 def kept(case: str, target: str) -> dict[str, str]:
@@ -78,11 +79,10 @@ def test_every_target_has_a_golden() -> None:
 
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The Python goldens with their run-time package, importable."""
+    """The Python goldens, importable."""
     folder = tmp_path_factory.mktemp("golden")
     for case in CASES:
-        bundled = bundle(load(GOLDEN / case / "schema.json", name=case))
-        for path, text in TARGETS["python"](lower(bundled), bundled, Settings(package=f"golden_{case}")).items():
+        for path, text in made(case, "python").items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(text, "utf-8")
     sys.path.insert(0, str(folder))
@@ -93,9 +93,8 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.mark.parametrize("case", CASES)
 def test_golden_code_imports_and_every_class_builds(case: str, packages: Path) -> None:
     module: Any = importlib.import_module(f"golden_{case}")
-    runtime: Any = importlib.import_module(f"golden_{case}.runtime")
     classes = [getattr(module, name) for name in module.__all__]
-    models: list[Any] = [found for found in classes if isinstance(found, type) and issubclass(found, runtime.Model)]
+    models: list[Any] = [found for found in classes if isinstance(found, type) and issubclass(found, Model)]
     assert models
     for model in models:
         assert model.model_rebuild(force=True)

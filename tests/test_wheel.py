@@ -107,6 +107,10 @@ def test_the_wheel_holds_code_templates_and_the_monitor_and_nothing_else(wheel: 
     assert {name for name in names if "acp_session" in name.split("/")} == {
         f"acpgen/acp_session/monitor/{name}" for name in monitor
     }
+    runtime = {path.name for path in (ROOT / "generator/jsonrpc_bindings").glob("*.py")} | {"py.typed"}
+    assert {name for name in names if "jsonrpc_bindings" in name.split("/")} == {
+        f"acpgen/jsonrpc_bindings/{name}" for name in runtime
+    }
     others = {name for name in names if not name.startswith(("acpgen/", "schema_inclusion/"))}
     assert {name.split("/")[0] for name in others} == {wheel.name.split("-py3")[0] + ".dist-info"}
     assert not [name for name in names - templates if "__pycache__" in name or name.endswith("pyproject.toml")]

@@ -67,13 +67,12 @@ def _helps() -> Iterator[tuple[str, str]]:
 
 def _messages() -> Iterator[tuple[str, str]]:
     """The sentences in Python code that are no docstrings: what commands, faults, findings, rules and generated packages say."""
-    for folder in ("generator", "templates/python/runtime"):
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            tree = ast.parse(path.read_text("utf-8"))
-            bare = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-            for node in ast.walk(tree):
-                if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in bare:
-                    yield f"{path.relative_to(ROOT).as_posix()}:{node.lineno}", node.value
+    for path in sorted((ROOT / "generator").rglob("*.py")):
+        tree = ast.parse(path.read_text("utf-8"))
+        bare = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in bare:
+                yield f"{path.relative_to(ROOT).as_posix()}:{node.lineno}", node.value
 
 
 def texts() -> Iterator[tuple[str, str]]:

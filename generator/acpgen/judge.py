@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from acpgen import borrowed, config, resources
+from acpgen import config, embedded, resources
 from acpgen.errors import Faults, SameVersion, UnknownName, Unsupported, did_you_mean
 from acpgen.material import is_material
 from acpgen.pipeline import understand
@@ -18,13 +18,12 @@ from acpgen.schema.numbers import with_decimals
 from acpgen.schema.ways import require_few_ways
 
 if TYPE_CHECKING:
-    from acp_bindings.runtime.contract import Gated
-    from acp_bindings.runtime.contract import Method as Route
-    from acp_bindings.runtime.strict import Strict
-
     from acp_session.monitor import Breach, Folding, Monitor
     from acpgen.meaning.contract import Row
     from acpgen.schema.profile import Profile
+    from jsonrpc_bindings.contract import Gated
+    from jsonrpc_bindings.contract import Method as Route
+    from jsonrpc_bindings.strict import Strict
 
 ACP: Final = ("acp/v1", "acp/v2")
 """What is judged by where nobody says which protocol: the version that `initialize` agrees on."""
@@ -59,8 +58,8 @@ def strict(documents: Documents, methods: Profile | None = None) -> Strict:
         raise Faults([Unsupported(at=protocol.name, subject="the verdict on messages", reason=reason, remedy=remedy)])
     require_few_ways(bundle.definitions, bundle.origins)
     found = rows(protocol)
-    routes: tuple[Route[Any, Any], ...] = tuple(borrowed.contract.Method(**row) for row in found.methods)
-    contract = borrowed.contract.Contract(
+    routes: tuple[Route[Any, Any], ...] = tuple(embedded.contract.Method(**row) for row in found.methods)
+    contract = embedded.contract.Contract(
         name=protocol.name,
         version=protocol.version,
         sides=protocol.sides,
@@ -71,7 +70,7 @@ def strict(documents: Documents, methods: Profile | None = None) -> Strict:
     )
     written = translations(bundle.definitions.values())
     schema = with_decimals(bundle.schema)
-    return borrowed.strict.Strict(contract, lambda: schema, extra="acpgen", patterns=written.table, loose=written.loose)
+    return embedded.strict.Strict(contract, lambda: schema, extra="acpgen", patterns=written.table, loose=written.loose)
 
 
 def versions(
@@ -132,7 +131,7 @@ def monitor(protocols: Iterable[Strict], *, fixed: bool = False) -> Monitor:
     """A monitor that knows these versions of one protocol. With `fixed` they judge whatever version the peers agree on."""
     known = list(protocols)
     names = [strict.contract.name for strict in known]
-    return borrowed.monitor.Monitor(known, fixed=fixed, unstable=lambda: list(_channels(names)))
+    return embedded.monitor.Monitor(known, fixed=fixed, unstable=lambda: list(_channels(names)))
 
 
 def _channels(names: Iterable[str]) -> Iterator[Strict]:
@@ -156,57 +155,57 @@ def _channel(name: str, roots: tuple[Path, ...]) -> Strict | None:
 
 def folding() -> Folding[Any]:
     """What leaves out the repeats of a breach, or of anything else that has a mark."""
-    return borrowed.monitor.Folding()
+    return embedded.monitor.Folding()
 
 
 def read(text: bytes) -> tuple[Any, tuple[tuple[str, str], ...]]:
     """A JSON value, and pointer and sentence for each key that an object of it gives twice. Raises `ValueError` for what is no JSON, and
     for text that holds more values than are read (`is_too_large`).
     """
-    value, problems = borrowed.parse.parse_with_duplicates(text)
+    value, problems = embedded.parse.parse_with_duplicates(text)
     return value, tuple((problem.pointer, problem.sentence) for problem in problems)
 
 
 def is_too_large(error: ValueError) -> bool:
     """Whether text was refused for the number of its values, of which nobody has said yet that they are no JSON."""
-    return isinstance(error, borrowed.parse.TooManyValues)
+    return isinstance(error, embedded.parse.TooManyValues)
 
 
 def cited(requirements: Sequence[int | str]) -> str:
     """The requirements behind a breach, in a line of text."""
-    found: str = borrowed.monitor.cited(requirements)
+    found: str = embedded.monitor.cited(requirements)
     return found
 
 
 def is_unknown(version: object, protocols: Mapping[Any, Strict]) -> bool:
     """Whether a version of a handshake is none of these."""
-    return borrowed.versions.is_unknown(version, protocols)
+    return embedded.versions.is_unknown(version, protocols)
 
 
 def is_named(version: object, protocols: Mapping[Any, Strict]) -> bool:
     """Whether a handshake names one of these versions."""
-    return borrowed.versions.is_named(version, protocols)
+    return embedded.versions.is_named(version, protocols)
 
 
 def unclear(versions: Iterable[object]) -> str:
     """Why a message is not judged that versions judge differently, while nobody has said which is spoken."""
-    return borrowed.versions.unclear(versions)
+    return embedded.versions.unclear(versions)
 
 
 def no_schema() -> str:
     """Why messages of a version that is not known are not judged."""
-    return borrowed.versions.NO_SCHEMA
+    return embedded.versions.NO_SCHEMA
 
 
 def spoken(version: object, protocols: Mapping[Any, Strict], in_force: Strict | None, *, fixed: bool) -> Strict | None:
     """What judges once a handshake names a version; `None` where that one is not known."""
-    return borrowed.versions.spoken(version, protocols, in_force, is_fixed=fixed)
+    return embedded.versions.spoken(version, protocols, in_force, is_fixed=fixed)
 
 
 def ended(reason: str, index: int) -> Breach:
     """What a report says where judging ended early."""
     sentence = f"judging ended early, and nothing that follows was judged: {reason}"
-    return borrowed.monitor.Breach("not-judged", "note", (), index, "", "", "", None, sentence)
+    return embedded.monitor.Breach("not-judged", "note", (), index, "", "", "", None, sentence)
 
 
 def _roots() -> list[Path]:
@@ -220,8 +219,8 @@ def _roots() -> list[Path]:
 
 def _gated(row: Row) -> Gated:
     members: Mapping[str, Any] = {
-        key: {name: borrowed.contract.Member(**member) for name, member in row[key].items()}
+        key: {name: embedded.contract.Member(**member) for name, member in row[key].items()}
         for key in ("fields", "variants")
         if key in row
     }
-    return borrowed.contract.Gated(**{**row, **members})
+    return embedded.contract.Gated(**{**row, **members})

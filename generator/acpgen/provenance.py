@@ -52,7 +52,7 @@ class Code:
 
 @cache
 def everything() -> Code:
-    """All the code of acpgen and of the prover, and the data beside them; without templates and monitor, which may lie elsewhere."""
+    """All the code of acpgen and of the prover, and the data beside them; without what may lie elsewhere: templates, run-time, monitor."""
     return _looked_at([*(path for root in _roots().values() for path in _files(root, ".py")), *_data()])
 
 
@@ -73,7 +73,7 @@ def _data() -> list[Path]:
 
 def _files(root: Path, ending: str = "") -> Iterator[Path]:
     """The files below a folder, without what Python keeps there, and without what the wheel lays beside the code."""
-    kept = (root / "templates", root / "acp_session", root / "canonical")
+    kept = (root / "templates", root / "acp_session", root / "jsonrpc_bindings", root / "canonical")
     for folder, names, files in os.walk(root):
         names[:] = sorted(name for name in names if name != "__pycache__" and Path(folder, name) not in kept)
         yield from (Path(folder, file) for file in sorted(files) if file.endswith(ending))

@@ -18,7 +18,7 @@ from acpgen.schema.expressions import matches
 from acpgen.schema.walk import is_array, is_object
 
 if TYPE_CHECKING:
-    from acp_bindings.runtime.strict import Strict
+    from jsonrpc_bindings.strict import Strict
 
 REDACTED: Final = "[redacted]"
 PLACEHOLDERS: Final = (REDACTED, f"/{REDACTED}", f"file:///{REDACTED}", "")

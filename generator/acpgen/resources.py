@@ -28,6 +28,12 @@ def session() -> Path:
     return packaged if packaged.is_dir() else Path(__file__).parents[1] / "acp-session" / "acp_session"
 
 
+def runtime() -> Path:
+    """The folder of the package `jsonrpc_bindings`, on which generated Python runs."""
+    packaged = Path(__file__).with_name("jsonrpc_bindings")
+    return packaged if packaged.is_dir() else Path(__file__).parents[1] / "jsonrpc_bindings"
+
+
 def profiles() -> Path:
     """The folder of the profiles of methods that come with acpgen."""
     return Path(__file__).with_name("profiles")

@@ -100,10 +100,10 @@ def is_known(target: str) -> bool:
 
 
 def code() -> Code:
-    """The code of the generator and the prover, templates and monitor, and the versions of what its output depends on."""
+    """The code of the generator and the prover, templates, run-time package, monitor, and the versions of what its output depends on."""
     files = [
         (path.relative_to(root).as_posix(), path)
-        for root in (resources.templates(), resources.session() / "monitor")
+        for root in (resources.templates(), resources.runtime(), resources.session() / "monitor")
         for path in sorted(root.rglob("*"))
         if path.is_file() and "__pycache__" not in path.parts
     ]

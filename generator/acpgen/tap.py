@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, BinaryIO, Final
 
-from acpgen import borrowed
+from acpgen import embedded
 from acpgen.errors import Faults, NotStarted
 from acpgen.judge import ended
 from acpgen.recording import LONGEST, recorded, unrecorded
@@ -33,10 +33,9 @@ from acpgen.tape import Tape
 if TYPE_CHECKING:
     from types import FrameType
 
-    from acp_bindings.runtime.framing import Headers
-    from acp_bindings.runtime.supervisor import Program
-
     from acp_session.monitor import Breach, Monitor
+    from jsonrpc_bindings.framing import Headers
+    from jsonrpc_bindings.supervisor import Program
 
 CHUNK: Final = 65536
 ROOM: Final = 64 << 20
@@ -179,7 +178,7 @@ class Splitter:
         """Whether enough is there to tell a header from a line."""
         begin = bytes(held[: max(map(len, _NAMES))]).lower()
         if any(begin.startswith(name) for name in _NAMES):
-            self._framed[sender] = borrowed.framing.Headers(self._longest)
+            self._framed[sender] = embedded.framing.Headers(self._longest)
         elif any(name.startswith(begin) for name in _NAMES):
             return False
         else:
@@ -408,7 +407,7 @@ def _shut(end: int) -> None:
 def _start(command: Sequence[str], leads: str) -> Program:
     try:
         # The command is the user's own, given for exactly this.
-        return borrowed.supervisor.start(command, leads=leads, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        return embedded.supervisor.start(command, leads=leads, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise Faults([NotStarted(at=command[0], reason=str(reason))]) from None

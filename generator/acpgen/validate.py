@@ -13,9 +13,8 @@ from acpgen.recording import Line, Said, is_recorded, remedy, said
 from acpgen.schema.walk import is_array, is_object
 
 if TYPE_CHECKING:
-    from acp_bindings.runtime.strict import Strict, Violation
-
     from acp_session.monitor import Breach, Folding, Monitor
+    from jsonrpc_bindings.strict import Strict, Violation
 
 MOST_REQUESTS: Final = 4096
 """Requests whose answers are awaited. Of older ones the answers are judged as envelopes alone."""

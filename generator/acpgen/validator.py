@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from acpgen import borrowed
+from acpgen import embedded
 from acpgen.pointers import reference_to
 from acpgen.schema.expressions import translations
 from acpgen.schema.numbers import with_decimals
@@ -24,13 +24,13 @@ class Validator:
         import jsonschema_rs  # the command starts without it
 
         found = translations([schema])
-        self._patterns: Final = borrowed.patterns.Patterns(found.table, found.loose)
+        self._patterns: Final = embedded.patterns.Patterns(found.table, found.loose)
         self.uncertain: Final[frozenset[str]] = (
             self._patterns.uncertain(schema).definitions if found.is_partial else frozenset()
         )
         self._engine: Final = jsonschema_rs.Draft202012Validator(
             with_decimals(self._patterns.translated(schema)),
-            keywords={"x-integer": borrowed.strict.WrittenInteger},
+            keywords={"x-integer": embedded.strict.WrittenInteger},
             **options,
         )
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from acp_bindings import Failed, v1, v2
-from acp_bindings.runtime.transport import pair
 
 from acp_session.adapter import Local
 from acp_session.approval import CommandWish, Wish
@@ -19,6 +18,7 @@ from acp_session.filesystem import FilePolicy
 from acp_session.negotiation import connect_agent, serve_agent
 from adapter.programs import ME2, Agent1, Client2, Setting, client2_with_agent1, run, words
 from examples.agent import Agent as ExampleAgent
+from jsonrpc_bindings.transport import pair
 
 Json = dict[str, Any]
 

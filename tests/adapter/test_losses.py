@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from acp_bindings import Failed, v1, v2
-from acp_bindings.runtime.transport import pair
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
@@ -27,6 +26,7 @@ from adapter.programs import (
     run,
     words,
 )
+from jsonrpc_bindings.transport import pair
 
 PROMPT1 = v1.PromptRequest(session_id="s", prompt=[v1.TextContent(text="Hello")])
 PROMPT2 = v2.PromptRequest(session_id="s", prompt=[v2.TextContent(text="Hello")])

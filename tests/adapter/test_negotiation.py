@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from acp_bindings import ConnectionEnded, Failed
-from acp_bindings.runtime.transport import Memory, pair
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
@@ -19,6 +18,7 @@ from acp_session.monitor import Monitor
 from acp_session.negotiation import UnsupportedVersion, connect_agent, serve_agent, spawn_agent
 from adapter.programs import ME1, ME2, Agent1, Agent2, Client1, Client2, run
 from adapter.test_conversations import NEW1, NEW2, PROMPT1, PROMPT2, busy1, busy2, kinds
+from jsonrpc_bindings.transport import Memory, pair
 
 TESTS = Path(__file__).parents[1]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path])}

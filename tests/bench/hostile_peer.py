@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from acpgen import borrowed, judge
+from acpgen import embedded, judge
 
 BYTES: Final = 512 << 20
 EVERY: Final = 60
@@ -165,8 +165,8 @@ def main() -> None:
     parser.add_argument("--long", type=int, default=1_000_000, metavar="CHARACTERS")
     asked = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
-    room = sys.modules[f"{borrowed.monitor.__name__}.kept"].ROOM
-    monitor, folding = borrowed.monitor.Monitor(judge.versions(())), borrowed.monitor.Folding[Any]()
+    room = sys.modules[f"{embedded.monitor.__name__}.kept"].ROOM
+    monitor, folding = embedded.monitor.Monitor(judge.versions(())), embedded.monitor.Folding[Any]()
     before = _resident()
     begun = told = time.monotonic()
     characters = most = 0

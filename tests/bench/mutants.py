@@ -3,14 +3,13 @@
     python tests/bench/mutants.py MODULE [--sample N] [--seed N] [--times N] -- TEST...
 
     python tests/bench/mutants.py generator/acp-session/acp_session/monitor/kept.py -- tests/monitor/test_rules.py
-    python tests/bench/mutants.py templates/python/runtime/parse.py -- tests/bindings tests/fuzz -k decode
+    python tests/bench/mutants.py generator/jsonrpc_bindings/parse.py -- tests/bindings tests/fuzz -k decode
     python tests/bench/mutants.py generator/schema_inclusion/scalars.py -- tests/schema_inclusion/test_keyword_cases.py
     python tests/bench/mutants.py generator/acp-session/acp_session/containment.py -- tests/session/test_containment.py
 
 The checkout stays as it is: the mutants live in a copy of it in a folder that passes. Changed are comparisons, boolean operators,
 `not`, constants, arithmetic, `return`, `break` and `continue`, and statements that are taken out. A mutant is
-killed when a test fails, or when the tests take `--times` as long as without a change and a minute more, and survives otherwise. A
-module of `templates/python/runtime` is changed in all copies of it.
+killed when a test fails, or when the tests take `--times` as long as without a change and a minute more, and survives otherwise.
 """
 
 from __future__ import annotations
@@ -126,14 +125,6 @@ def mutated(text: str, number: int, turn: int) -> tuple[int, str, str]:
     return getattr(node, "lineno", 0), kind, ast.unparse(ast.fix_missing_locations(changed))
 
 
-def copies(module: Path, folder: Path) -> list[Path]:
-    """The files of a copied checkout that hold a module."""
-    found = [folder / module]
-    if module.as_posix().startswith("templates/python/runtime/"):
-        found += (folder / "generated" / "python").glob(f"*/*/runtime/{module.name}")
-    return found
-
-
 def survives(folder: Path, tests: list[str], seconds: float | None) -> bool:
     """Whether the tests pass."""
     command = [str(folder / ".venv/bin/python"), "-B", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
@@ -170,8 +161,7 @@ def main() -> None:
         killed = 0
         for count, (number, turn) in enumerate(sample, 1):
             line, kind, changed = mutated(text, number, turn)
-            for file in copies(asked.module, folder):
-                file.write_text(changed)
+            (folder / asked.module).write_text(changed)
             if survives(folder, asked.tests, limit):
                 print(f"{asked.module}:{line}: {kind}: survived: {text.splitlines()[line - 1].strip()}", flush=True)
             else:

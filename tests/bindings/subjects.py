@@ -16,6 +16,7 @@ from typing import Any, Final
 import pytest
 
 import evidence
+import jsonrpc_bindings
 from acpgen import ir
 from acpgen.meaning.lower import lower
 from acpgen.schema.bundle import Bundle, bundle
@@ -151,15 +152,17 @@ class Subjects:
         found = bundle(load(source.path, name=source.protocol))
         protocol = lower(found, keep_unknown=source.keep_unknown)
         top, package = f"subject_{shared or name}", name if shared else "api"
-        files: Mapping[str, str] = TARGETS["python"](protocol, found, Settings(package=f"{top}.{package}"))
+        settings = Settings(package=f"{top}.{package}", options={"runtime": "package"})
+        files: Mapping[str, str] = TARGETS["python"](protocol, found, settings)
         for path, text in files.items():
             file = self.folder / path
             if not shared or not file.exists():
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(text, "utf-8")
         invalidate_caches()
-        module, runtime = import_module(f"{top}.{package}"), import_module(f"{top}.runtime")
-        return Subject(name, found, protocol, module, runtime, top, source.keep_unknown)
+        return Subject(
+            name, found, protocol, import_module(f"{top}.{package}"), jsonrpc_bindings, top, source.keep_unknown
+        )
 
     def forget(self, name: str) -> None:
         """Let go of a subject that no other test asks for."""

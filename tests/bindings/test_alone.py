@@ -102,8 +102,6 @@ def test_the_variant_is_a_type_that_asks_for_the_tag(subject: Subject) -> None:
     assert type(read) is module.ToolCallUpdate
     assert subject.encoded(read) == {**TAG, **BODY}
     assert subject.problems("SessionToolCallUpdate", BODY)
-    with pytest.warns(DeprecationWarning, match="is now called ToolCallUpdate"):
-        assert module.ToolCallUpdateSessionUpdate is module.ToolCallUpdate
 
 
 def test_errors_have_their_places(subject: Subject) -> None:

@@ -12,13 +12,13 @@ from typing import Any, Final, Literal
 import acp_bindings
 import pytest
 from acp_bindings import DecodeError, v1
-from acp_bindings.runtime import Dropped
-from acp_bindings.runtime.errors import ROOM
-from acp_bindings.runtime.judging import MOST, MOST_TEXT, Judge
-from acp_bindings.v1.strict import STRICT
+from acp_bindings.v1.methods import STRICT
 from pydantic import ValidationError
 
 import tiers
+from jsonrpc_bindings import Dropped
+from jsonrpc_bindings.errors import ROOM
+from jsonrpc_bindings.judging import MOST, MOST_TEXT, Judge
 
 ITEMS: Final = 60_000
 MEGABYTES: Final = 60
@@ -27,7 +27,7 @@ MEGABYTES: Final = 60
 PROGRAM: Final = """
 import json, resource, sys
 from acp_bindings import DecodeError, v1
-from acp_bindings.runtime.parse import parse
+from jsonrpc_bindings.parse import parse
 line = sys.stdin.buffer.read()
 sender = sys.argv[1]
 v1.decode(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "session/list", "params": {}}), sender="client")

@@ -285,7 +285,7 @@ def test_of_very_many_problems_the_first_are_told_and_of_very_many_drops_all(box
 
 
 def test_places_are_those_of_the_message_as_it_came_however_many_items_were_dropped(box: Subject) -> None:
-    leniency, chance = import_module(f"{box.top}.runtime.leniency"), random.Random(7)
+    leniency, chance = import_module("jsonrpc_bindings.leniency"), random.Random(7)
     for _ in range(50):
         dropped = set(chance.sample(range(40), chance.randrange(40)))
         edits = leniency.Edits()

@@ -25,6 +25,7 @@ from acpgen.schema.walk import is_array, is_object
 from acpgen.targets import TARGETS, Settings, with_options
 from acpgen.targets.python.dials import dials
 from bindings.subjects import forget
+from jsonrpc_bindings import DecodeError, Model, Unknown
 
 ROOT: Final = Path(__file__).parents[2]
 
@@ -85,6 +86,7 @@ class Subject:
         chosen = dict(COMBINATIONS[index - 1]) if index else {}
         if index not in self.written:
             self.written.add(index)
+            chosen["runtime"] = "package"
             settings = with_options("python", Settings(package=f"{self.top}_{index}"), chosen, "here", "options")
             for path, text in TARGETS["python"](self.protocol, self.bundle, settings).items():
                 (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -111,13 +113,12 @@ def subjects(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, l
 
 def loosened(record: Any, package: Any, spoken: frozenset[str]) -> bool:
     """Whether a record of the package without options holds fields that the schema does not speak of. They are taken away."""
-    runtime = importlib.import_module(f"{package.__name__}.runtime")
     inner: list[Any] = []
     found = False
-    if isinstance(record, runtime.Model):
+    if isinstance(record, Model):
         if (
             record.__pydantic_extra__
-            and not isinstance(record, runtime.Unknown)
+            and not isinstance(record, Unknown)
             and spoken.isdisjoint(one.__name__ for one in type(record).__mro__)
         ):
             record.__pydantic_extra__.clear()
@@ -143,8 +144,7 @@ def is_between(least: Any, value: Any, most: Any) -> bool:
 
 
 def refusal(package: Any) -> type[Exception]:
-    offers = package if hasattr(package, "DecodeError") else importlib.import_module(f"{package.__name__}.runtime")
-    error: type[Exception] = offers.DecodeError
+    error: type[Exception] = getattr(package, "DecodeError", DecodeError)
     return error
 
 
@@ -183,7 +183,10 @@ def test_pairs_are_all_there() -> None:
 
 
 def test_every_option_is_tried() -> None:
-    assert {option.name for option in TARGETS["python"].options} == {*DIALS}
+    assert {option.name for option in TARGETS["python"].options} == {
+        *DIALS,
+        "runtime",
+    }  # which test_runtime_option.py tries
 
 
 @pytest.mark.parametrize("whole", tiers.EXTENTS)
@@ -235,7 +238,7 @@ def test_each_combination_is_typed_strictly_and_formatted(subjects: tuple[Path, 
     folder, found = subjects
     paths = {index: found[index % 2].write(index) for index in indices(whole=whole)}
     for path in paths.values():
-        (folder / path if path.endswith(".py") else folder / path / "runtime" / "peers.py").stat()
+        (folder / path if path.endswith(".py") else folder / path / "peers.py").stat()
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(folder / ".cache"), *paths.values()]
     run = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
     assert run.returncode == 0, run.stdout

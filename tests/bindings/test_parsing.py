@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 import pytest
-from acp_bindings.runtime import json_types
-from acp_bindings.runtime.errors import LIMIT, DecodeError
-from acp_bindings.runtime.parse import Duplicates, TooManyValues, copied, parse, parse_with_duplicates
 
+from jsonrpc_bindings import json_types
+from jsonrpc_bindings.errors import LIMIT, DecodeError
+from jsonrpc_bindings.parse import Duplicates, TooManyValues, copied, parse, parse_with_duplicates
 from test_doubling import ending
 
 NOT_JSON, INVALID = -32700, -32600

@@ -26,6 +26,7 @@ from acpgen.schema.walk import is_object
 from acpgen.targets import TARGETS, Settings
 from acpgen.targets.python.naming import name_all
 from bindings.subjects import Subjects, forget
+from jsonrpc_bindings import DecodeError
 
 FILE: Final = "schema.json"
 
@@ -73,13 +74,13 @@ def bindings(
     """What judges values of a root schema by decoding them, and `UNENFORCED`."""
     made = bundle(documents)
     protocol = lower(made)
-    for path, text in TARGETS["python"](protocol, made, Settings(package=package)).items():
+    for path, text in TARGETS["python"](protocol, made, Settings(package, options={"runtime": "package"})).items():
         if path not in written:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(text, "utf-8")
             written.add(path)
     invalidate_caches()
-    module, runtime = import_module(package), import_module(f"{package.partition('.')[0]}.runtime")
+    module = import_module(package)
     schema = documents.documents[0].value
     assert is_object(schema)
     type_ = getattr(module, name_all(protocol).classes[root(protocol, made, schema)])
@@ -87,7 +88,7 @@ def bindings(
     def judge(value: Any) -> bool:
         try:
             module.decode_as(type_, value, lenient=False)
-        except runtime.DecodeError:
+        except DecodeError:
             return False
         return True
 

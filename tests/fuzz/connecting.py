@@ -8,9 +8,10 @@ import logging
 from typing import Final
 
 from acp_bindings import Refused, v1
-from acp_bindings.runtime.framing import Kind, framing
-from acp_bindings.runtime.pipes import Piped
 from acp_bindings.v1 import peers
+
+from jsonrpc_bindings.framing import Kind, framing
+from jsonrpc_bindings.pipes import Piped
 
 LIMIT: Final = 4_000
 """Of one message: the corpus has longer ones."""

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from acp_bindings import v1, v2
-from acp_bindings.runtime.errors import DecodeError
-from acp_bindings.v1.strict import STRICT as V1
-from acp_bindings.v2.strict import STRICT as V2
+from acp_bindings.v1.methods import STRICT as V1
+from acp_bindings.v2.methods import STRICT as V2
 
 from acp_session.errors import RequestError
 from acp_session.monitor import Monitor
@@ -25,6 +24,7 @@ from acpgen.schema import effort
 from acpgen.schema.load import Source, parse
 from acpgen.schema.walk import is_object
 from fuzz.connecting import connect
+from jsonrpc_bindings.errors import DecodeError
 
 CORPORA: Final = Path(__file__).parent / "corpus"
 SECRET: Final = b"OUTSIDE"

@@ -10,13 +10,13 @@ from random import Random
 from typing import Any, Final
 
 import pytest
-from acp_bindings.runtime.strict import Strict
-from acp_bindings.v1.strict import STRICT as V1
-from acp_bindings.v2.strict import STRICT as V2
+from acp_bindings.v1.methods import STRICT as V1
+from acp_bindings.v2.methods import STRICT as V2
 
 import tiers
 from acp_session.monitor import Monitor
 from acp_session.monitor.alike import LONGEST, MOST, Alike
+from jsonrpc_bindings.strict import Strict
 
 SHIPPED: Final = sorted((Path(__file__).parent / "shipped").glob("*.jsonl"))
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from acp_session.monitor import Breach, Folding
 from acp_session.monitor.kept import MOST_MARKS
-from acpgen import borrowed, judge, recording
+from acpgen import embedded, judge, recording
 from acpgen.validate import Counts, as_text, conversation, folded
 from monitor.scripts import Said, client, info, listed, opened, update, v1
 
@@ -112,7 +112,7 @@ def counts(report: Path) -> list[int]:
 
 
 def test_the_monitor_says_that_there_are_no_modes_and_not_that_one_is_missing_among_none() -> None:
-    monitor = borrowed.monitor.Monitor([judge.strict(judge.find("acp/v1"))])
+    monitor = embedded.monitor.Monitor([judge.strict(judge.find("acp/v1"))])
     asked = client("session/set_mode", {"sessionId": "s", "modeId": "zzz"}, id_=9)
     found = [each for who, message in (*v1(), *opened(), asked) for each in monitor.observe(who, message)]
     assert [each.sentence for each in found] == ["the session offers no modes"]

@@ -12,13 +12,13 @@ from typing import Any, Final
 import acp_bindings
 import pytest
 from acp_bindings import DecodeError, v1
-from acp_bindings.runtime.parse import VALUES, parse
-from acp_bindings.v1.strict import STRICT as V1
-from acp_bindings.v2.strict import STRICT as V2
+from acp_bindings.v1.methods import STRICT as V1
+from acp_bindings.v2.methods import STRICT as V2
 
 import acp_session
 import tiers
 from acp_session.monitor import Monitor
+from jsonrpc_bindings.parse import VALUES, parse
 
 ITEMS: Final = 100_000
 FACTOR: Final = 10
@@ -35,7 +35,7 @@ import json, resource, sys
 from importlib import import_module
 from acp_session.monitor import Monitor
 
-strict = import_module(f"acp_bindings.{sys.argv[3]}.strict").STRICT
+strict = import_module(f"acp_bindings.{sys.argv[3]}.methods").STRICT
 line = sys.stdin.buffer.read()
 monitor = Monitor((strict,), fixed=True)
 for _ in range(3):

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from acpgen import borrowed
+from acpgen import embedded
 from acpgen.publish import monitor as page
 from monitor.cases import CASES, MCP_CASES
 from monitor.scripts import Case, Said
@@ -46,7 +46,7 @@ def text() -> str:
     first: dict[str, Case] = {}
     for case in (*CASES, *MCP_CASES):
         first.setdefault(case.rule, case)
-    found = {rule: example(first[rule]) for rule in borrowed.monitor.RULES}
+    found = {rule: example(first[rule]) for rule in embedded.monitor.RULES}
     return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -55,4 +55,4 @@ def test_the_page_shows_of_each_rule_a_message_that_breaks_it(request: pytest.Fi
         assert not os.environ.get("CI"), "goldens are rewritten by people, and read before they are committed"
         FILE.write_text(text(), encoding="utf-8")
     assert FILE.read_text("utf-8") == text()
-    assert set(page.examples()) == set(borrowed.monitor.RULES)
+    assert set(page.examples()) == set(embedded.monitor.RULES)

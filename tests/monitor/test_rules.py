@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from acp_session.monitor import kept, rootpaths
-from acpgen import borrowed, judge
+from acpgen import embedded, judge
 from acpgen.schema.walk import is_array, is_object
 from monitor.cases import CASES, MCP_CASES
 from monitor.quiet import QUIET, QUIET_MCP
@@ -39,7 +39,7 @@ from monitor.scripts import (
 )
 
 ROOT = Path(__file__).parents[2]
-RULES = borrowed.monitor.RULES
+RULES = embedded.monitor.RULES
 JUNK: tuple[Any, ...] = (
     *(None, True, 7, 1.5, "", "s", [], {}, [[]], {"sessionId": []}, "x" * 3000, -1, ["/a"], {"a": {}}),
 )
@@ -53,7 +53,7 @@ def strict(*protocols: str) -> tuple[Any, ...]:
 
 
 def monitor(case: Case) -> Any:
-    return fixed("mcp/2025-06-18") if case in MCP_CASES else borrowed.monitor.Monitor(strict(*judge.ACP))
+    return fixed("mcp/2025-06-18") if case in MCP_CASES else embedded.monitor.Monitor(strict(*judge.ACP))
 
 
 def fixed(*protocols: str) -> Any:
@@ -105,7 +105,7 @@ def test_nothing_is_said_before_the_breach(case: Case) -> None:
 
 
 def test_a_request_that_gives_a_key_twice_may_be_refused_as_such() -> None:
-    listener = borrowed.monitor.Monitor(strict(*judge.ACP))
+    listener = embedded.monitor.Monitor(strict(*judge.ACP))
     twice = ("client", b'{"jsonrpc":"2.0","id":1,"id":2,"method":"_acme/x"}')
     found = [breach for said in [*v1(), twice, error("agent", 2, -32600)] for breach in hear(listener, said)]
     assert [breach.rule for breach in found] == ["duplicate-key"]
@@ -114,7 +114,7 @@ def test_a_request_that_gives_a_key_twice_may_be_refused_as_such() -> None:
 @pytest.mark.parametrize("name", [*QUIET, *QUIET_MCP])
 def test_nothing_is_said_where_nobody_does_anything_wrong(name: str) -> None:
     protocols = strict("mcp/2025-06-18") if name in QUIET_MCP else strict(*judge.ACP)
-    listener = borrowed.monitor.Monitor(protocols)
+    listener = embedded.monitor.Monitor(protocols)
     found = [breach for said in {**QUIET, **QUIET_MCP}[name] for breach in hear(listener, said)]
     breaches = [breach for breach in (*found, *listener.finish()) if breach.level != "note"]
     assert not breaches, "\n".join(map(str, breaches))
@@ -146,7 +146,7 @@ def test_every_name_of_a_breach_is_a_rule_or_a_remark_that_is_explained() -> Non
         for call in calls
         if ast.unparse(call.func).rpartition(".")[2] == "Breach" and isinstance(call.args[0], ast.Constant)
     }
-    assert named == set(borrowed.monitor.REMARKS)
+    assert named == set(embedded.monitor.REMARKS)
     assert not named & set(RULES)
 
 
@@ -323,7 +323,7 @@ def test_options_of_many_sessions_take_little_room() -> None:
 
 
 def test_sessions_for_which_there_is_no_room_are_let_go_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules[f"{borrowed.monitor.__name__}.kept"], "ROOM", 100_000)
+    monkeypatch.setattr(sys.modules[f"{embedded.monitor.__name__}.kept"], "ROOM", 100_000)
     listener = monitor(CASES[0])
     for said in (*v1(), *crowd(20, 10, 50)):
         hear(listener, said)
@@ -333,7 +333,7 @@ def test_sessions_for_which_there_is_no_room_are_let_go_and_that_is_said(monkeyp
 
 
 def test_all_tables_of_a_connection_share_one_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules[f"{borrowed.monitor.__name__}.kept"], "ROOM", 400_000)
+    monkeypatch.setattr(sys.modules[f"{embedded.monitor.__name__}.kept"], "ROOM", 400_000)
     listener = monitor(CASES[0])
     wide = "\U0001f600" * 250
     for said in v1():
@@ -362,7 +362,7 @@ def test_all_tables_of_a_connection_share_one_room(monkeypatch: pytest.MonkeyPat
 
 
 def test_what_is_written_again_or_taken_out_gives_its_room_back() -> None:
-    kept = sys.modules[f"{borrowed.monitor.__name__}.kept"]
+    kept = sys.modules[f"{embedded.monitor.__name__}.kept"]
     room = kept.Room()
     one, other = (kept.Recent(3, len, room=room) for _ in range(2))
     for value in ("a" * 100, "a"):

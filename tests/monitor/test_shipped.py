@@ -43,7 +43,8 @@ def test_what_the_monitor_says_of_a_shipped_agent_is_theirs(name: str) -> None:
 @pytest.mark.parametrize("name", THEIRS)
 def test_every_sound_message_of_a_shipped_agent_comes_through_as_it_is(name: str) -> None:
     from acp_bindings import v1
-    from acp_bindings.runtime.errors import DecodeError
+
+    from jsonrpc_bindings.errors import DecodeError
 
     asked: dict[tuple[str, Any], str] = {}
     strict = strict_once(judge.find("acp/v1"))

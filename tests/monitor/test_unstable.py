@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 from acp_bindings import v1 as stable
-from acp_bindings.runtime.strict import Strict
 from acp_bindings.unstable import v1, v2
-from acp_bindings.v1 import strict as judged
+from acp_bindings.v1 import methods as judged
 
 from acp_session.monitor import Breach, Monitor
 from acpgen import judge
+from jsonrpc_bindings.strict import Strict
 
 KEY = {"id": "key", "name": "Key", "type": "env_var", "vars": [{"name": "HARBOUR_KEY"}]}
 USAGE = {"totalTokens": 3, "inputTokens": 2, "outputTokens": 1}

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from acp_bindings import Refused, v1
-from acp_bindings.runtime.transport import Memory, pair
 from acp_bindings.v1 import peers
+
+from jsonrpc_bindings.transport import Memory, pair
 
 
 class Agent(peers.Agent):

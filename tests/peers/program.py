@@ -10,11 +10,11 @@ import sys
 import time
 
 from acp_bindings import v1
-from acp_bindings.runtime.framing import Lines
-from acp_bindings.runtime.peers import attached
-from acp_bindings.runtime.stdio import Own
 from acp_bindings.v1 import peers
 
+from jsonrpc_bindings.framing import Lines
+from jsonrpc_bindings.peers import attached
+from jsonrpc_bindings.stdio import Own
 from peers.harbour import Agent
 
 

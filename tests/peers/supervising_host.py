@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from acp_bindings.runtime import supervisor
+from jsonrpc_bindings import supervisor
 
 if __name__ == "__main__":
     leads, *command = sys.argv[1:]

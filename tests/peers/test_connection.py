@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from acp_bindings import ConnectionEnded, DecodeError, EncodeError, Failed, NotAdvertised, NotStrict, v1
-from acp_bindings.runtime.transport import pair
 from acp_bindings.v1 import peers
 
 from acp_session.monitor import Monitor
+from jsonrpc_bindings.transport import pair
 from peers.harbour import Agent, Client, call, raw_agent, raw_client, run, said, wish
 
 HELLO = v1.InitializeRequest(protocol_version=1)

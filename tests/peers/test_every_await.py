@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 from acp_bindings import ConnectionEnded, Failed, v1
-from acp_bindings.runtime import websocket
-from acp_bindings.runtime.transport import Memory, pair
 from acp_bindings.v1 import peers
 
+from jsonrpc_bindings import websocket
+from jsonrpc_bindings.transport import Memory, pair
 from peers.harbour import Agent, Client, descriptors, said, wish
 
 HELLO = v1.InitializeRequest(

@@ -200,7 +200,7 @@ def test_the_result_of_a_method_is_known_to_type_checkers(checker: str, tmp_path
     program.write_text(
         """
 from acp_bindings import v1
-from acp_bindings.runtime.contract import Method
+from jsonrpc_bindings.contract import Method
 from acp_bindings.v1 import peers
 
 PROMPT: Method[v1.PromptRequest, v1.PromptResponse] = v1.METHODS["session/prompt"]

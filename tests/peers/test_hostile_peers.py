@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from acp_bindings import ConnectionEnded, DecodeError, v1
-from acp_bindings.runtime.ends import Ends
-from acp_bindings.runtime.framing import Headers, Lines, Unreadable
-from acp_bindings.runtime.transport import Memory, pair
 from acp_bindings.v1 import peers
 
+from jsonrpc_bindings.ends import Ends
+from jsonrpc_bindings.framing import Headers, Lines, Unreadable
+from jsonrpc_bindings.transport import Memory, pair
 from peers.harbour import Agent, Client, call, raw_agent, raw_client, run
 
 OPEN: dict[str, Any] = {"cwd": "/", "mcpServers": []}

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 from acp_bindings import ConnectionEnded, DecodeError, v1
-from acp_bindings.runtime.child import Child
-from acp_bindings.runtime.framing import Lines
 from acp_bindings.v1 import peers
 
+from jsonrpc_bindings.child import Child
+from jsonrpc_bindings.framing import Lines
 from peers.harbour import Client, call, run, wish
 
 TESTS = Path(__file__).parents[1]

@@ -9,11 +9,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from acp_bindings.runtime import streams
-from acp_bindings.runtime.failures import ConnectionEnded
-from acp_bindings.runtime.framing import Lines
-from acp_bindings.runtime.pipes import CAPACITY, Incoming, Outgoing, Piped
-from acp_bindings.runtime.streams import Sink, Source, sink, source
+
+from jsonrpc_bindings import streams
+from jsonrpc_bindings.failures import ConnectionEnded
+from jsonrpc_bindings.framing import Lines
+from jsonrpc_bindings.pipes import CAPACITY, Incoming, Outgoing, Piped
+from jsonrpc_bindings.streams import Sink, Source, sink, source
 
 BIG = b'"' + b"x" * (3 << 20) + b'"'
 

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from acp_bindings.runtime import process_tree, supervisor
 from acp_bindings.v1 import peers
 
+from jsonrpc_bindings import process_tree, supervisor
 from peers import escapes
 from peers.test_stdio import ENVIRONMENT, program
 

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 from acp_bindings import ConnectionEnded, v1
-from acp_bindings.runtime import websocket
 from acp_bindings.v1 import peers
 from websockets.asyncio.client import connect
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Origin
 
+from jsonrpc_bindings import websocket
 from peers.harbour import Agent, Client, call, run, said, wish
 
 HELLO = v1.InitializeRequest(protocol_version=1)
@@ -344,7 +344,7 @@ def test_without_the_extra_the_module_says_what_to_install() -> None:
     code = (
         "import sys; sys.modules['websockets'] = None\n"
         "from acp_bindings.v1 import peers\n"
-        "try: from acp_bindings.runtime import websocket\n"
+        "try: from jsonrpc_bindings import websocket\n"
         "except ImportError as error: print(type(error).__name__, error)"
     )
     done = subprocess.run(

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 from acp_bindings import Failed, v1, v2
-from acp_bindings.runtime.transport import pair
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
@@ -28,6 +27,7 @@ from acp_session.v2.agent_host import Turn
 from acp_session.v2.client_host import ClientHost, End
 from acp_session.v2.hosted import HostedAgent, HostedClient
 from acp_session.v2.transcript import Call, Message, Transcript
+from jsonrpc_bindings.transport import pair
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 

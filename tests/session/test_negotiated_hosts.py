@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from acp_bindings import v1, v2
-from acp_bindings.runtime.transport import pair
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
@@ -23,6 +22,7 @@ from acp_session.turn import Turn as Turn1
 from acp_session.v2.agent_host import Turn as Turn2
 from acp_session.v2.hosted import HostedAgent as HostedAgent2
 from acp_session.v2.hosted import HostedClient as HostedClient2
+from jsonrpc_bindings.transport import pair
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 

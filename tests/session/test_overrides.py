@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from acp_bindings import Failed, NotAdvertised, v1, v2
-from acp_bindings.runtime.peers import Side
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
@@ -17,6 +16,7 @@ from acp_session.hosted import HostedClient as Client1
 from acp_session.permission import Prompt
 from acp_session.v2.hosted import HostedAgent as Agent2
 from acp_session.v2.hosted import HostedClient as Client2
+from jsonrpc_bindings.peers import Side
 
 ME1 = v1.Implementation(name="lantern", version="1")
 ME2 = v2.Implementation(name="lantern", version="1")

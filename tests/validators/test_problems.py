@@ -14,13 +14,13 @@ from typing import Any, Final
 
 import jsonschema_rs
 import pytest
-from acp_bindings.runtime.pieces import Pieces
 from jsonschema import Draft202012Validator
 
 import tiers
 from acpgen import ir
 from acpgen.pointers import plain_pointer, resolve
 from acpgen.schema.walk import is_object
+from jsonrpc_bindings.pieces import Pieces
 from validators.drawn import damaged, least
 from validators.judges import NAMES, UPSTREAM, subject
 
@@ -342,7 +342,7 @@ generated = pytest.mark.skipif(
 def test_the_bindings_load_engine_and_schema_only_when_they_judge() -> None:
     out = run(
         "from acp_bindings import v1\n"
-        "from acp_bindings.v1.strict import STRICT\n"
+        "from acp_bindings.v1.methods import STRICT\n"
         'line = b\'{"jsonrpc":"2.0","id":1,"method":"session/list"}\'\n'
         "v1.decode(line, sender='client')\n"
         "print('jsonschema_rs' in sys.modules, STRICT._schema is None)\n"

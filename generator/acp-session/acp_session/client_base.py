@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 from acp_bindings import MISSING
-from acp_bindings.runtime.pending import Sent
+
+from jsonrpc_bindings.pending import Sent
 
 from .errors import METHOD_NOT_FOUND, RequestError, invalid_params
 from .hooks import awaited

@@ -21,9 +21,10 @@ from __future__ import annotations
 from typing import Any
 
 from acp_bindings import ErrorResponse, Refused, Request, Response, v1
-from acp_bindings.runtime.peers import Side
-from acp_bindings.runtime.pending import Sent
 from acp_bindings.v1 import peers
+
+from jsonrpc_bindings.peers import Side
+from jsonrpc_bindings.pending import Sent
 
 from .agent_host import AgentHost
 from .client_host import ClientHost

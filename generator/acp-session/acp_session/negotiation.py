@@ -25,14 +25,15 @@ from typing import Any, Final, Generic, TypeVar, Unpack, overload
 
 from acp_bindings import v1 as acp1
 from acp_bindings import v2 as acp2
-from acp_bindings.runtime.child import Child
-from acp_bindings.runtime.connection import Connection
-from acp_bindings.runtime.framing import LIMIT, Kind, framing
-from acp_bindings.runtime.peers import Folder, Options, Side, Transport
-from acp_bindings.runtime.stdio import Own
-from acp_bindings.runtime.transport import pair
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
+
+from jsonrpc_bindings.child import Child
+from jsonrpc_bindings.connection import Connection
+from jsonrpc_bindings.framing import LIMIT, Kind, framing
+from jsonrpc_bindings.peers import Folder, Options, Side, Transport
+from jsonrpc_bindings.stdio import Own
+from jsonrpc_bindings.transport import pair
 
 from .adapter import Losses, Told, as_v1, as_v2
 from .adapter.handshakes import request_to_v1, request_to_v2

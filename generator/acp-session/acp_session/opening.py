@@ -12,13 +12,14 @@ from collections.abc import Callable, Collection
 from typing import Any, Final
 
 from acp_bindings import ConnectionEnded, DecodeError, Failed
-from acp_bindings.runtime.ends import Ends
-from acp_bindings.runtime.errors import INVALID_REQUEST, PARSE_ERROR
-from acp_bindings.runtime.framing import Unreadable
-from acp_bindings.runtime.incoming import id_of, is_call
-from acp_bindings.runtime.parse import TooManyValues, parse, parse_with_duplicates
-from acp_bindings.runtime.transport import Transport
-from acp_bindings.runtime.wire import Watcher
+
+from jsonrpc_bindings.ends import Ends
+from jsonrpc_bindings.errors import INVALID_REQUEST, PARSE_ERROR
+from jsonrpc_bindings.framing import Unreadable
+from jsonrpc_bindings.incoming import id_of, is_call
+from jsonrpc_bindings.parse import TooManyValues, parse, parse_with_duplicates
+from jsonrpc_bindings.transport import Transport
+from jsonrpc_bindings.wire import Watcher
 
 from .diffs import as_object
 from .errors import INVALID_PARAMS, UNSUPPORTED_VERSION

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from acp_bindings.runtime import supervisor
-from acp_bindings.runtime.supervisor import Program
+from jsonrpc_bindings import supervisor
+from jsonrpc_bindings.supervisor import Program
 
 from .tail import Tail
 

@@ -25,7 +25,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from acp_bindings import MISSING, ErrorResponse, Request, Response, v1
-from acp_bindings.runtime.supervisor import GUARD, Program
+
+from jsonrpc_bindings.supervisor import GUARD, Program
 
 from .approval import Approve, CommandWish, require_approval
 from .containment import Place, Refused, guarantees, open_folder, reach

@@ -18,9 +18,8 @@ from acpgen.cli.output import deliver, faults_end_with_2, print_report, require_
 from acpgen.cli.shared_options import Ref, chosen_format, protocol_names, references_of
 
 if TYPE_CHECKING:
-    from acp_bindings.runtime.strict import Strict
-
     from acp_session.monitor import Breach, Folding, Monitor
+    from jsonrpc_bindings.strict import Strict
 
 
 def tap(

@@ -14,7 +14,7 @@ from queue import Empty, SimpleQueue
 from socket import SHUT_WR, socket
 from typing import Final
 
-from acpgen import borrowed
+from acpgen import embedded
 from acpgen.errors import Faults, NotStarted
 
 LONGEST: Final = 32 << 20
@@ -67,7 +67,7 @@ class Child:
         self._socket: socket | None = None
         try:
             # The command is the user's own, given for exactly this.
-            self._program = borrowed.supervisor.start(
+            self._program = embedded.supervisor.start(
                 command, stdin=own, stdout=own, stderr=subprocess.PIPE, env=variables
             )
         except (OSError, ValueError) as error:

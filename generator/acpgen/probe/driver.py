@@ -24,7 +24,7 @@ from acpgen.probe.trial import Greeting, Trial, Unreachable
 from acpgen.schema.walk import is_object
 
 if TYPE_CHECKING:
-    from acp_bindings.runtime.strict import Strict
+    from jsonrpc_bindings.strict import Strict
 
 VERSIONS: Final = (1, 2)
 STARTS: Final = 4.0

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
-from acpgen import borrowed, judge, resources
+from acpgen import embedded, judge, resources
 from acpgen.probe.clauses import ACP, RPC, Clause, Strength
 from acpgen.probe.conformance import Proven, Unreached
 from acpgen.probe.connection import Connection, Spotted, id_text
@@ -135,8 +135,8 @@ def _clause(rule: str, requirements: tuple[int | str, ...], level: Strength, sid
     if binding:
         each, (document, section, says, _, _) = min(binding, key=lambda one: one[1][-2] not in _WORDS[level])
         return Clause(document, section, level, says, each)
-    found = borrowed.monitor.RULES.get(rule)
-    says = " ".join(found.doc.split()) if found is not None else borrowed.monitor.REMARKS[rule]
+    found = embedded.monitor.RULES.get(rule)
+    says = " ".join(found.doc.split()) if found is not None else embedded.monitor.REMARKS[rule]
     says = re.split(r"(?<=[.]) ", says)[0]
     if rule in _RPC_RULES:
         return Clause(RPC, _RPC_RULES[rule], level, says)

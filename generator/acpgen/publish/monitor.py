@@ -8,7 +8,7 @@ from functools import cache
 from inspect import getdoc
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from acpgen import borrowed, resources
+from acpgen import embedded, resources
 from acpgen.markup import identifier
 from acpgen.publish.table import anchor
 from acpgen.publish.versions import Version
@@ -32,7 +32,7 @@ LEVELS: Final = {
 
 def rules() -> Mapping[str, Rule]:
     """Every rule by its id."""
-    return borrowed.monitor.RULES
+    return embedded.monitor.RULES
 
 
 @cache
@@ -70,7 +70,7 @@ def pages(versions: Sequence[Version], requirements: str | None, *, for_site: bo
     subjects = _subjects()
     files = {
         PAGE: docs.lay_out(
-            "monitor", path=PAGE, subjects=subjects, levels=LEVELS, remarks=borrowed.monitor.REMARKS, linked=for_site
+            "monitor", path=PAGE, subjects=subjects, levels=LEVELS, remarks=embedded.monitor.REMARKS, linked=for_site
         )
     }
     for page, (subject, group) in subjects.items() if for_site else ():
@@ -114,7 +114,7 @@ def protocols(rule: Rule, versions: Sequence[Version]) -> tuple[str, ...]:
 
 def _behind(rule: Rule) -> tuple[int | str, ...]:
     """The requirements that a rule enforces, each once."""
-    listed = borrowed.monitor.BEHIND.get(rule.id, {})
+    listed = embedded.monitor.BEHIND.get(rule.id, {})
     ids = (each for words in listed.values() for found in words.values() for each in found)
     return tuple(dict.fromkeys((*rule.requirements, *ids)))
 

@@ -13,7 +13,7 @@ from acpgen import config, judge, stamp
 from acpgen.errors import Faults, UnknownName
 
 if TYPE_CHECKING:
-    from acp_bindings.runtime.strict import Strict
+    from jsonrpc_bindings.strict import Strict
 
 
 @dataclass(frozen=True, slots=True)

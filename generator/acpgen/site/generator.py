@@ -17,11 +17,11 @@ from io import BufferedReader, FileIO, TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from acpgen import borrowed
+from acpgen import embedded
 from acpgen.errors import Faults, SiteNotBuilt
 
 if TYPE_CHECKING:
-    from acp_bindings.runtime.supervisor import Program
+    from jsonrpc_bindings.supervisor import Program
 
 ZENSICAL: Final = "0.0.73"
 """The version that the site is tested with, and the oldest that it is built with."""
@@ -95,7 +95,7 @@ def kept_running(folder: Path, complain: Callable[[Faults], None]) -> Generator[
 
     What it warns of is told as `Faults`, of later builds too. Raises `Faults` where the first build does not come to an end.
     """
-    program = borrowed.supervisor.start(
+    program = embedded.supervisor.start(
         _command(folder, "serve", "--dev-addr", "127.0.0.1:0"),
         cwd=folder,
         env=_environment(),

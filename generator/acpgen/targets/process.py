@@ -24,7 +24,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, cast
 
-from acpgen import borrowed, ir
+from acpgen import embedded, ir
 from acpgen.errors import Faults, TargetRefused, printable, shown
 from acpgen.interchange import dump
 from acpgen.schema.bundle import Bundle
@@ -35,7 +35,7 @@ from acpgen.targets.options import Option, Value, misdeclared
 from acpgen.targets.outside import failed, files_of, out_of_time, seconds
 
 if TYPE_CHECKING:
-    from acp_bindings.runtime.supervisor import Program
+    from jsonrpc_bindings.supervisor import Program
 
 PREFIX: Final = "acpgen-target-"
 VERSION: Final = 1
@@ -143,7 +143,7 @@ def _ask(name: str, path: str, question: Mapping[str, Any]) -> dict[str, Any]:
     try:
         # The person has put this program among theirs.
         pipe = subprocess.PIPE
-        program = borrowed.supervisor.start([path], stdin=pipe, stdout=pipe, stderr=pipe)
+        program = embedded.supervisor.start([path], stdin=pipe, stdout=pipe, stderr=pipe)
     except OSError as error:
         raise failed(path, name, f"it could not be started: {error.strerror}") from None
     talk = _Talk(program, dumps(question).encode())

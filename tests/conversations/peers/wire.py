@@ -6,12 +6,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal
 
 from acp_bindings import Failed, Refused
-from acp_bindings.runtime.child import Child
-from acp_bindings.runtime.connection import Connection
-from acp_bindings.runtime.framing import Lines
-from acp_bindings.runtime.stdio import Own
 from acp_bindings.v1 import peers as v1_peers
 from acp_bindings.v2 import peers as v2_peers
+
+from jsonrpc_bindings.child import Child
+from jsonrpc_bindings.connection import Connection
+from jsonrpc_bindings.framing import Lines
+from jsonrpc_bindings.stdio import Own
 
 __all__ = ["Handler", "Peer", "Refused", "on_stdio", "with_agent"]
 

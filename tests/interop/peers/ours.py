@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from acp_bindings import MISSING, DecodeError, Failed
-from acp_bindings.runtime.peers import Options, Side, unserved
+
+from jsonrpc_bindings.peers import Options, Side, unserved
 
 ANSWER: Final = 20.0
 NOT_SENT: Final = "cannot send: "

@@ -19,13 +19,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Unpack, cast
 
 from acp_bindings import ConnectionEnded, Refused, v1, v2
-from acp_bindings.runtime.peers import Options, Transport
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
 from acp_session.diffs import as_object
 from acp_session.endings import Turns
 from acp_session.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, invalid_params
+from jsonrpc_bindings.peers import Options, Transport
 
 from . import handshakes
 from .behind_v1 import Back

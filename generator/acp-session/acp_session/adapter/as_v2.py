@@ -16,12 +16,12 @@ from contextlib import asynccontextmanager
 from typing import Any, Final, Unpack, cast
 
 from acp_bindings import Refused, v1, v2
-from acp_bindings.runtime.peers import Options, Transport
 from acp_bindings.v1 import peers as peers1
 
 from acp_session.diffs import as_object
 from acp_session.errors import INVALID_PARAMS, UNSUPPORTED_VERSION, invalid_params
 from acp_session.scope import matches, scope
+from jsonrpc_bindings.peers import Options, Transport
 
 from . import handshakes
 from .behind_v2 import Back

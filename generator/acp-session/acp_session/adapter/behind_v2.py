@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from acp_bindings import v1, v2
-from acp_bindings.runtime.peers import unserved
 from acp_bindings.v1 import peers as peers1
 
 from acp_session.filesystem import FileSystem
 from acp_session.terminals import Terminals
+from jsonrpc_bindings.peers import unserved
 
 from .downward import CARRIED
 from .forwarding import as_json, forwarded, into_v2

@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias, TypeVar
 
 from acp_bindings import ConnectionEnded, DecodeError, Failed, NotAdvertised, Refused, v1, v2
-from acp_bindings.runtime.connection import Connection
 from pydantic import BaseModel
 
 from acp_session.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, invalid_params
 from acp_session.permission import NotMappable
+from jsonrpc_bindings.connection import Connection
 
 from .losses import Place
 from .parts import Json, without

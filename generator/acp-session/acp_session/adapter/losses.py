@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 from acp_bindings import Dropped
-from acp_bindings.runtime.pointers import json_pointer
+
+from jsonrpc_bindings.pointers import json_pointer
 
 Kind: TypeAlias = Literal["dropped", "changed", "added", "carried"]
 """`dropped`: it did not go on. `changed`: something near it went on. `added`: the other version demands it, and nobody had said it.

@@ -12,7 +12,6 @@ import hashlib
 from typing import Any, Final
 
 from acp_bindings import v1, v2
-from acp_bindings.runtime.connection import Connection
 
 from acp_session.diffs import as_object
 from acp_session.errors import invalid_params
@@ -20,6 +19,7 @@ from acp_session.permission import NotMappable, title_of
 from acp_session.permission import to_v1 as exactly_to_v1
 from acp_session.permission import to_v2 as exactly_to_v2
 from acp_session.permission_folding import folded
+from jsonrpc_bindings.connection import Connection
 
 from .downward import Downward
 from .forwarding import as_json, into_v1, into_v2

@@ -12,7 +12,7 @@ from .rule import ACP
 from .work import CHUNKS
 
 if TYPE_CHECKING:
-    from acp_bindings.runtime.strict import Strict
+    from jsonrpc_bindings.strict import Strict
 
 MOST: Final = 64
 LONGEST: Final = 512

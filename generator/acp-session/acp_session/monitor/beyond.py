@@ -10,7 +10,7 @@ from .events import Event, Found, Path, shown
 from .json_types import is_array, is_object
 
 if TYPE_CHECKING:
-    from acp_bindings.runtime.strict import Strict
+    from jsonrpc_bindings.strict import Strict
 
 Declared: TypeAlias = "dict[tuple[Path, str], set[Any]]"
 """By place in a value and name of a field: the constants that the schema has for the field; `None` stands for the field itself."""

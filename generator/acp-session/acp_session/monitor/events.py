@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 from .json_types import is_array
 
 if TYPE_CHECKING:
-    from acp_bindings.runtime.contract import Method, Use
-    from acp_bindings.runtime.strict import Strict, Violation
+    from jsonrpc_bindings.contract import Method, Use
+    from jsonrpc_bindings.strict import Strict, Violation
 
     from .records import Pending
     from .shapes import Unknown

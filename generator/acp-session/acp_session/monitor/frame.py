@@ -18,7 +18,7 @@ from .state import Connection
 from .upstream import UNSTABLE_METHODS
 
 if TYPE_CHECKING:
-    from acp_bindings.runtime.strict import Violation
+    from jsonrpc_bindings.strict import Violation
 
 _OWN_ANSWERS: Final = frozenset({-32601, -32800, -32000})
 """Codes with which an extension is refused: no such method, cancelled, log in first."""

@@ -11,7 +11,7 @@ from .json_types import is_object
 from .kept import MOST_PARTS, MOST_VALUES, key, size_of
 
 if TYPE_CHECKING:
-    from acp_bindings.runtime.strict import Strict
+    from jsonrpc_bindings.strict import Strict
 
 Options: TypeAlias = "dict[str, bytes | None]"
 """Configuration options: by id the digests of their values, `None` where any value goes."""

@@ -13,7 +13,7 @@ from .rootpaths import distinct
 from .versions import is_named, is_unknown, negotiates, spoken
 
 if TYPE_CHECKING:
-    from acp_bindings.runtime.strict import Strict
+    from jsonrpc_bindings.strict import Strict
 
 
 READY: Final = "notifications/initialized"

@@ -1,20 +1,18 @@
 """The target `python`: typed records, tagged unions that keep unknown variants, the method table, decoding and encoding.
 
-Records come from datamodel-code-generator; everything else is laid out by the templates beside the static run-time package, of
-which a package carries the modules that it needs, as they are.
+Records come from datamodel-code-generator; everything else is laid out by the templates. The code runs on `jsonrpc_bindings`, or on a
+copy of it inside the package.
 """
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from acpgen import ir
 from acpgen.errors import Faults, Unsupported
-from acpgen.resources import templates
+from acpgen.resources import runtime
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.expressions import translations
 from acpgen.targets import Settings
@@ -22,18 +20,17 @@ from acpgen.targets.python.aliases import alias_views, imports, named_records
 from acpgen.targets.python.alone import with_shared_bodies
 from acpgen.targets.python.annotations import either
 from acpgen.targets.python.beyond import Beyond, beyond, check_view
-from acpgen.targets.python.carried import carried_by
 from acpgen.targets.python.defaults import with_sound_defaults
 from acpgen.targets.python.dials import OPTIONS, PYTHONS, dials
 from acpgen.targets.python.distribution import STRICT, distribution
 from acpgen.targets.python.formatted import formatted, with_relative_imports
+from acpgen.targets.python.joined import joined
 from acpgen.targets.python.laid_out import NOTICE, lay_out, title_of
-from acpgen.targets.python.literals import inside_docstring, json_literal, literal
+from acpgen.targets.python.literals import inside_docstring, json_literal, literal, raw
 from acpgen.targets.python.naming import Names, name_all
-from acpgen.targets.python.offered import PUBLIC, in_order, moved, public
+from acpgen.targets.python.offered import OWN, PUBLIC, in_order, moved, own_names, public
 from acpgen.targets.python.peers import peers_view
 from acpgen.targets.python.records import Modules, render_records
-from acpgen.targets.python.single import file_view
 from acpgen.targets.python.strict import contract_view, renamed_definitions, schema_text
 from acpgen.targets.python.tables import lenient_rows, method_rows, owner_rows, unenforced_rows
 
@@ -52,41 +49,43 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     package = settings.package or "bindings"
     top = package.partition(".")[0]
     chosen = dials(settings)
-    is_file = chosen.layout == "file"
-    modules = Modules(runtime=f"{package if is_file else top}.runtime", package=package, dials=chosen)
+    is_file, is_embedded = chosen.layout == "file", chosen.runtime == "embedded"
+    carried = f"{package}_runtime" if is_file and package == top else f"{top}.runtime"
+    modules = Modules(runtime=carried if is_embedded else "jsonrpc_bindings", package=package, dials=chosen)
     protocol = with_sound_defaults(protocol, bundle)
     found = beyond(protocol, bundle)
     names = name_all(protocol, chosen, checked=found.checks.by)
     written, protocol = protocol, with_shared_bodies(protocol, names.shared)
     folder = package.replace(".", "/")
-    files = {
-        f"{folder}/models.py": render_records(protocol, names, modules, NOTICE, found),
-        f"{folder}/unions.py": _unions(protocol, names, modules, found),
-        f"{folder}/_tables.py": _tables(protocol, names, modules, found),
-        f"{folder}/methods.py": _methods(protocol, names, modules),
-        f"{folder}/_contract.py": _contract(written, names, modules),
-        f"{folder}/_schema.json": schema_text(bundle),
-        f"{folder}/strict.py": _strict(protocol, bundle, modules, _strict_extra(settings, top, is_file=is_file)),
-    }
-    if chosen.has_base:
-        files[f"{folder}/_base.py"] = _base(protocol, modules)
-    if found.checks.by:
-        files[f"{folder}/_checks.py"] = _checks(protocol, modules, found)
+    files = {f"{folder}/_base.py": _base(protocol, modules)} if chosen.has_base else {}
+    if found.checks.by or not all(isinstance(one, ir.Record) for one in protocol.definitions.values()):
+        files[f"{folder}/unions.py"] = _unions(protocol, names, modules, found)
+    files[f"{folder}/models.py"] = render_records(protocol, names, modules, NOTICE, found)
+    files[f"{folder}/methods.py"] = _methods(protocol, written, bundle, names, modules, found, _extra(settings))
     if is_file:
-        files = {f"{folder}.py": _file(protocol, files, names, modules)}
+        files = {f"{folder}.py": _file(protocol, bundle, [*files.values()], names, modules)}
     else:
+        files[f"{folder}/_schema.json"] = schema_text(bundle)
         files.update(_around(protocol, names, modules))
-        carried = carried_by(files.values(), modules.runtime, dict(_runtime()))
-        files.update({f"{top}/runtime/{path}": text for path, text in _runtime() if path in carried})
     if settings.distribution is not None:
-        files.update(distribution(protocol, settings, top, chosen))
-    return formatted(with_relative_imports(files), chosen.line_length, chosen.python)
+        files.update(distribution(protocol, settings, top, modules.runtime, chosen))
+    files = formatted(with_relative_imports(files), chosen.line_length, chosen.python)
+    return files | ({f"{carried.replace('.', '/')}/{path}": text for path, text in _runtime()} if is_embedded else {})
 
 
-def _file(protocol: ir.Protocol, files: Mapping[str, str], names: Names, modules: Modules) -> str:
-    """One module of those of a package."""
-    view = file_view(protocol, files, _runtime(), names, modules)
-    return lay_out("file", title=title_of(protocol), about=_about(protocol, view["moved"]), **view)
+def _file(protocol: ir.Protocol, bundle: Bundle, parts: list[str], names: Names, modules: Modules) -> str:
+    """One module of those of a package, one after another."""
+    called = public(PUBLIC, names)
+    view = {
+        "title": title_of(protocol),
+        "about": _about(protocol, moved(called, "the module")),
+        "runtime": modules.runtime,
+        "renamed": renamed_definitions(names),
+        "schema": raw(schema_text(bundle)),
+        "exports": in_order([*names.classes.values(), *called.values()]),
+    }
+    first = lay_out("file", others=own_names(names), **view)
+    return joined([first, *parts], lambda node: node.level > 0 or (node.module or "").startswith(f"{modules.package}."))
 
 
 def _around(protocol: ir.Protocol, names: Names, modules: Modules) -> dict[str, str]:
@@ -103,12 +102,11 @@ def _around(protocol: ir.Protocol, names: Names, modules: Modules) -> dict[str, 
 
 @cache
 def _runtime() -> tuple[tuple[str, str], ...]:
-    folder = Path(templates() / "python" / "runtime")
-    return tuple((path.name, path.read_text("utf-8")) for path in sorted(folder.glob("*.py")))
+    return tuple((path.name, path.read_text("utf-8")) for path in sorted(runtime().glob("*.py")))
 
 
 def _unions(protocol: ir.Protocol, names: Names, modules: Modules, found: Beyond) -> str:
-    records = sorted(names.classes[name] for name in named_records(protocol))
+    records = sorted(names.classes[name] for name in named_records(protocol)) if not modules.is_file else []
     used = imports(protocol, found, names)
     views = alias_views(protocol, names, found)
     return lay_out(
@@ -130,7 +128,7 @@ def _unions(protocol: ir.Protocol, names: Names, modules: Modules, found: Beyond
             if name in used
         ],
         has_field=names.imported("Field") if "Field" in used else "",
-        has_checks=names.imported("CHECKS") if "CHECKS" in used else "",
+        checks={"name": names.ours("CHECKS"), **check_view(found.checks)} if found.checks.by else None,
         markers=[
             names.imported(name)
             for name in (
@@ -159,49 +157,15 @@ def _base(protocol: ir.Protocol, modules: Modules) -> str:
         "base",
         title=title_of(protocol),
         runtime=modules.runtime,
+        prefix=modules.of_base,
         is_dropping=chosen.unknown == "ignore",
         extra=literal(chosen.extra),
     )
 
 
-def _tables(protocol: ir.Protocol, names: Names, modules: Modules, found: Beyond) -> str:
-    return lay_out(
-        "tables",
-        title=title_of(protocol),
-        runtime=modules.runtime,
-        lenient=lenient_rows(protocol, names),
-        owners=owner_rows(protocol, names),
-        unenforced=unenforced_rows(found.gaps),
-    )
-
-
-def _checks(protocol: ir.Protocol, modules: Modules, found: Beyond) -> str:
-    view = check_view(found.checks)
-    return lay_out("checks", title=title_of(protocol), runtime=modules.runtime, **view)
-
-
-def _contract(protocol: ir.Protocol, names: Names, modules: Modules) -> str:
-    return lay_out(
-        "contract",
-        title=title_of(protocol),
-        runtime=modules.runtime,
-        renamed=renamed_definitions(names),
-        **contract_view(protocol),
-    )
-
-
-def _strict(protocol: ir.Protocol, bundle: Bundle, modules: Modules, needed: str) -> str:
-    found = translations(bundle.definitions.values())
-    patterns = [(literal(key), json_literal(text)) for key, text in found.table.items()]
-    about = {"title": title_of(protocol), "runtime": modules.runtime, "extra": literal(needed)}
-    return lay_out("strict", **about, patterns=patterns, loose=[literal(pattern) for pattern in found.loose])
-
-
-def _strict_extra(settings: Settings, top: str, *, is_file: bool) -> str:
+def _extra(settings: Settings) -> str:
     """What people install to validate: the extra of the distribution, or what it stands for."""
-    if is_file and settings.distribution is None:
-        return STRICT
-    return f"{settings.distribution or top}[strict]"
+    return f"{settings.distribution}[strict]" if settings.distribution is not None else STRICT
 
 
 def _peers(protocol: ir.Protocol, modules: Modules, view: dict[str, Any]) -> str:
@@ -209,38 +173,52 @@ def _peers(protocol: ir.Protocol, modules: Modules, view: dict[str, Any]) -> str
     return lay_out("peers", title=title_of(protocol), about=about, runtime=modules.runtime, **view)
 
 
-def _methods(protocol: ir.Protocol, names: Names, modules: Modules) -> str:
+def _methods(
+    protocol: ir.Protocol,
+    written: ir.Protocol,
+    bundle: Bundle,
+    names: Names,
+    modules: Modules,
+    found: Beyond,
+    extra: str,
+) -> str:
     error = _error(protocol)
     used = {name for m in protocol.methods for name in (m.params, m.result) if name is not None}
     used |= {error} if error is not None else set()
     kinds = {name: isinstance(protocol.definitions[name], ir.Record) for name in used}
     sides = list(protocol.sides) or ["client", "server"]
-    message = "Message | list[Message]" if protocol.batch else "Message"
-    about: dict[str, Any] = {
-        "title": title_of(protocol),
-        "runtime": modules.runtime,
-        "sides": ", ".join(literal(side) for side in sides),
-        "returns": message,
-        "encodes": "Message | list[Message] | Any" if protocol.batch else "Message | Any",
-    }
-    groups = _groups(protocol, names)
-    plain = {"models": [], "unions": [], "groups": groups, "methods": [], "error": "None", "options": ""}
-    own = _bound(lay_out("methods", **about, **plain))
-    here = names.beside(own)
+    others: Mapping[str, str] = own_names(names) if modules.is_file else {}
+    here = names if modules.is_file else names.beside(OWN)
+    message, any_ = others.get("Message", "Message"), others.get("Any", "Any")
     imported = {
         name: class_ if class_ == here.classes[name] else f"{class_} as {here.classes[name]}"
         for name, class_ in names.classes.items()
     }
     error_class = here.classes[error] if error is not None else "jsonrpc.ErrorObject"
+    patterns = translations(bundle.definitions.values())
     return lay_out(
         "methods",
-        **about,
-        models=sorted(imported[name] for name, is_record in kinds.items() if is_record),
-        unions=sorted(imported[name] for name, is_record in kinds.items() if not is_record),
-        groups=_groups(protocol, here),
-        methods=method_rows(protocol, here),
+        others=others,
+        title=title_of(protocol),
+        runtime=modules.runtime,
+        is_file=modules.is_file,
+        sides=", ".join(literal(side) for side in sides),
+        returns=f"{message} | list[{message}]" if protocol.batch else message,
+        encodes=f"{message} | list[{message}] | {any_}" if protocol.batch else f"{message} | {any_}",
+        models=sorted(imported[name] for name, is_record in kinds.items() if is_record and not modules.is_file),
+        unions=sorted(imported[name] for name, is_record in kinds.items() if not is_record and not modules.is_file),
+        groups=_groups(protocol, here, others),
+        methods=method_rows(protocol, here, any_),
         error=error_class,
         options=_options(protocol, error_class, sides),
+        lenient=lenient_rows(protocol, names),
+        owners=owner_rows(protocol, names),
+        unenforced=unenforced_rows(found.gaps),
+        contract=contract_view(written),
+        renamed=renamed_definitions(names),
+        extra=literal(extra),
+        patterns=[(literal(key), json_literal(text)) for key, text in patterns.table.items()],
+        loose=[literal(pattern) for pattern in patterns.loose],
     )
 
 
@@ -260,23 +238,7 @@ def _options(protocol: ir.Protocol, error: str, sides: list[str]) -> str:
     return ", ".join(options)
 
 
-def _bound(source: str) -> set[str]:
-    """The names that a module binds."""
-    found: set[str] = set()
-    for node in ast.parse(source).body:
-        match node:
-            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
-                found.update(alias.asname or alias.name for alias in aliases)
-            case ast.Assign(targets=targets):
-                found.update(target.id for target in targets if isinstance(target, ast.Name))
-            case ast.AnnAssign(target=ast.Name(id=name)) | ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-                found.add(name)
-            case _:
-                continue
-    return found
-
-
-def _groups(protocol: ir.Protocol, names: Names) -> list[dict[str, str]]:
+def _groups(protocol: ir.Protocol, names: Names, others: Mapping[str, str]) -> list[dict[str, str]]:
     """The unions of all params and of all results."""
     members: dict[str, list[str | None]] = {
         "AnyRequestParams": [m.params for m in protocol.methods if m.kind == "request"],
@@ -292,7 +254,7 @@ def _groups(protocol: ir.Protocol, names: Names) -> list[dict[str, str]]:
     for name, found in members.items():
         classes = list(dict.fromkeys(names.classes[item] for item in found if item is not None))
         lines = either([*classes, "jsonrpc.JSON"], "\n    | ")
-        groups.append({"name": name, "value": f'"""(\n    {lines}\n)"""', "doc": docs[name]})
+        groups.append({"name": others.get(name, name), "value": f'"""(\n    {lines}\n)"""', "doc": docs[name]})
     return groups
 
 

@@ -1,4 +1,4 @@
-"""What a package has beyond types: the checks of what they do not say, `_checks.py`, and what even these leave."""
+"""What a package has beyond types: the checks of what they do not say, and what even these leave."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _OF_MORE: Final = ("additionalProperties", "patternProperties", "unevaluatedProp
 
 
 def check_view(found: Checks) -> dict[str, Any]:
-    """The values of the template `checks.py`."""
+    """The checks, for the template `unions.py`."""
     return {"patterns": _entries(found.patterns), "openings": _entries(found.openings)}
 
 

@@ -20,7 +20,13 @@ LINE: Final = 88
 _LINES: Final = range(20, 321)
 
 OPTIONS: Final = (
-    Option("layout", "A package of modules, or one file that needs nothing beside it.", "package", ("package", "file")),
+    Option("layout", "A package of modules, or one module.", "package", ("package", "file")),
+    Option(
+        "runtime",
+        "jsonrpc-bindings, on which the code runs: a dependency, a copy inside, or a dependency where a distribution names it.",
+        "auto",
+        ("auto", "package", "embedded"),
+    ),
     Option(
         "unknown-fields",
         "Fields that the schema does not name: kept and sent on, dropped, or an error.",
@@ -38,6 +44,7 @@ class Dials:
     """What is chosen of the options."""
 
     layout: Literal["package", "file"] = "package"
+    runtime: Literal["package", "embedded"] = "package"
     unknown: Literal["keep", "ignore", "refuse"] = "keep"
     enums: Literal["literal", "str-enum"] = "literal"
     python: str = PYTHONS[0]
@@ -69,11 +76,14 @@ def dials(settings: Settings) -> Dials:
     def wrong(name: str, expected: str) -> None:
         faults.append(BadSetting(at="options of the target python", key=name, expected=expected))
 
+    runtime = given["runtime"]
+    if runtime == "auto":  # where nothing names the dependency, the package carries it
+        runtime = "embedded" if settings.distribution is None else "package"
     conflict = package_conflict(settings.package)
     first, *inner = settings.package.split(".")
     if conflict:
         wrong("package", f"another name than {settings.package!r}: {conflict}")
-    elif inner and inner[0].lower() == "runtime" and given["layout"] != "file":
+    elif runtime == "embedded" and inner and inner[0].lower() == "runtime":
         wrong(
             "package",
             f"another name than {settings.package!r}: {first}.runtime holds the modules that its packages share",
@@ -86,6 +96,7 @@ def dials(settings: Settings) -> Dials:
         raise Faults(faults)
     return Dials(
         layout=given["layout"],
+        runtime=runtime,
         unknown=given["unknown-fields"],
         enums=given["enums"],
         python=given["minimum-python"],

@@ -17,8 +17,12 @@ STRICT: Final = "jsonschema-rs>=0.60.3,<0.62"
 """What the strict validators need: the versions that were tested."""
 
 
-def distribution(protocol: ir.Protocol, settings: Settings, top: str, chosen: Dials) -> dict[str, str]:
-    """The files of a distribution beside those of its packages. `top` is the package that all others are in."""
+RUNTIME: Final = "jsonrpc-bindings>=0.1,<0.2"
+"""What the code runs on where no copy of it is inside."""
+
+
+def distribution(protocol: ir.Protocol, settings: Settings, top: str, runtime: str, chosen: Dials) -> dict[str, str]:
+    """The files of a distribution beside those of its packages. `top` is the package that all others are in, `runtime` what they run on."""
     about = f"Typed Python bindings of the protocol {protocol.name.split('/')[0]}, generated from JSON Schema"
     files = {
         "pyproject.toml": lay_out(
@@ -29,11 +33,16 @@ def distribution(protocol: ir.Protocol, settings: Settings, top: str, chosen: Di
             description=literal(about),
             top=literal(top),
             python=literal(f">={chosen.python}"),
-            pydantic=literal(f"pydantic>={PYDANTIC},<{PYDANTIC_BELOW}"),
+            dependencies=[
+                *([literal(RUNTIME)] if chosen.runtime == "package" else []),
+                literal(f"pydantic>={PYDANTIC},<{PYDANTIC_BELOW}"),
+            ],
             strict=literal(STRICT),
             has_peers=chosen.layout == "package",
         ),
-        "README.md": lay_out("README.md", distribution=settings.distribution, about=about, top=top, dials=chosen),
+        "README.md": lay_out(
+            "README.md", distribution=settings.distribution, about=about, top=top, dials=chosen, runtime=runtime
+        ),
     }
     if chosen.layout == "file":
         files |= {f"{top}/__init__.py": lay_out("folder"), f"{top}/py.typed": ""}

@@ -7,25 +7,27 @@ from typing import Final
 
 from acpgen.targets.python.naming import Names
 
-PUBLIC: Final[Mapping[str, str]] = {
-    "UNENFORCED": "_tables",
-    **dict.fromkeys(
-        ("METHODS", "AnyNotificationParams", "AnyRequestParams", "AnyResult", "Message", "Sender"), "methods"
-    ),
-    **dict.fromkeys(("decode", "decode_as", "encode"), "methods"),
-    **dict.fromkeys(("validate", "validate_as"), "strict"),
-}
-"""What a package offers, with the module that has it."""
+PUBLIC: Final = (
+    *("METHODS", "UNENFORCED", "AnyNotificationParams", "AnyRequestParams", "AnyResult", "Message", "Sender"),
+    *("decode", "decode_as", "encode", "validate", "validate_as"),
+)
+"""What a package offers beside its types; `methods.py` has it."""
 
-SHARED: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("DecodeError", "Dropped", "EncodeError", "Problem"), "errors"),
-    **dict.fromkeys(("MISSING", "Unknown"), "model"),
-    **dict.fromkeys(("MissingExtra", "Violation"), "strict"),
-    **dict.fromkeys(("ErrorObject", "ErrorResponse", "Notification", "Request", "Response"), "jsonrpc"),
-    "Method": "contract",
-    "encode_strictly": "sending",
-}
-"""What one file has to offer of the run-time package, with its module there."""
+
+OWN: Final = frozenset(
+    {
+        *PUBLIC,
+        *("TYPE_CHECKING", "Any", "Final", "Literal", "Mapping", "TypeAlias", "TypeVar", "T"),
+        *("CODEC", "CONTRACT", "DEFINITIONS", "LENIENT", "OWNERS", "STRICT"),
+    }
+)
+"""All names of `methods.py` that a type may have as well: those in small letters cannot be types."""
+
+
+def own_names(names: Names) -> Mapping[str, str]:
+    """What one module with everything calls what a type has the name of."""
+    called = {**{name: f"_{name}" for name in OWN}, **public(PUBLIC, names)}
+    return {name: called[name] for name in sorted(OWN & names.taken)}
 
 
 def public(offered: Iterable[str], names: Names) -> Mapping[str, str]:

@@ -44,9 +44,19 @@ class Modules:
     dials: Dials
 
     @property
+    def is_file(self) -> bool:
+        """Whether one module has everything."""
+        return self.dials.layout == "file"
+
+    @property
     def bases(self) -> str:
         """What has the bases of records."""
         return f"{self.package}._base" if self.dials.has_base else self.runtime
+
+    @property
+    def of_base(self) -> str:
+        """What stands before the names of own bases: one module with everything may have types of these names."""
+        return "_" if self.dials.has_base and self.is_file else ""
 
 
 def render_records(protocol: ir.Protocol, names: Names, modules: Modules, notice: str, beyond: Beyond) -> str:
@@ -59,7 +69,7 @@ def render_records(protocol: ir.Protocol, names: Names, modules: Modules, notice
 
     spend(sum(_STEPS_A_RECORD + _STEPS_A_FIELD * len(record.fields) for record in records))
     found = [_emitted(protocol, lot, names, modules, header, beyond) for lot in lots]
-    return joined(found, f"{modules.package}.models").rstrip("\n") + "\n"
+    return joined(found, lambda node: node.module == f"{modules.package}.models").rstrip("\n") + "\n"
 
 
 def _groups(records: list[ir.Record]) -> list[list[ir.Record]]:
@@ -149,12 +159,13 @@ class _Base:
 
 def _bases(records: list[ir.Record], fallbacks: Collection[str], names: Names, modules: Modules) -> Mapping[str, _Base]:
     """The base of each record that has none among the records. Where a class has the name of a base, their module is imported."""
-    is_clear = names.taken.isdisjoint(("Model", "Excluding", "Unknown"))
+    is_clear = bool(modules.of_base) or names.taken.isdisjoint(("Model", "Excluding", "Unknown"))
     excluding = set(_excluding(records))
     found: dict[str, _Base] = {}
     for record in records:
         if record.base is None:
             called = "Unknown" if record.name in fallbacks else "Excluding" if record.name in excluding else "Model"
+            called = f"{modules.of_base}{called}"
             module = modules.bases if modules.dials.has_base else f"{modules.runtime}.model"
             own = module.rpartition(".")[2]
             found[record.name] = (
@@ -387,7 +398,7 @@ def _imports(
     """What the template uses."""
     needed = [f"{modules.runtime}.MISSING"]
     if any(beyond.of(record.name) for record in records):
-        needed.append(f"{modules.package}._checks.CHECKS")
+        needed.append(f"{modules.package}.unions.{names.ours('CHECKS')}")
     excluding = [name for name in _excluding(records) if name not in fallbacks]
     if fallbacks or excluding or any(record.name in names.tags for record in records):
         needed += ["typing.ClassVar"]

@@ -1,4 +1,4 @@
-"""What the strict validators need beside the run-time package: `_contract.py` as source, and the schema without its prose."""
+"""What the strict validators need beside the run-time package: the contract as source, and the schema without its prose."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from acpgen.targets.python.naming import Names
 
 
 def contract_view(protocol: ir.Protocol) -> dict[str, Any]:
-    """The values of the template `contract.py`."""
+    """The contract of a protocol, as rows of the template `methods.py`."""
     found = rows(protocol)
     return {
         "name": literal(protocol.name),
         "version": literal(protocol.version),
         "sides": _tuple(protocol.sides),
         "batch": protocol.batch,
-        "methods": [_call("Method", row) for row in found.methods],
+        "methods": [_call("contract.Method", row) for row in found.methods],
         "envelope": literal(protocol.envelope) if protocol.envelope != "json-rpc" else "",
         "gated": [{"name": literal(name), **_gated(row)} for name, row in found.gated.items()],
     }
@@ -63,7 +63,7 @@ def _gated(row: Row) -> dict[str, Any]:
     arguments: list[dict[str, Any]] = []
     for key, value in row.items():
         if key in ("fields", "variants"):
-            entries = [f"{literal(name)}: {_call('Member', member)}" for name, member in value.items()]
+            entries = [f"{literal(name)}: {_call('contract.Member', member)}" for name, member in value.items()]
             arguments.append({"key": key, "entries": entries, "value": ""})
         elif key == "values":
             entries = [f"{literal(name)}: {literal(gate)}" for name, gate in value.items()]

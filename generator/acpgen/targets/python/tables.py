@@ -1,4 +1,4 @@
-"""`_tables.py` and the method table of `methods.py`, as rows for the templates."""
+"""The tables of `methods.py`, as rows for its template."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def unenforced_rows(gaps: Gaps) -> list[tuple[str, list[str]]]:
     return [(literal(name), [literal(place) for place in places]) for name, places in gaps.items()]
 
 
-def method_rows(protocol: ir.Protocol, names: Names) -> list[dict[str, Any]]:
-    """One row a method. A name that is both a request and a notification has a row for each."""
+def method_rows(protocol: ir.Protocol, names: Names, any_: str = "Any") -> list[dict[str, Any]]:
+    """One row a method. A name that is both a request and a notification has a row for each. `any_` is what the module calls `Any`."""
     rows: list[dict[str, Any]] = []
     seen: set[str] = set()
     for method in protocol.methods:
@@ -57,7 +57,7 @@ def method_rows(protocol: ir.Protocol, names: Names) -> list[dict[str, Any]]:
         payloads = [names.classes[row.pop(part)] if part in row else "None" for part in ("params", "result")]
         head = [literal(row.pop(part)) for part in ("name", "side", "kind")]
         rest = [f"{argument}={literal(value)}" for argument, value in row.items()]
-        types = ["Any" if payload == "None" else payload for payload in payloads]
+        types = [any_ if payload == "None" else payload for payload in payloads]
         types = types if method.kind == "request" else [types[0], "None"]
         rows.append({"key": literal(key), "arguments": [*head, *payloads, *rest], "types": ", ".join(types)})
     return rows

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
+from jsonrpc_bindings import MISSING, Model, Unknown, UnknownTag
 from pydantic import Field
 
-from .runtime import MISSING, Model, Unknown, UnknownTag
 from .unions import EvilEnum, EvilPattern, Union
 
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from jsonrpc_bindings import envelopes, framing, peers, transport, wire
+
 from . import methods
-from .runtime import envelopes, framing, peers, transport, wire
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,18 +22,11 @@ if TYPE_CHECKING:
         EvilRequest,
         EvilResponse,
     )
-    from .runtime.strict import Strict
-
-
-def _judge() -> Strict:
-    from .strict import STRICT
-
-    return STRICT
 
 
 WIRE: Final = wire.Wire(
     methods.CODEC,
-    _judge,
+    lambda: methods.STRICT,
     envelopes.JsonRpc(),
 )
 """How messages of this protocol stand on the wire, and which one takes a request back."""

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+from jsonrpc_bindings import Defined, Shapes, Tagged
 from pydantic import Field
 from typing_extensions import TypeAliasType
-
-from .runtime import Defined, Shapes, Tagged
 
 __all__ = [
     "EvilEnum",

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from jsonrpc_bindings import Defined, Shapes, Tagged
 from typing_extensions import TypeAliasType
-
-from .runtime import Defined, Shapes, Tagged
 
 __all__ = [
     "ClientRequest",

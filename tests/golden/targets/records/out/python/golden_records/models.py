@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Annotated, Literal
 from typing import Any as _Any
 
+from jsonrpc_bindings import MISSING, Model, Number
 from pydantic import Field
 
-from .runtime import MISSING, Model, Number
 from .unions import PersonClass, PersonContact, PersonHome
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
+from jsonrpc_bindings import MISSING, Exact, Model, Number, Unknown, UnknownTag
 from pydantic import ConfigDict, Field
 
-from .runtime import MISSING, Exact, Model, Number, Unknown, UnknownTag
 from .unions import (
     Board,
     Edge,
