@@ -51,6 +51,8 @@ def test_slices_are_disjoint_and_hold_every_test(count: int, monkeypatch: pytest
 
 def test_long_files_come_first_and_the_tests_of_a_file_stay_together(monkeypatch: pytest.MonkeyPatch) -> None:
     found = items("a.py::test_1", "a.py::test_2", "b.py::test_1", "b.py::test_2", "c.py::test_1")
-    monkeypatch.setattr(tiers, "read_durations", lambda: {"a.py::test_2": 5.0, "b.py::test_1": 3.0, "b.py::test_2": 3.0})
+    monkeypatch.setattr(
+        tiers, "read_durations", lambda: {"a.py::test_2": 5.0, "b.py::test_1": 3.0, "b.py::test_2": 3.0}
+    )
     ordered = [item.nodeid for item in tiers.sort_by_duration(found)]
     assert ordered == ["b.py::test_1", "b.py::test_2", "a.py::test_1", "a.py::test_2", "c.py::test_1"]
