@@ -13,18 +13,22 @@ import pytest
 T = TypeVar("T")
 
 DURATIONS: Final = Path(__file__).with_name("durations.json")
-"""Seconds that the functions of tests took in the last recorded run; what takes less than a second is left out."""
+"""Seconds that the functions of tests took in the last recorded run of each tier; what takes less than a second is left out."""
+
+DEFAULT: Final = "default"
+EXHAUSTIVE: Final = "exhaustive"
 
 _SEED: Final = "1"
 
 
-def sample(cases: Iterable[T], size: int, name: Callable[[T], str] = str) -> list[Any]:
+def sample(cases: Iterable[T], size: int, name: Callable[[T], str] = str, *, by: str = "") -> list[Any]:
     """Parameters of a test: `size` of the cases, drawn by a seed, run by default, and the others are marked `exhaustive`.
 
-    A case that is added changes the draw of at most one other. `name` makes the id of a case; ids must differ.
+    A case that is added changes the draw of at most one other. `name` makes the id of a case; ids must differ. Tests that draw
+    from the same cases `by` a word of their own do not all draw the same.
     """
     found = list(cases)
-    chosen = {name(case) for case in draw(found, size, name)}
+    chosen = {name(case) for case in draw(found, size, lambda case: f"{by} {name(case)}".lstrip())}
     return [
         pytest.param(case, id=name(case), marks=() if name(case) in chosen else pytest.mark.exhaustive)
         for case in found
@@ -51,15 +55,33 @@ def function_of(item: pytest.Item) -> str:
     return item.nodeid.partition("[")[0]
 
 
-def durations() -> Mapping[str, float]:
-    """The recorded seconds by function."""
+def tier_of(item: pytest.Item) -> str:
+    """The tier in which a test runs."""
+    return EXHAUSTIVE if item.get_closest_marker("exhaustive") else DEFAULT
+
+
+def durations() -> Mapping[str, Mapping[str, float]]:
+    """The recorded seconds by tier and function: of one function, each tier runs other parameters."""
     return json.loads(DURATIONS.read_text("utf-8")) if DURATIONS.exists() else {}
 
 
-def record(seconds: Mapping[str, float]) -> None:
-    """Write the file of durations."""
-    slow = {name: round(took) for name, took in sorted(seconds.items()) if took >= 1}
+def record(seconds: Mapping[str, Mapping[str, float]]) -> None:
+    """Write what functions took into the file of durations, where what did not run stays as it was."""
+    known = durations()
+    found = {tier: {**known.get(tier, {}), **seconds.get(tier, {})} for tier in (DEFAULT, EXHAUSTIVE)}
+    slow = {
+        tier: {name: round(took) for name, took in sorted(each.items()) if took >= 1} for tier, each in found.items()
+    }
     DURATIONS.write_text(json.dumps(slow, indent=1) + "\n", "utf-8")
+
+
+def _took(items: Iterable[pytest.Item], key: Callable[[pytest.Item], str]) -> dict[str, float]:
+    """The recorded seconds of tests, summed by a key of each; a function counts once in a tier."""
+    known = durations()
+    took: dict[str, float] = {}
+    for each, (tier, function) in {(key(item), (tier_of(item), function_of(item))): None for item in items}:
+        took[each] = took.get(each, 0) + known.get(tier, {}).get(function, 0)
+    return took
 
 
 def longest_first(items: list[pytest.Item]) -> list[pytest.Item]:
@@ -67,10 +89,7 @@ def longest_first(items: list[pytest.Item]) -> list[pytest.Item]:
 
     The tests of a file stay together, so that what a module prepares is made once.
     """
-    known = durations()
-    took: dict[str, float] = {}
-    for function in {function_of(item): None for item in items}:
-        took[_file_of(function)] = took.get(_file_of(function), 0) + known.get(function, 0)
+    took = _took(items, lambda item: _file_of(item.nodeid))
     return sorted(items, key=lambda item: -took[_file_of(item.nodeid)])
 
 
@@ -80,13 +99,12 @@ def _file_of(name: str) -> str:
 
 def slice_of(items: list[pytest.Item], number: int, count: int) -> list[pytest.Item]:
     """One of `count` slices of the tests, which take about the same time; a function is never divided."""
-    known = durations()
-    functions = dict.fromkeys(map(function_of, items))
+    known = _took(items, function_of)
     took = [0.0] * count
     chosen: set[str] = set()
-    for function in sorted(functions, key=lambda each: (-known.get(each, 0), each)):
+    for function in sorted(known, key=lambda each: (-known[each], each)):
         least = took.index(min(took))
-        took[least] += known.get(function, 0) + 0.1
+        took[least] += known[function] + 0.1
         if least == number % count:
             chosen.add(function)
     return [item for item in items if function_of(item) in chosen]
