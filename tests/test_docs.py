@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-import jsonschema
 import jsonschema_rs
 import pytest
 import yaml
@@ -276,8 +275,8 @@ def fenced(page: str) -> list[Any]:
     return [json.loads(body) for body in re.findall(r"^```json\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)]
 
 
-def judged_by(bundle: Bundle, name: str) -> Any:
-    return jsonschema.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": bundle.schema["$defs"]})
+def judged_by(bundle: Bundle, name: str) -> jsonschema_rs.Draft202012Validator:
+    return jsonschema_rs.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": bundle.schema["$defs"]})
 
 
 @pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
