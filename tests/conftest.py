@@ -71,6 +71,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()  # what was imported and found stays to the end: no collection looks through it again
+    gc.set_threshold(10_000, 20, 10)
 
 
 @pytest.hookimpl(tryfirst=True)
