@@ -409,7 +409,7 @@ def test_a_flood_passes_whole_and_is_recorded_whole(tmp_path: Path) -> None:
         assert [row["message"]["params"]["number"] for row in rows if row["from"] == side] == list(range(5_000))
 
 
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR1"])
+@pytest.mark.parametrize("name", tiers.sample(["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR1"], 2))
 def test_signals_are_passed_on(name: str) -> None:
     code = (
         "import os,signal,sys,time\n"  # print is not for handlers: the signal may come while it still writes
