@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import random
@@ -37,7 +38,8 @@ def run(arguments: list[str], cwd: Path, **variables: str) -> subprocess.Complet
     """Run the command where the targets that are installed in the folder are found."""
     known = set(sys.modules)
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(cwd / "packages")
+        patch.setattr(sys, "path", [str(cwd / "packages"), *sys.path])
+        importlib.invalidate_caches()
         ran = commands.acpgen(arguments, cwd=cwd, environment={"XDG_CACHE_HOME": str(cwd / "cache"), **variables})
     for name in [name for name in sys.modules if name not in known and name.endswith("_target")]:
         del sys.modules[name]

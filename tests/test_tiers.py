@@ -12,8 +12,10 @@ import tiers
 
 
 def items(*names: str, is_exhaustive: bool = False) -> list[Any]:
-    marker = pytest.mark.exhaustive if is_exhaustive else None
-    return [SimpleNamespace(nodeid=name, get_closest_marker=lambda _: marker) for name in names]
+    def marker(name: str) -> object:
+        return pytest.mark.exhaustive if is_exhaustive and name == "exhaustive" else None
+
+    return [SimpleNamespace(nodeid=name, get_closest_marker=marker) for name in names]
 
 
 def by_default(cases: list[Any]) -> set[str]:
