@@ -40,18 +40,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class Durations:
-    """Sums what the functions of tests take, and writes it at the end."""
+    """Sums what the functions of tests take in each tier, and writes it at the end."""
 
     def __init__(self) -> None:
-        self.seconds = dict(tiers.read_durations())
-        self.seen: set[str] = set()
+        self.seconds: dict[str, dict[str, float]] = {tiers.DEFAULT: {}, tiers.EXHAUSTIVE: {}}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        took = self.seconds[tiers.EXHAUSTIVE if "exhaustive" in report.keywords else tiers.DEFAULT]
         function = report.nodeid.partition("[")[0]
-        if function not in self.seen:
-            self.seen.add(function)
-            self.seconds[function] = 0.0
-        self.seconds[function] += report.duration
+        took[function] = took.get(function, 0.0) + report.duration
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if not hasattr(session.config, "workerinput"):
@@ -74,6 +71,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()  # what was imported and found stays to the end: no collection looks through it again
+    gc.set_threshold(10_000, 20, 10)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-import jsonschema
 import jsonschema_rs
 import pytest
 import yaml
@@ -37,7 +36,7 @@ from acpgen.targets.docs.phrases import admits_null, in_words
 from acpgen.targets.docs.places import Linker, places
 from acpgen.targets.docs.planned import knows
 from acpgen.targets.docs.uses import gates
-from published import PROTOCOLS, ROOT, docs_material, files, versions
+from published import PROTOCOLS, ROOT, all_versions, docs_material, files, versions
 
 HOSTILE = ROOT / "tests" / "golden" / "targets" / "hostile" / "schema.json"
 
@@ -276,8 +275,8 @@ def fenced(page: str) -> list[Any]:
     return [json.loads(body) for body in re.findall(r"^```json\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)]
 
 
-def judged_by(bundle: Bundle, name: str) -> Any:
-    return jsonschema.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": bundle.schema["$defs"]})
+def judged_by(bundle: Bundle, name: str) -> jsonschema_rs.Draft202012Validator:
+    return jsonschema_rs.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": bundle.schema["$defs"]})
 
 
 @pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
@@ -553,6 +552,21 @@ def test_no_anchor_stands_twice_on_a_page_and_none_is_a_number(for_site: bool) -
         twice = [anchor for anchor, count in Counter(anchors(page)).items() if count > 1]
         assert not twice, f"{path}: {twice}"
         assert not [anchor for anchor in anchors(page) if anchor.isdecimal()], path
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    def paths(entries: list[publish.Entry]) -> Iterator[str]:
+        for _, below in entries:
+            if isinstance(below, str):
+                yield below
+            else:
+                yield from paths(below)
+
+    made = files()
+    reached = list(paths(publish.navigation(all_versions(), docs_material(), made=made)))
+    pages = {path for path in made if path.endswith(".md") and not path.endswith("single-file.md")}
+    assert set(reached) == pages
+    assert len(reached) == len(set(reached))
 
 
 def test_the_anchor_of_a_field_does_not_depend_on_the_fields_beside_it() -> None:

@@ -25,7 +25,7 @@ distribution = "acp-bindings"
 packages = { "acp/v2" = "acp_bindings.v2" }
 [tool.acpgen.outputs."generated/schema"]
 target = "bundle"
-protocols = ["acp/v1", "acp/v2"]
+protocols = ["acp/v2"]
 [tool.acpgen.outputs."generated/ir"]
 target = "ir"
 protocols = ["acp/v2"]
@@ -39,7 +39,7 @@ protocols = ["acp/v2"]
 """Every target, of the schemas of this repository with all that lies beside them."""
 
 
-RELEASES: Final = 2
+RELEASES: Final = 1
 
 
 def test_the_project_has_every_target(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def configuration(folder: Path) -> config.Config:
 
 
 def checkout(folder: Path) -> Path:
-    """The schemas of this repository, and of each protocol the newest releases alone: their history takes most of the time."""
+    """The schemas of this repository, and of each protocol the newest release alone: their history takes most of the time."""
     shutil.copytree(ROOT / "schema", folder / "schema")
     for index in (folder / "schema" / "releases").rglob("index.json"):
         told = json.loads(index.read_text("utf-8"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import random
@@ -15,6 +16,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+import commands
 from acpgen import Faults, Tree, generate, interchange, ir, load, plugins, write
 from acpgen.meaning.order import ordered, references
 from acpgen.pipeline import understand
@@ -33,17 +35,15 @@ def blocks(language: str) -> list[str]:
 
 
 def run(arguments: list[str], cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "XDG_CACHE_HOME": str(cwd / "cache"), "PYTHONUTF8": "1", **variables}
-    environment["PYTHONPATH"] = os.pathsep.join([str(ROOT / "generator"), str(cwd / "packages")])
-    return subprocess.run(
-        [sys.executable, "-m", "acpgen", *arguments],
-        cwd=cwd,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    """Run the command where the targets that are installed in the folder are found."""
+    known = set(sys.modules)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", [str(cwd / "packages"), *sys.path])
+        importlib.invalidate_caches()
+        ran = commands.acpgen(arguments, cwd=cwd, environment={"XDG_CACHE_HOME": str(cwd / "cache"), **variables})
+    for name in [name for name in sys.modules if name not in known and name.endswith("_target")]:
+        del sys.modules[name]
+    return subprocess.CompletedProcess(ran.args, ran.returncode, ran.stdout.decode(), ran.stderr.decode())
 
 
 @pytest.fixture

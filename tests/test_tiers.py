@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,8 +11,11 @@ import pytest
 import tiers
 
 
-def items(*names: str) -> list[Any]:
-    return [SimpleNamespace(nodeid=name) for name in names]
+def items(*names: str, is_exhaustive: bool = False) -> list[Any]:
+    def marker(name: str) -> object:
+        return pytest.mark.exhaustive if is_exhaustive and name == "exhaustive" else None
+
+    return [SimpleNamespace(nodeid=name, get_closest_marker=marker) for name in names]
 
 
 def by_default(cases: list[Any]) -> set[str]:
@@ -37,10 +41,37 @@ def test_a_case_that_is_added_changes_the_draw_of_at_most_one_other() -> None:
     assert len(before & by_default(tiers.sample(range(1, 50), 7))) >= 6
 
 
+def test_tests_that_draw_from_the_same_cases_do_not_all_draw_the_same() -> None:
+    drawn = [by_default(tiers.sample(["mypy", "pyright"], 1, by=f"place {number}")) for number in range(20)]
+    assert {"mypy"} in drawn and {"pyright"} in drawn
+    assert all(len(each) == 1 for each in drawn)
+    assert [case.id for case in tiers.sample(["mypy", "pyright"], 1, by="place 1")] == ["mypy", "pyright"]
+
+
+def test_what_a_tier_took_changes_nothing_that_is_known_of_the_other(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tiers, "DURATIONS", tmp_path / "durations.json")
+    tiers.write_durations({"default": {"a.py::test_1": 3.0, "a.py::test_2": 4.0}})
+    tiers.write_durations({"exhaustive": {"a.py::test_1": 90.0}})
+    tiers.write_durations({"default": {"a.py::test_1": 2.0, "a.py::test_2": 0.4}})
+    assert tiers.read_durations() == {"default": {"a.py::test_1": 2}, "exhaustive": {"a.py::test_1": 90}}
+    by_tier = [items("a.py::test_1"), items("a.py::test_1", is_exhaustive=True), items("b.py::test")]
+    assert [item.nodeid for item in tiers.sort_by_duration([*by_tier[2], *by_tier[1]])] == [
+        "a.py::test_1",
+        "b.py::test",
+    ]
+    tiers.write_durations({"exhaustive": {"b.py::test": 5.0}, "default": {"b.py::test": 9.0}})
+    assert [item.nodeid for item in tiers.sort_by_duration([*by_tier[0], *by_tier[2]])] == [
+        "b.py::test",
+        "a.py::test_1",
+    ]
+
+
 @pytest.mark.parametrize("count", [1, 3, 10])
 def test_slices_are_disjoint_and_hold_every_test(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     found = items(*(f"a.py::test_{number}[{case}]" for number in range(30) for case in "xy"), "b.py::test_long")
-    monkeypatch.setattr(tiers, "read_durations", lambda: {"b.py::test_long": 100.0, "a.py::test_3": 20.0})
+    monkeypatch.setattr(tiers, "read_durations", lambda: {"default": {"b.py::test_long": 100.0, "a.py::test_3": 20.0}})
     slices = [[item.nodeid for item in tiers.select_slice(found, number, count)] for number in range(count)]
     assert sorted(name for each in slices for name in each) == sorted(item.nodeid for item in found)
     functions = [{name.partition("[")[0] for name in each} for each in slices]
@@ -52,7 +83,7 @@ def test_slices_are_disjoint_and_hold_every_test(count: int, monkeypatch: pytest
 def test_long_files_come_first_and_the_tests_of_a_file_stay_together(monkeypatch: pytest.MonkeyPatch) -> None:
     found = items("a.py::test_1", "a.py::test_2", "b.py::test_1", "b.py::test_2", "c.py::test_1")
     monkeypatch.setattr(
-        tiers, "read_durations", lambda: {"a.py::test_2": 5.0, "b.py::test_1": 3.0, "b.py::test_2": 3.0}
+        tiers, "read_durations", lambda: {"default": {"a.py::test_2": 5.0, "b.py::test_1": 3.0, "b.py::test_2": 3.0}}
     )
     ordered = [item.nodeid for item in tiers.sort_by_duration(found)]
     assert ordered == ["b.py::test_1", "b.py::test_2", "a.py::test_1", "a.py::test_2", "c.py::test_1"]

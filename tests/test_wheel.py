@@ -116,12 +116,22 @@ def test_the_wheel_holds_code_templates_and_the_monitor_and_nothing_else(wheel: 
     assert not [name for name in names - templates if "__pycache__" in name or name.endswith("pyproject.toml")]
 
 
-@pytest.fixture(scope="module")
-def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The programs of an environment that has the wheel and what it needs."""
+@pytest.fixture(
+    scope="module", params=["beside", pytest.param("installed", marks=pytest.mark.exhaustive)], name="programs"
+)
+def make_programs(request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of an environment that has the wheel, and what it needs: installed, or by default what is here."""
     folder = tmp_path_factory.mktemp("environment")
-    call(sys.executable, "-m", "venv", folder / "venv", cwd=folder)
+    pip = [] if request.param == "installed" else ["--without-pip"]
+    call(sys.executable, "-m", "venv", *pip, folder / "venv", cwd=folder)
     found = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
+    if request.param == "beside":
+        (place,) = (folder / "venv").rglob("site-packages")
+        # In a file of paths, what another such file adds is not followed: acpgen itself is found in the wheel alone.
+        (place / "beside.pth").write_text("\n".join(path for path in sys.path if "site-packages" in path), "utf-8")
+        options = ("--quiet", "--no-deps", "--no-index", "--disable-pip-version-check")
+        call(sys.executable, "-m", "pip", "--python", found / "python", "install", *options, wheel, cwd=folder)
+        return found
     # A wheel that was just made has no hash in the lock, and with hashes pip wants one for everything.
     versions = re.findall(
         r"^[\w.-]+==[^\s\\]+(?: ; [^\\\n]+)?", (ROOT / "requirements-ci.txt").read_text("utf-8"), re.MULTILINE

@@ -13,29 +13,33 @@ import pytest
 T = TypeVar("T")
 
 DURATIONS: Final = Path(__file__).with_name("durations.json")
-"""Seconds that the functions of tests seconds in the last recorded run; what takes less than a second is left out."""
+"""Seconds that the functions of tests took in the last recorded run of each tier; what takes less than a second is left out."""
+
+DEFAULT: Final = "default"
+EXHAUSTIVE: Final = "exhaustive"
 
 _SEED: Final = "1"
 
 
-def sample(cases: Iterable[T], size: int, name: Callable[[T], str] = str) -> list[Any]:
+def sample(cases: Iterable[T], size: int, name: Callable[[T], str] = str, *, by: str = "") -> list[Any]:
     """Parameters of a test: `size` of the cases, drawn by a seed, run by default, and the others are marked `exhaustive`.
 
-    A case that is added changes the draw of at most one other. `name` makes the id of a case; ids must differ.
+    A case that is added changes the draw of at most one other. `name` makes the id of a case; ids must differ. Tests that draw
+    from the same cases `by` a word of their own do not all draw the same.
     """
-    listed = list(cases)
-    drawn = {name(case) for case in draw(listed, size, name)}
+    found = list(cases)
+    chosen = {name(case) for case in draw(found, size, lambda case: f"{by} {name(case)}".lstrip())}
     return [
-        pytest.param(case, id=name(case), marks=() if name(case) in drawn else pytest.mark.exhaustive)
-        for case in listed
+        pytest.param(case, id=name(case), marks=() if name(case) in chosen else pytest.mark.exhaustive)
+        for case in found
     ]
 
 
 def draw(cases: Iterable[T], size: int, name: Callable[[T], str] = str) -> list[T]:
     """Draw `size` of the cases by a seed; they keep their order. A case that is added changes at most one of them."""
-    listed = list(cases)
-    drawn = set(sorted(map(name, listed), key=_rank)[:size])
-    return [case for case in listed if name(case) in drawn]
+    found = list(cases)
+    chosen = set(sorted(map(name, found), key=_rank)[:size])
+    return [case for case in found if name(case) in chosen]
 
 
 EXTENTS: Final = (pytest.param(False, id="sample"), pytest.param(True, id="whole", marks=pytest.mark.exhaustive))
@@ -51,15 +55,33 @@ def function_name(item: pytest.Item) -> str:
     return item.nodeid.partition("[")[0]
 
 
-def read_durations() -> Mapping[str, float]:
-    """The recorded seconds by function."""
+def tier_of(item: pytest.Item) -> str:
+    """The tier in which a test runs."""
+    return EXHAUSTIVE if item.get_closest_marker("exhaustive") else DEFAULT
+
+
+def read_durations() -> Mapping[str, Mapping[str, float]]:
+    """The recorded seconds by tier and function: of one function, each tier runs other parameters."""
     return json.loads(DURATIONS.read_text("utf-8")) if DURATIONS.exists() else {}
 
 
-def write_durations(seconds: Mapping[str, float]) -> None:
-    """Write the file of durations."""
-    slow = {name: round(each) for name, each in sorted(seconds.items()) if each >= 1}
+def write_durations(seconds: Mapping[str, Mapping[str, float]]) -> None:
+    """Write what functions took into the file of durations, where what did not run stays as it was."""
+    known = read_durations()
+    found = {tier: {**known.get(tier, {}), **seconds.get(tier, {})} for tier in (DEFAULT, EXHAUSTIVE)}
+    slow = {
+        tier: {name: round(took) for name, took in sorted(each.items()) if took >= 1} for tier, each in found.items()
+    }
     DURATIONS.write_text(json.dumps(slow, indent=1) + "\n", "utf-8")
+
+
+def _sum_seconds(items: Iterable[pytest.Item], key: Callable[[pytest.Item], str]) -> dict[str, float]:
+    """The recorded seconds of tests, summed by a key of each; a function counts once in a tier."""
+    known = read_durations()
+    took: dict[str, float] = {}
+    for each, (tier, function) in {(key(item), (tier_of(item), function_name(item))): None for item in items}:
+        took[each] = took.get(each, 0) + known.get(tier, {}).get(function, 0)
+    return took
 
 
 def sort_by_duration(items: list[pytest.Item]) -> list[pytest.Item]:
@@ -67,11 +89,8 @@ def sort_by_duration(items: list[pytest.Item]) -> list[pytest.Item]:
 
     The tests of a file stay together, so that what a module prepares is made once.
     """
-    durations = read_durations()
-    seconds: dict[str, float] = {}
-    for function in {function_name(item): None for item in items}:
-        seconds[_file_name(function)] = seconds.get(_file_name(function), 0) + durations.get(function, 0)
-    return sorted(items, key=lambda item: -seconds[_file_name(item.nodeid)])
+    took = _sum_seconds(items, lambda item: _file_name(item.nodeid))
+    return sorted(items, key=lambda item: -took[_file_name(item.nodeid)])
 
 
 def _file_name(name: str) -> str:
@@ -80,13 +99,12 @@ def _file_name(name: str) -> str:
 
 def select_slice(items: list[pytest.Item], number: int, count: int) -> list[pytest.Item]:
     """One of `count` slices of the tests, which take about the same time; a function is never divided."""
-    durations = read_durations()
-    functions = dict.fromkeys(map(function_name, items))
-    seconds = [0.0] * count
-    selected: set[str] = set()
-    for function in sorted(functions, key=lambda each: (-durations.get(each, 0), each)):
-        least = seconds.index(min(seconds))
-        seconds[least] += durations.get(function, 0) + 0.1
+    known = _sum_seconds(items, function_name)
+    took = [0.0] * count
+    chosen: set[str] = set()
+    for function in sorted(known, key=lambda each: (-known[each], each)):
+        least = took.index(min(took))
+        took[least] += known[function] + 0.1
         if least == number % count:
-            selected.add(function)
-    return [item for item in items if function_name(item) in selected]
+            chosen.add(function)
+    return [item for item in items if function_name(item) in chosen]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import json
 import sys
 from collections.abc import Iterable, Mapping
@@ -11,7 +12,7 @@ from decimal import Decimal
 from functools import cached_property
 from importlib import import_module, invalidate_caches
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, clear_overloads
 
 import pytest
 
@@ -128,6 +129,7 @@ def forget(package: str) -> None:
     parent, _, own = package.rpartition(".")
     if parent in sys.modules:
         delattr(sys.modules[parent], own)
+    clear_overloads()  # `typing` keeps each function that is overloaded, and with it all of its package
 
 
 class Subjects:
@@ -136,6 +138,7 @@ class Subjects:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.known: dict[str, Subject] = {}
+        self.made: set[str] = set()
         sys.path.insert(0, str(folder))
 
     def __call__(self, name: str) -> Subject:
@@ -153,6 +156,7 @@ class Subjects:
         protocol = lower(found, keep_unknown=source.keep_unknown)
         top, package = f"subject_{shared or name}", name if shared else "api"
         settings = Settings(package=f"{top}.{package}", options={"runtime": "package"})
+        self.made.add(top)
         files: Mapping[str, str] = TARGETS["python"](protocol, found, settings)
         for path, text in files.items():
             file = self.folder / path
@@ -168,6 +172,13 @@ class Subjects:
         """Let go of a subject that no other test asks for."""
         self.known.pop(name, None)
         forget(f"subject_{name}")
+
+    def forget_small(self) -> None:
+        """Let go of all subjects that tests made up."""
+        for top in self.made - {f"subject_{name}" for name in self.known}:
+            forget(top)
+            self.made.remove(top)
+        gc.collect()
 
     def small(self, name: str, definitions: Mapping[str, Any], *, shared: str = "", **options: Any) -> Subject:
         """The bindings of a schema that a test makes up."""

@@ -19,7 +19,7 @@ from acpgen.pointers import resolve
 from bindings.instances import Chooser, Drawn, Instances
 from bindings.subjects import SOURCES, Subject, Subjects, parameters, same
 
-VALUES = 5
+VALUES = 3
 MANY = 28
 """How many values each definition is tried with by default, and in the whole test."""
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import copy
 import json
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from jsonschema import Draft202012Validator
 
-from acpgen.compat.compare import compare
+from acpgen.compat import compare
 from acpgen.compat.findings import Finding, Mode, Report
+from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.sources import Input
+from acpgen.schema.effort import account
 from acpgen.schema.load import Document, Documents
 from acpgen.schema.numbers import dumps
 
@@ -39,7 +42,37 @@ def compared(
     old: Schema, new: Schema, *, mode: Mode = "protocol", unstable: bool = False, formats: bool = False
 ) -> Report:
     """The report of two schemas."""
-    return compare(documents(old, "old"), documents(new, "new"), mode=mode, unstable=unstable, formats=formats)
+    with account():
+        sides = compare.both(documents(old, "old"), documents(new, "new"), mode=mode, unstable=unstable)
+        if mode == "language":
+            return compare.compared(*sides, mode=mode, formats=formats)
+        before, after = (_side(each, unstable=unstable) for each in sides)
+        return compare.reported(before, after, formats=formats)
+
+
+def revised(schema: Schema, name: str, *, unstable: bool = False) -> Revised:
+    """The meaning of a schema that is named `old` or `new` in a comparison."""
+    return _side(Input(name, documents(schema, name)), unstable=unstable).meaning
+
+
+_MOST: Final = 4
+_SIDES: Final[list[compare.Side]] = []
+
+
+def _side(given: Input, *, unstable: bool) -> compare.Side:
+    """A side with its meaning. The last ones are kept: a test compares one schema with many, or asks for more than the report."""
+    for at, known in enumerate(_SIDES):
+        if (known.input.label, known.meaning.unstable, _text(known.input)) == (given.label, unstable, _text(given)):
+            _SIDES.append(_SIDES.pop(at))
+            return known
+    made = compare.side(given, unstable=unstable)
+    _SIDES.append(made)
+    del _SIDES[:-_MOST]
+    return made
+
+
+def _text(given: Input) -> str:
+    return given.documents.documents[0].text
 
 
 def found(report: Report, rule: str) -> list[Finding]:

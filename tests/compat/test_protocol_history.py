@@ -25,7 +25,7 @@ PAIRS = "history/pairs.json"
 def test_releases_get_the_verdict_of_a_careful_reader(whole: bool) -> None:
     file = evidence.path(PAIRS)
     pairs = json.loads(file.read_text("utf-8"))
-    for pair in pairs if whole else tiers.draw(pairs, 6, lambda pair: f"{pair['old']} {pair['new']}"):
+    for pair in pairs if whole else tiers.draw(pairs, 3, lambda pair: f"{pair['old']} {pair['new']}"):
         report = compare(file.parent / pair["old"], file.parent / pair["new"])
         assert report.verdict == pair["verdict"], [str(finding) for finding in report.findings[:3]]
 
@@ -36,15 +36,15 @@ def test_releases_get_the_verdict_of_a_careful_reader(whole: bool) -> None:
         pytest.param("v1", "0.4.0", "0.4.1", "additive", marks=pytest.mark.exhaustive),
         ("v1", "0.6.1", "0.6.2", "breaking"),
         pytest.param("v1", "0.8.0", "0.9.0", "breaking", marks=pytest.mark.exhaustive),
-        ("v1", "0.9.0", "0.9.1", "identical"),
+        pytest.param("v1", "0.9.0", "0.9.1", "identical", marks=pytest.mark.exhaustive),
         pytest.param("v1", "0.10.0", "0.10.1", "editorial", marks=pytest.mark.exhaustive),
-        ("v1", "0.10.6", "0.10.7", "editorial"),
+        pytest.param("v1", "0.10.6", "0.10.7", "editorial", marks=pytest.mark.exhaustive),
         ("v1", "0.10.7", "0.10.8", "risky"),
         pytest.param("v1", "0.10.8", "0.11.0", "editorial", marks=pytest.mark.exhaustive),
         pytest.param("v1", "0.12.1", "0.12.2", "additive", marks=pytest.mark.exhaustive),
         pytest.param("v1", "0.13.4", "0.13.5", "additive", marks=pytest.mark.exhaustive),
         ("v2", "1.1.0", "1.2.0", "breaking"),
-        ("v2", "1.5.0", "1.6.0", "additive"),
+        pytest.param("v2", "1.5.0", "1.6.0", "additive", marks=pytest.mark.exhaustive),
     ],
 )
 def test_the_facts_of_releases_get_their_verdict(version: str, old: str, new: str, verdict: str) -> None:
@@ -55,7 +55,7 @@ def test_the_facts_of_releases_get_their_verdict(version: str, old: str, new: st
 @pytest.mark.parametrize("whole", tiers.EXTENTS)
 def test_every_ordered_pair_of_a_sample_gives_a_report_in_every_format(whole: bool) -> None:
     pairs = [(old, new) for old, new in itertools.permutations([*KEPT, *CANONICAL], 2) if not same_facts(old, new)]
-    for old, new in random.Random(4).sample(pairs, 60 if whole else 5):
+    for old, new in random.Random(4).sample(pairs, 60 if whole else 2):
         report = compare(old, new, unstable=True)
         assert report.findings, f"{old} and {new} differ"
         for name in FORMATS:
@@ -66,12 +66,12 @@ def same_facts(old: Path, new: Path) -> bool:
     return old.is_file() and new.is_file() and json.loads(old.read_text("utf-8")) == json.loads(new.read_text("utf-8"))
 
 
-@pytest.mark.parametrize("path", tiers.sample([*KEPT, *CANONICAL], 6, name=lambda path: "/".join(path.parts[-2:])))
+@pytest.mark.parametrize("path", tiers.sample([*KEPT, *CANONICAL], 3, name=lambda path: "/".join(path.parts[-2:])))
 def test_a_schema_is_identical_to_itself(path: Path) -> None:
     assert_identical(path)
 
 
-@pytest.mark.parametrize("name", tiers.sample(PUBLISHED, 8))
+@pytest.mark.parametrize("name", tiers.sample(PUBLISHED, 4))
 def test_a_published_schema_is_identical_to_itself(name: str) -> None:
     evidence.need(name)
     assert_identical(evidence.path(name))

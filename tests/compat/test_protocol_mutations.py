@@ -24,11 +24,12 @@ from acpgen.compat.protocol.revision import Revised
 from acpgen.meaning.lower import lower
 from acpgen.schema.bundle import bundle
 from acpgen.schema.load import load
-from compat.protocols import CANONICAL, Schema, compared, documents
+from compat.protocols import CANONICAL, Schema, compared, revised
 from schema_inclusion import Allowance
 
 ACP = ["upstream/acp-v1-newest/schema.json", "upstream/acp-v2-newest/schema.json"]
-SCHEMAS = [*ACP, "upstream/mcp-2025-11-25/schema.json", "history/v1/v0.4.0.schema.json"]
+LARGE = [*ACP, "upstream/mcp-2025-11-25/schema.json"]
+SMALL = ["history/v1/v0.4.0.schema.json"]
 
 
 def whole(name: str) -> Schema:
@@ -185,18 +186,14 @@ REWRITES = (
 )
 
 
-def each_once(functions: Iterable[Callable[..., Any]], names: list[str]) -> list[Any]:
-    """Each function with each schema: with one of them by default."""
-    found: list[Any] = []
-    for function in functions:
-        (chosen,) = tiers.draw(names, 1, lambda name: f"{function.__name__} {name}")  # noqa: B023 - called at once
-        for name in names:
-            marks = () if name == chosen else pytest.mark.exhaustive
-            found.append(pytest.param(name, function, id=f"{function.__name__}-{title(name)}", marks=marks))
-    return found
+def each(functions: Iterable[Callable[..., Any]], names: list[str], size: int) -> list[Any]:
+    """Each function with each schema."""
+    cases = [(name, function) for function in functions for name in names]
+    drawn = tiers.sample(cases, size, lambda case: f"{case[1].__name__}-{title(case[0])}")
+    return [pytest.param(*case.values[0], id=case.id, marks=case.marks) for case in drawn]
 
 
-@pytest.mark.parametrize(("name", "rewrite"), each_once(REWRITES, SCHEMAS))
+@pytest.mark.parametrize(("name", "rewrite"), [*each(REWRITES, SMALL, 4), *each(REWRITES, LARGE, 2)])
 def test_what_no_message_can_notice_is_editorial_at_most(name: str, rewrite: Callable[[Schema], Schema]) -> None:
     schema = whole(name)
     other = rewrite(schema)
@@ -319,11 +316,9 @@ MUTATIONS: tuple[Mutation, ...] = (
 
 def reached(schema: Schema) -> list[str]:
     """Records that are part of messages, and of nothing that a union may take for something else."""
-    bundled = bundle(documents(schema))
-    protocol = lower(bundled)
     return [
         name
-        for method in protocol.methods
+        for method in revised(schema, "old", unstable=True).protocol.methods
         for name in (method.params, method.result)
         if name is not None
         and definitions(schema).get(name, {}).get("properties")
@@ -333,7 +328,7 @@ def reached(schema: Schema) -> list[str]:
 
 
 @pytest.mark.parametrize("is_whole", tiers.EXTENTS)
-@pytest.mark.parametrize(("file", "mutation"), each_once(MUTATIONS, ACP))
+@pytest.mark.parametrize(("file", "mutation"), each(MUTATIONS, ACP, 6))
 def test_a_change_has_the_effect_that_is_known(file: str, mutation: Mutation, is_whole: bool) -> None:
     old = whole(file)
     luck = random.Random(f"{title(file)} {mutation.__name__}")
@@ -360,7 +355,7 @@ def test_a_change_has_the_effect_that_is_known(file: str, mutation: Mutation, is
 
 def _refute(report: Report, old: Schema, new: Schema) -> None:
     """Messages of one side must be accepted by the other wherever the verdict says so."""
-    sides = [_revised(schema) for schema in (old, new)]
+    sides = [revised(schema, name, unstable=True) for schema, name in ((old, "old"), (new, "new"))]
     court = Court(sides[0], sides[1], Allowance(BUDGET))
     for answer, sender, receiver in ((report.wire.backward, "old", "new"), (report.wire.forward, "new", "old")):
         if answer != "yes":
@@ -368,11 +363,6 @@ def _refute(report: Report, old: Schema, new: Schema) -> None:
         for routes in _routes(*sides):
             for value in _instances(sides[0 if sender == "old" else 1], routes[sender]):
                 assert not court.accepts(routes, sender, value) or court.accepts(routes, receiver, value), value  # type: ignore[arg-type]
-
-
-def _revised(schema: Schema) -> Revised:
-    bundled = bundle(documents(schema))
-    return Revised(lower(bundled), bundled, unstable=True)
 
 
 def _routes(old: Revised, new: Revised) -> Iterator[dict[Any, tuple[Route, str | None]]]:
@@ -403,11 +393,13 @@ def _instances(revised: Revised, route: tuple[Route, str | None]) -> Iterator[An
                     continue
 
 
-def test_the_validator_of_messages_is_a_schema_itself() -> None:
+@pytest.mark.parametrize("is_whole", tiers.EXTENTS)
+def test_the_validator_of_messages_is_a_schema_itself(is_whole: bool) -> None:
     from acpgen.compat.protocol.messages import message_schema
 
     for path in CANONICAL[:2]:
         bundled = bundle(load(path))
-        revised = Revised(lower(bundled), bundled)
-        for method in revised.methods:
-            jsonschema_rs.meta.validate(message_schema(revised, Route("params", method), method.params))
+        meaning = Revised(lower(bundled), bundled)
+        methods = list(meaning.methods)
+        for method in methods if is_whole else tiers.draw(methods, 3, lambda method: f"{path.name} {method.name}"):  # noqa: B023 - called at once
+            jsonschema_rs.meta.validate(message_schema(meaning, Route("params", method), method.params))

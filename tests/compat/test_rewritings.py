@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import tiers
 from acpgen.compat.compare import compare
 from compat.protocols import RELEASES, Schema, compared, found, go, protocol
 
@@ -31,8 +32,9 @@ def as_member(schema: Schema) -> Schema:
     return whole({"$defs": {**schema.get("$defs", {}), "GoRequest": go}})
 
 
-@pytest.mark.parametrize(("one", "other"), EQUAL.values(), ids=EQUAL)
-def test_a_rewriting_that_accepts_the_same_is_never_worse_than_editorial(one: Schema, other: Schema) -> None:
+@pytest.mark.parametrize("name", tiers.sample(EQUAL, 40))
+def test_a_rewriting_that_accepts_the_same_is_never_worse_than_editorial(name: str) -> None:
+    one, other = EQUAL[name]
     for old, new in ((one, other), (other, one)):
         plain = compared(whole(old), whole(new), mode="language")
         for report in (plain, compared(whole(old), whole(new)), compared(as_member(old), as_member(new))):

@@ -20,7 +20,7 @@ FILE = Path(narrowing.__file__)
 ASKED = {"sessionId": "s", "mode": "form", "message": "Which?", "requestedSchema": {"type": "object"}}
 
 
-@pytest.mark.parametrize("checker", tiers.sample(["mypy", "pyright"], 1))
+@pytest.mark.parametrize("checker", tiers.sample(["mypy", "pyright"], 1, by="test_narrowing"))
 def test_both_checkers_accept_typical_code_strictly(checker: str, tmp_path: Path) -> None:
     program = tmp_path / "narrowing.py"
     program.write_bytes(FILE.read_bytes())

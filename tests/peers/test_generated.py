@@ -194,7 +194,7 @@ def test_every_revision_of_mcp_has_peers_that_talk(name: str, tmp_path: Path, mo
     run(test)
 
 
-@pytest.mark.parametrize("checker", tiers.sample(["mypy", "pyright"], 1))
+@pytest.mark.parametrize("checker", tiers.sample(["mypy", "pyright"], 1, by="test_generated"))
 def test_the_result_of_a_method_is_known_to_type_checkers(checker: str, tmp_path: Path) -> None:
     program = tmp_path / "typed.py"
     program.write_text(
