@@ -26,9 +26,6 @@ import evidence
 from acpgen import cli, project, provenance, stamp, terminal
 from acpgen.config import find
 from acpgen.kept import user_cache
-from acpgen.schema import bundle as collecting
-from acpgen.schema.collect import collect
-from acpgen.schema.load import Documents
 from acpgen.targets import TARGETS, Target
 
 ROOT = Path(__file__).parents[1]
@@ -649,19 +646,6 @@ def test_help_loads_the_command_line_alone() -> None:
         "schema_inclusion.imports",
     }
     assert not loaded & {"json", "pydantic", "rich", "jsonschema_rs", "tomllib"}
-
-
-def test_a_run_collects_each_protocol_once_for_all_targets(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`bundle` reads variants and bodies apart, `python` does not."""
-    collected: list[str] = []
-
-    def counted(documents: Documents, *arguments: Any) -> Any:
-        collected.append(documents.name)
-        return collect(documents, *arguments)
-
-    monkeypatch.setattr(collecting, "collect", counted)
-    assert run("--no-cache").code == 0
-    assert sorted(collected) == ["acme/v1", "acme/v2"]
 
 
 def test_a_run_that_has_nothing_to_do_understands_nothing(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
