@@ -1,0 +1,561 @@
+"""Decoding and encoding of the messages of one protocol version.
+
+A line is read by msgspec in one call, and written again in one: as many colons show that nothing was lost. What msgspec refuses, or would
+lose, is read by readers, and what they refuse is judged by the schema, which says what is wrong or what may be dropped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from operator import or_
+from typing import Any, Final, Literal, TypeAlias, Union
+
+import jiter
+import msgspec
+from msgspec import UNSET
+
+from .choices import resolve
+from .contract import Method, Path
+from .errors import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    DecodeError,
+    Dropped,
+    EncodeError,
+    Problem,
+    limited,
+    shown,
+    told,
+)
+from .json_types import is_array, is_object
+from .messages import (
+    Beside,
+    ErrorObject,
+    ErrorResponse,
+    Form,
+    Message,
+    Notification,
+    Request,
+    Response,
+    class_of,
+)
+from .native import Never, decoder, native
+from .parse import VALUES, Duplicates, copied, parse
+from .pointers import json_pointer
+from .readers import Read, Refused, classes_of, reader
+from .receiving import Receiving
+from .records import Record, changed, held, notes_of, shape_of
+from .writers import HasNotes, encode_native, plain, refuse_not_finite, text_of
+
+Hook: TypeAlias = Callable[[Dropped], object]
+
+DEEPEST: Final = 150
+"""So many brackets a line may have that msgspec reads: parsers differ in how deep they go."""
+
+_FRACTION: Final = re.compile(rb"[0-9][.eE][-+0-9]")
+"""What every number has that is not written as an integer."""
+
+_LOST: Final = (msgspec.MsgspecError, Refused, TypeError, ValueError, OverflowError, RecursionError)
+"""What becomes of a line that msgspec does not read, or of a value that it does not write."""
+
+
+class Codec:
+    """Decodes and encodes the messages of one protocol version.
+
+    `receiving` judges what no reader takes. `error` is the type of errors. `null_id`: a request's id may be null. `batch`: a message may be
+    an array. `sides` are the senders. `versioned`: messages have the member `jsonrpc`.
+    """
+
+    def __init__(
+        self,
+        methods: Mapping[str, Method[Any, Any]],
+        receiving: Receiving,
+        *,
+        error: Any = ErrorObject,
+        null_id: bool = False,
+        batch: bool = False,
+        sides: Sequence[str] = (),
+        versioned: bool = True,
+    ) -> None:
+        self.methods: Final = methods
+        self.receiving: Final = receiving
+        self.error: Final = error
+        self.null_id: Final = null_id
+        self.batch: Final = batch
+        self.sides: Final = tuple(sides)
+        self.versioned: Final = versioned
+        self._routes: Final = {(row.name, row.kind == "request"): row for row in methods.values()}
+        self._lines: dict[str, Any] = {}
+        self._results: dict[tuple[str, str], Any] = {}
+        self._classes: dict[tuple[Any, str], Any] = {}
+        self._types: dict[int, tuple[Any, Any]] = {}
+        self._readers: dict[int, tuple[Any, Read]] = {}
+        self._checks: dict[Any, Any] = {}
+        self._judged: dict[int, tuple[Any, bool]] = {}
+
+    # --- the native way ---
+
+    def _class(self, kind: Any, row: Method[Any, Any]) -> Any:
+        """The class of the messages of one method; `None` where they have none."""
+        key = kind, row.name
+        if key not in self._classes:
+            self._classes[key] = self._made_class(kind, row)
+        return self._classes[key]
+
+    def _made_class(self, kind: Any, row: Method[Any, Any]) -> Any:
+        type_ = row.result if kind is Response else row.params
+        if type_ is None:
+            return None
+        told_of = native(self.type(type_))
+        if told_of is Never or self._is_judged(self.type(type_)):
+            return None
+        fields: dict[str, Any] = {"jsonrpc": Literal["2.0"]} if self.versioned else {}
+        if kind is not Notification:
+            fields["id"] = int | str | None if self.null_id else int | str
+        fields["result" if kind is Response else "params"] = told_of
+        return class_of(kind, row.name, fields, is_tagged=kind is not Response)
+
+    def _line_decoder(self, sender: str) -> Any:
+        """What reads the calls of a sender."""
+        if self.sides and sender not in self.sides:
+            raise ValueError(f"the sender is one of {self.sides}, not {sender!r}")
+        rows: dict[str, list[Method[Any, Any]]] = {}
+        for row in self._routes.values():
+            if row.side != sender:
+                rows.setdefault(row.name, []).append(row)
+        kinds = {"request": Request, "notification": Notification}
+        classes = [self._class(kinds[own[0].kind], own[0]) for own in rows.values() if len(own) == 1]
+        found = [cls for cls in classes if cls is not None]
+        made = decoder(Union[tuple(found)]).decode if found else _nothing
+        self._lines[sender] = made
+        return made
+
+    def _result_decoder(self, sender: str, method: str) -> Any:
+        """What reads the results of a method."""
+        row = self._routes.get((method, True))
+        cls = self._class(Response, row) if row is not None and row.side in (sender, "both") else None
+        made = decoder(cls).decode if cls is not None else _nothing
+        self._results[sender, method] = made
+        return made
+
+    # --- decoding ---
+
+    def decode(
+        self,
+        line: Any,
+        *,
+        sender: str,
+        method: str | None = None,
+        pending: Mapping[Any, str] | None = None,
+        on_drop: Hook | None = None,
+        lenient: bool = True,
+        duplicates: Duplicates = "refuse",
+        values: int = VALUES,
+    ) -> Any:
+        """The message of a line of UTF-8 text, or of parsed JSON."""
+        if line.__class__ is bytes and (len(line) <= values or line.count(b",") + line.count(b":") < values // 2):
+            try:
+                read = (
+                    (self._lines.get(sender) or self._line_decoder(sender))
+                    if method is None
+                    else self._results.get((sender, method)) or self._result_decoder(sender, method)
+                )
+                message = read(line)
+                if (
+                    encode_native(message).count(b":") == line.count(b":")
+                    and b"\\u003" not in line
+                    and (line.count(b"{") + line.count(b"[") <= DEEPEST or _is_flat(line))
+                ):
+                    return message
+            except _LOST as error:
+                if isinstance(error, ValueError) and self.sides and sender not in self.sides:
+                    raise
+        elif self.sides and sender not in self.sides:
+            raise ValueError(f"the sender is one of {self.sides}, not {sender!r}")
+        value = self._parsed(line, duplicates, values)
+        if self.batch and is_array(value):
+            if not value:
+                raise _invalid("a batch must hold at least one message")
+            return [
+                self._message(item, (index,), sender, method, pending, on_drop, lenient)
+                for index, item in enumerate(value)
+            ]
+        return self._message(value, (), sender, method, pending, on_drop, lenient)
+
+    def read(
+        self, value: Any, *, sender: str, pending: Mapping[Any, str] | None = None, on_drop: Hook | None = None
+    ) -> Any:
+        """One message of what `parse` gave. Raises as `decode`."""
+        return self._message(value, (), sender, None, pending, on_drop, True)
+
+    def route(self, name: str, *, is_request: bool) -> Method[Any, Any] | None:
+        """The method of a request or notification."""
+        return self._routes.get((name, is_request))
+
+    def _parsed(self, line: Any, duplicates: Duplicates, values: int) -> Any:
+        if not isinstance(line, bytes | bytearray | str):
+            return copied(line, duplicates=duplicates, values=values)
+        if line.__class__ is bytes and len(line) <= values:
+            try:
+                value = jiter.from_json(line, allow_inf_nan=False, cache_mode="keys", catch_duplicate_keys=True)
+            except ValueError:
+                pass
+            else:
+                if _FRACTION.search(line) is None:
+                    return value
+        return parse(line, duplicates=duplicates, values=values)
+
+    def _message(
+        self,
+        value: Any,
+        at: Path,
+        sender: str,
+        method: str | None,
+        pending: Mapping[Any, str] | None,
+        on_drop: Hook | None,
+        lenient: bool,
+    ) -> Any:
+        if not is_object(value):
+            raise _invalid(f"a JSON-RPC message is an object, not {told(value)}", at)
+        if self.versioned and value.get("jsonrpc") != "2.0":
+            raise _invalid("the field 'jsonrpc' must be \"2.0\"", at, value)
+        name = value.get("method")
+        if name is None and "method" not in value and ("result" in value or "error" in value):
+            return self._answer(value, at, sender, method, pending, on_drop, lenient)
+        if not isinstance(name, str):
+            raise _invalid("the message has no 'method', and neither 'result' nor 'error'", at, value)
+        is_request = "id" in value
+        if is_request and not self._is_id(value["id"]):
+            raise _invalid(f"a request id must be {self._ids()}", (*at, "id"), value)
+        if "result" in value or "error" in value:
+            raise _invalid("a message with 'method' holds neither 'result' nor 'error'", at, value)
+        row = self._routes.get((name, is_request))
+        if row is None or row.side == sender:
+            if row is not None or not name.startswith("_"):
+                raise self._unknown(name, is_request, sender, at, value)
+            row = None
+        form: Form = "absent" if "params" not in value else "null" if value["params"] is None else "value"
+        params = value.get("params")
+        if row is not None and row.params is not None and not (form != "value" and row.omitted == "nothing"):
+            given = params if form == "value" else row.empty()
+            params = self._typed(row.params, given, (*at, "params"), INVALID_PARAMS, value, on_drop, lenient)
+        if is_request:
+            extra = self._extra(value, _REQUEST)
+            return self._made(Request, row, {"id": value["id"], "method": name, "params": params}, extra, form)
+        return self._made(
+            Notification, row, {"method": name, "params": params}, self._extra(value, _NOTIFICATION), form
+        )
+
+    def _made(
+        self, kind: Any, row: Method[Any, Any] | None, members: dict[str, Any], extra: dict[str, Any], form: Form
+    ) -> Any:
+        """A message: of the class of its method where nothing is special about it."""
+        cls = self._class(kind, row) if row is not None and form == "value" and not extra else None
+        if cls is None:
+            return kind(**members, extra=extra, form=form)
+        del members["method"]
+        if self.versioned:
+            members["jsonrpc"] = "2.0"
+        return cls(**members)
+
+    def _answer(
+        self,
+        value: dict[str, Any],
+        at: Path,
+        sender: str,
+        method: str | None,
+        pending: Mapping[Any, str] | None,
+        on_drop: Hook | None,
+        lenient: bool,
+    ) -> Any:
+        if "result" in value and "error" in value:
+            raise _invalid("a response holds either 'result' or 'error', not both", at, value)
+        if "id" not in value:
+            raise _invalid("a response must carry the request's 'id'", at, value)
+        id_ = value["id"]
+        if not self._is_id(id_) and not (id_ is None and "error" in value):
+            raise _invalid(f"a response id must be {self._ids()}", (*at, "id"), value)
+        if method is None and pending is not None:
+            method = pending.get(id_)
+        if "error" in value:
+            error = self._typed(self.error, value["error"], (*at, "error"), INVALID_REQUEST, value, on_drop, lenient)
+            return ErrorResponse(id_, error, method or "", self._extra(value, _ERROR))
+        if method is None:
+            raise _invalid(f"no request with id {told(id_)} is pending, so the result cannot be read", at, value)
+        row = self._routes.get((method, True))
+        if row is None and not method.startswith("_"):
+            raise self._unknown(method, True, sender, at, value)
+        extra = self._extra(value, _RESPONSE)
+        if row is None or row.result is None:
+            return Response(id_, value["result"], method, extra)
+        if row.side not in (sender, "both"):
+            raise _invalid(f"{method!r} is answered by the {row.side}, not by the {sender}", at, value)
+        form: Form = "null" if value["result"] is None and row.null_result else "value"
+        given: Any = value["result"] if form == "value" else {}
+        typed = self._typed(row.result, given, (*at, "result"), INVALID_PARAMS, value, on_drop, lenient)
+        return self._made(Response, row, {"id": id_, "result": typed, "method": method}, extra, form)
+
+    def decode_as(
+        self, type_: Any, value: Any, *, on_drop: Hook | None = None, lenient: bool = True
+    ) -> Any:
+        """A parsed JSON value as one of a type, or of a definition by its name."""
+        return self._typed(type_, copied(value), (), INVALID_PARAMS, {}, on_drop, lenient)
+
+    def accepts_null(self, type_: Any) -> bool:
+        """Whether null is a value of a type."""
+        try:
+            self.reader(type_)(None)
+        except Refused:
+            return False
+        return True
+
+    def type(self, type_: Any) -> Any:
+        """A type without text in it: of a class, an alias, or the name of a definition."""
+        known = self._types.get(id(type_))
+        if known is None:
+            if isinstance(type_, str) and type_.isidentifier() and type_ in self.receiving.schema["$defs"]:
+                found = self.receiving.type_of(type_)
+            else:
+                found = resolve(type_, self.receiving.module)
+            known = self._types[id(type_)] = type_, found
+        return known[1]
+
+    def reader(self, type_: Any) -> Read:
+        """What reads the values of a type."""
+        known = self._readers.get(id(type_))
+        if known is None:
+            known = self._readers[id(type_)] = type_, reader(self.type(type_))
+        return known[1]
+
+    def _typed(
+        self, type_: Any, value: Any, at: Path, code: int, message: dict[str, Any], on_drop: Hook | None, lenient: bool
+    ) -> Any:
+        read = self.reader(type_)
+        resolved = self.type(type_)
+        try:
+            found = read(value)
+            if not self._is_judged(resolved) or self.receiving.accepts(resolved, value):
+                return found
+        except Refused:
+            pass
+        settled = self.receiving.settle(self._named(type_, resolved), value, at, lenient=lenient)
+        if settled.problems:
+            id_, name = message.get("id"), message.get("method")
+            raise DecodeError(code, limited(settled.problems), id=id_, method=name) from None
+        try:
+            found = read(settled.value)
+        except Refused:
+            sentence = "the schema accepts this value, and no class of the bindings has it"
+            raise DecodeError(code, (Problem(json_pointer(at), "", sentence),)) from None
+        for drop in settled.drops if on_drop is not None else ():
+            on_drop(drop)  # type: ignore[misc]
+        return found
+
+    def _named(self, type_: Any, resolved: Any) -> Any:
+        return resolved if isinstance(type_, str) or isinstance(resolved, type) else type_
+
+    def _is_judged(self, resolved: Any) -> bool:
+        """Whether the schema says more of a type than readers know."""
+        known = self._judged.get(id(resolved))
+        if known is None:
+            waiting, seen = list(classes_of(resolved)), set[Any]()
+            is_judged = False
+            while waiting and not is_judged:
+                cls = waiting.pop()
+                if cls in seen:
+                    continue
+                seen.add(cls)
+                shape = shape_of(cls)
+                is_judged = shape.is_judged
+                waiting += [below for one in shape.fields.values() for below in _classes_in(one.type)]
+            known = self._judged[id(resolved)] = resolved, is_judged
+        return known[1]
+
+    def _extra(self, value: dict[str, Any], named: frozenset[str]) -> dict[str, Any]:
+        """The members of an envelope that JSON-RPC does not name for its kind of message."""
+        if value.keys() <= named and (self.versioned or "jsonrpc" not in value):
+            return {}
+        return {
+            key: item for key, item in value.items() if key not in named or (key == "jsonrpc" and not self.versioned)
+        }
+
+    def _is_id(self, value: Any) -> bool:
+        if isinstance(value, bool):
+            return False
+        if isinstance(value, float):
+            return value.is_integer()
+        return isinstance(value, str | int) or (value is None and self.null_id)
+
+    def _ids(self) -> str:
+        return "an integer, a string or null" if self.null_id else "an integer or a string"
+
+    def _unknown(self, name: str, is_request: bool, sender: str, at: Path, value: dict[str, Any]) -> DecodeError:
+        row = self._routes.get((name, is_request))
+        other = self._routes.get((name, not is_request))
+        if row is not None:
+            sentence = f"{name!r} is handled by the {row.side}, so the {sender} does not receive or send it this way"
+        elif other is not None:
+            how = "not a request: remove 'id'" if is_request else "not a notification: add 'id'"
+            sentence = f"{name!r} is a {other.kind}, {how}"
+        else:
+            sentence = f"the method {shown(name)} is not known"
+        problems = (Problem(json_pointer((*at, "method")), "", sentence),)
+        return DecodeError(METHOD_NOT_FOUND, problems, id=value.get("id"), method=name)
+
+    # --- encoding ---
+
+    def encode(self, message: Any) -> bytes:
+        """A message, or several of a batch, as a line of UTF-8 text. Raises `EncodeError` for what JSON or the type does not allow."""
+        if self.batch and isinstance(message, list | tuple):
+            if not message:
+                raise EncodeError("a batch must hold at least one message")
+            return b"[" + b",".join(map(self.encode, message)) + b"]"
+        cls: Any = type(message)
+        if isinstance(message, Message) and cls.is_of_method:
+            try:
+                text = encode_native(message)
+            except _LOST:
+                return self._general_text(message)
+            check = self._checks.get(cls)
+            if check is None:
+                check = self._checks[cls] = decoder(cls).decode
+            try:
+                check(text)
+            except _LOST:
+                return self._general_text(message)
+            if b"null" in text:  # what msgspec writes for a number that is not finite
+                refuse_not_finite(message)
+            return text
+        return self._general_text(message)
+
+    def _general_text(self, message: Any) -> bytes:
+        kind = _kind_of(message)
+        head = b'{"jsonrpc":"2.0"' if self.versioned else b"{"
+        parts: list[bytes] = []
+        row = self._routes.get((message.method, kind is not Notification)) if message.method else None
+        if kind is not Notification:
+            if not self._is_id(message.id) and not (kind is ErrorResponse and message.id is None):
+                raise EncodeError(f"an id must be {self._ids()}, not {told(message.id)}")
+            parts.append(b'"id":' + text_of(message.id))
+        if kind in (Request, Notification):
+            if not isinstance(message.method, str):
+                raise EncodeError(f"the method must be a string, not {told(message.method)}")
+            parts.append(b'"method":' + text_of(message.method))
+        if kind is ErrorResponse:
+            parts.append(b'"error":' + self._payload(self.error, message.error))
+        else:
+            name = "result" if kind is Response else "params"
+            type_ = None if row is None else row.result if kind is Response else row.params
+            value = getattr(message, name)
+            form = message.form
+            if form != "value" and not _is_set(value):
+                parts += [b'"%s":null' % name.encode()] if form == "null" else []
+            elif not (value is None and row is not None and row.omitted == "nothing" and kind is not Response):
+                parts.append(b'"%s":' % name.encode() + self._payload(type_, value))
+            elif form == "value":
+                parts.append(b'"%s":null' % name.encode())
+        named = _FRAMES[kind] if self.versioned else _FRAMES[kind] - {"jsonrpc"}
+        extra = _extra_of(message)
+        if not named.isdisjoint(extra):
+            raise EncodeError(f"{', '.join(sorted(named & extra.keys()))}: not to be set by 'extra'")
+        parts += [text_of(key) + b":" + text_of(item) for key, item in extra.items()]
+        return (head + b"," if self.versioned else head) + b",".join(parts) + b"}"
+
+    def _payload(self, type_: Any, value: Any) -> bytes:
+        """Params, a result or an error as text. Raises `EncodeError` for what is no value of the type."""
+        text = text_of(value)
+        if type_ is None:
+            return text
+        known = self._checks.get(id(type_))
+        if known is None:
+            told_of = native(self.type(type_))
+            known = self._checks[id(type_)] = type_, decoder(told_of).decode
+        try:
+            known[1](text)
+        except _LOST:
+            self._refuse(type_, value, text)
+        return text
+
+    def _refuse(self, type_: Any, value: Any, text: bytes) -> None:
+        """Raise `EncodeError` for what is no value of a type."""
+        written = parse(text, duplicates="last")
+        try:
+            self._typed(type_, written, (), INVALID_PARAMS, {}, None, lenient=False)
+        except DecodeError as error:
+            raise EncodeError(f"this cannot be written as JSON: {error}", error.problems) from None
+
+
+def _classes_in(annotation: Any) -> list[Any]:
+    from typing import get_args
+
+    from .choices import bare
+
+    inner, _ = bare(annotation)
+    if isinstance(inner, type) and issubclass(inner, Record):
+        return [inner]
+    return [cls for one in get_args(inner) if one is not inner for cls in _classes_in(one)]
+
+
+def _nothing(line: bytes) -> Any:
+    raise Refused
+
+
+def _is_flat(line: bytes) -> bool:
+    """Whether no value in a line is nested deep."""
+    depth = 0
+    for found in _BRACKETS.finditer(line):
+        first = line[found.start()]
+        if first == 34:
+            continue
+        depth += 1 if first in b"[{" else -1
+        if depth > DEEPEST:
+            return False
+    return True
+
+
+_BRACKETS: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[{\]}]', re.DOTALL)
+
+_REQUEST: Final = frozenset({"jsonrpc", "id", "method", "params"})
+_NOTIFICATION: Final = frozenset({"jsonrpc", "method", "params"})
+_RESPONSE: Final = frozenset({"jsonrpc", "id", "result"})
+_ERROR: Final = frozenset({"jsonrpc", "id", "error"})
+_FRAMES: Final[dict[Any, frozenset[str]]] = {
+    Request: _REQUEST,
+    Notification: _NOTIFICATION,
+    Response: _RESPONSE,
+    ErrorResponse: _ERROR,
+}
+
+
+def _kind_of(message: Any) -> Any:
+    for kind in _FRAMES:
+        if isinstance(message, kind):
+            return kind
+    raise EncodeError(f"{type(message).__name__} is no message of JSON-RPC")
+
+
+def _extra_of(message: Any) -> dict[str, Any]:
+    notes = message._notes
+    return {} if notes is UNSET or notes.unknown is None else notes.unknown
+
+
+def _is_set(value: Any) -> bool:
+    """Whether something was set in a payload that was not there."""
+    if not isinstance(value, Record):
+        return value is not None and value != []
+    notes = notes_of(value)
+    if notes is not None and (notes.unknown or any(True for _ in changed(value))):
+        return True
+    return any(held(value, one) is not UNSET for one in shape_of(type(value)).fields.values())
+
+
+def _invalid(sentence: str, at: Path = (), value: dict[str, Any] | None = None) -> DecodeError:
+    id_ = value.get("id") if value is not None else None
+    method = value.get("method") if value is not None else None
+    problems = (Problem(json_pointer(at), "", sentence),)
+    return DecodeError(INVALID_REQUEST, problems, id=id_, method=method if isinstance(method, str) else None)
+
+

@@ -1,0 +1,219 @@
+"""What msgspec reads of the types of a protocol: the annotations that it is given in place of those that people read.
+
+A type that msgspec would read otherwise than a reader is read by the reader, from a hook. A branch of a union that it cannot tell from
+others is left out: msgspec refuses its values, and the general way reads them.
+"""
+
+from __future__ import annotations
+
+from types import NoneType
+from typing import Annotated, Any, Final, Literal, Union, cast, get_args, get_origin
+
+import msgspec
+from msgspec import Meta, UnsetType
+
+from .choices import Alias, Number, Tagged, bare, marker_of, members
+from .readers import Read, Refused, is_fallback, is_object_type, is_record, reader
+from .records import Notes, shape_of
+
+
+class Hook:
+    """A place in a type that a reader reads."""
+
+    read: Read
+
+
+class Never(Hook):
+    """A place in a type that msgspec reads never."""
+
+    @staticmethod
+    def read(value: Any) -> Any:
+        """Refuse a value."""
+        raise Refused
+
+
+class Hooked(type):
+    """Makes hooks: what a reader made is an instance of each."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return True
+
+
+def hook(type_: Any, value: Any) -> Any:
+    """Read the value of a hook."""
+    read = getattr(type_, "read", None)
+    if read is None:
+        raise Refused
+    return read(value)
+
+
+def float_of(text: str) -> float:
+    """The value of a number that is written with a fraction or an exponent. Raises `Refused` where that is not the number that is meant."""
+    value = float(text)
+    if value - value != 0 or (len(text) > 15 and value.is_integer()):
+        raise Refused
+    return value
+
+
+def decoder(type_: Any) -> msgspec.json.Decoder[Any]:
+    """What reads JSON text as a type whose classes are prepared."""
+    return msgspec.json.Decoder(type_, dec_hook=hook, float_hook=float_of)
+
+
+def native(annotation: Any) -> Any:
+    """What msgspec is told of an annotation; the classes in it are prepared."""
+    if isinstance(annotation, Alias):
+        found = _ALIASES.get(annotation)
+        if found is None:
+            _ALIASES[annotation] = _hook(reader(annotation))  # what refers to itself is read there
+            found = _ALIASES[annotation] = native(annotation.written.resolved())
+        return found
+    inner, markers = bare(annotation)
+    bounds = [one for one in markers if isinstance(one, Meta)]
+    found = _native(annotation, inner, markers)
+    if not bounds or inner is Any:
+        return found
+    if inner in (str, int) or get_origin(inner) in (list, dict):
+        return Annotated[cast("Any", (found, *bounds))]
+    return _hook(reader(annotation))
+
+
+_ALIASES: Final[dict[Alias, Any]] = {}
+
+
+def _hook(read: Read) -> Any:
+    return Hooked("Hook", (Hook,), {"read": staticmethod(read)})
+
+
+def _native(annotation: Any, inner: Any, markers: tuple[Any, ...]) -> Any:
+    if inner is Any or inner is object:
+        return Any
+    if inner in (str, int, bool, NoneType):
+        return inner
+    if inner is float or inner is Number:
+        return _NUMBER
+    if is_record(inner):
+        prepare(inner)
+        return Never if shape_of(inner).is_judged else inner
+    origin = get_origin(inner)
+    if origin is Literal:
+        kinds = {type(one) for one in get_args(inner)}
+        return inner if len(kinds) == 1 and kinds <= {str, int} else _hook(reader(annotation))
+    if origin is list or inner is list:
+        return list[native(get_args(inner)[0]) if origin is list else Any]  # type: ignore[misc]
+    if origin is dict or inner is dict:
+        return dict[str, native(get_args(inner)[1]) if origin is dict else Any]  # type: ignore[misc]
+    if origin is tuple:
+        return _hook(reader(annotation))
+    return _union(annotation, members(inner), markers)
+
+
+class _Number(Hook, metaclass=Hooked):
+    read = staticmethod(reader(Number))
+
+
+_NUMBER: Final[Any] = _Number
+
+
+def _union(annotation: Any, branches: tuple[Any, ...], markers: tuple[Any, ...]) -> Any:
+    marker = marker_of(markers)
+    if isinstance(marker, Tagged):
+        told_apart = _by_tag(branches, marker)
+        return told_apart if told_apart is not None else _hook(reader(annotation))
+    if marker is not None:
+        types = [native(one) for one in branches]
+        kinds = [_kind(one) for one in types]
+        distinct = len(set(kinds)) == len(kinds) and not {"hook", "any", "object"} & set(kinds)
+        return Union[tuple(types)] if distinct else _hook(reader(annotation))
+    rest = tuple(one for one in branches if one is not NoneType)
+    found = native(rest[0]) if len(rest) == 1 else _distinct(rest)
+    if found is None:
+        found = _hook(reader(Union[rest]))
+    if len(rest) == len(branches):
+        return found
+    return found if found is Any else Union[found, None]
+
+
+def _distinct(branches: tuple[Any, ...]) -> Any:
+    """A union whose branches msgspec tells apart by their JSON types or their tags; `None` if it does not."""
+    types = [native(one) for one in branches]
+    structs = [one for one in types if _kind(one) == "object" and is_record(one)]
+    others = [one for one in types if one not in structs]
+    kinds = [_kind(one) for one in others]
+    if {"hook", "any"} & set(kinds) or (structs and "object" in kinds):
+        return None
+    if set(kinds) == {"string"}:  # constants beside which any text may stand
+        return str if str in others else None if len(others) > 1 or structs else Union[tuple(types)]
+    if len(set(kinds)) != len(kinds):
+        return None
+    if len(structs) > 1:
+        fields = {one.__struct_config__.tag_field for one in structs}
+        tags = [one.__struct_config__.tag for one in structs]
+        if len(fields) != 1 or None in fields or len(set(tags)) != len(tags):
+            return None
+    return Union[tuple(types)]
+
+
+def _kind(type_: Any) -> str:
+    inner, _ = bare(type_)
+    if inner is Any:
+        return "any"
+    if inner in (str, int, bool):
+        return {str: "string", int: "integer", bool: "boolean"}[inner]
+    if inner is NoneType:
+        return "null"
+    if is_record(inner) or get_origin(inner) is dict:
+        return "object"
+    if get_origin(inner) is list:
+        return "array"
+    if get_origin(inner) is Literal:
+        return "string" if isinstance(get_args(inner)[0], str) else "integer"
+    return "hook"
+
+
+def _by_tag(branches: tuple[Any, ...], marker: Tagged) -> Any:
+    """The union of the classes that msgspec tells apart by the tag; `None` if there are none, or others beside them."""
+    told: dict[Any, list[Any]] = {}
+    for branch in branches:
+        if is_fallback(branch, marker.field):
+            continue
+        inner, _ = bare(branch)
+        if not is_object_type(branch):
+            return None
+        if is_record(inner) and inner.__struct_config__.tag_field == marker.field:
+            told.setdefault(inner.__struct_config__.tag, []).append(inner)
+            continue
+        constants = _tags(branch, marker.field)
+        if constants is None:  # a default branch: a class without the tag
+            return None
+        for tag in constants:
+            told.setdefault(tag, []).extend((branch, branch))
+    if marker.default_admits_known or marker.exclusive:
+        return None
+    found = [native(owners[0]) for owners in told.values() if len(owners) == 1]
+    return Union[tuple(found)] if found and Never not in found else None
+
+
+def _tags(branch: Any, wire: str) -> tuple[Any, ...] | None:
+    from .readers import constants_of
+
+    return constants_of(branch, wire)
+
+
+_PREPARED: Final[set[type]] = set()
+
+
+def prepare(cls: Any) -> None:
+    """Give msgspec the annotations of a class, and of those that it refers to."""
+    if cls in _PREPARED:
+        return
+    _PREPARED.add(cls)
+    shape = shape_of(cls)
+    found: dict[str, Any] = {}
+    for one in shape.fields.values():
+        type_ = native(one.type)
+        found[one.name] = type_ if one.is_required else Union[type_, UnsetType]
+    found["_notes"] = Notes if shape.is_unknown else Union[Notes, UnsetType]
+    type.__setattr__(cls, "__annotations__", found)
+
+
