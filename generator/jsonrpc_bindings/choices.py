@@ -84,10 +84,10 @@ class Alias:
         return hash(self.written)
 
     def __or__(self, other: Any) -> Any:
-        return Union[self, other]
+        return Union[self, other]  # noqa: UP007
 
     def __ror__(self, other: Any) -> Any:
-        return Union[other, self]
+        return Union[other, self]  # noqa: UP007
 
 
 class Number:
@@ -133,7 +133,7 @@ def resolve(annotation: Any, module: str) -> Any:
         return Annotated[cast("Any", (resolve(inner, module), *more))]
     inside = tuple(one if one is Ellipsis else resolve(one, module) for one in get_args(annotation))
     if origin in (Union, UnionType):
-        return Union[inside]
+        return Union[inside]  # noqa: UP007
     return origin[inside if len(inside) > 1 else inside[0]]
 
 

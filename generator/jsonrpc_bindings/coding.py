@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
-from operator import or_
 from typing import Any, Final, Literal, TypeAlias, Union
 
 import jiter
@@ -32,7 +30,6 @@ from .errors import (
 )
 from .json_types import is_array, is_object
 from .messages import (
-    Beside,
     ErrorObject,
     ErrorResponse,
     Form,
@@ -47,16 +44,18 @@ from .parse import VALUES, Duplicates, copied, parse
 from .pointers import json_pointer
 from .readers import Read, Refused, classes_of, reader
 from .receiving import Receiving
-from .records import Record, changed, held, notes_of, shape_of
-from .writers import HasNotes, encode_native, plain, refuse_not_finite, text_of
+from .records import Record, changed, held, make, notes_of, shape_of
+from .writers import encode_native, plain, refuse_not_finite, text_of, write, written_text
 
 Hook: TypeAlias = Callable[[Dropped], object]
 
 DEEPEST: Final = 150
 """So many brackets a line may have that msgspec reads: parsers differ in how deep they go."""
 
-_FRACTION: Final = re.compile(rb"[0-9][.eE][-+0-9]")
-"""What every number has that is not written as an integer."""
+_FRACTION: Final = re.compile(rb"[:\[,\s]-?[0-9]++[.eE]")
+"""How every number begins that is not written as an integer."""
+_DIGITS: Final = bytes(48 if 48 <= one <= 57 else 46 if one in b".eE" else 32 for one in range(256))
+"""Makes each digit a zero, and a point of what may follow the digits of such a number."""
 
 _LOST: Final = (msgspec.MsgspecError, Refused, TypeError, ValueError, OverflowError, RecursionError)
 """What becomes of a line that msgspec does not read, or of a value that it does not write."""
@@ -94,6 +93,7 @@ class Codec:
         self._types: dict[int, tuple[Any, Any]] = {}
         self._readers: dict[int, tuple[Any, Read]] = {}
         self._checks: dict[Any, Any] = {}
+        self._entries: dict[Any, Any] = {}
         self._judged: dict[int, tuple[Any, bool]] = {}
 
     # --- the native way ---
@@ -129,7 +129,7 @@ class Codec:
         kinds = {"request": Request, "notification": Notification}
         classes = [self._class(kinds[own[0].kind], own[0]) for own in rows.values() if len(own) == 1]
         found = [cls for cls in classes if cls is not None]
-        made = decoder(Union[tuple(found)]).decode if found else _nothing
+        made = decoder(Union[tuple(found)]).decode if found else _nothing  # noqa: UP007
         self._lines[sender] = made
         return made
 
@@ -176,6 +176,13 @@ class Codec:
         elif self.sides and sender not in self.sides:
             raise ValueError(f"the sender is one of {self.sides}, not {sender!r}")
         value = self._parsed(line, duplicates, values)
+        entry = self._entry(value, sender, method) if value.__class__ is dict else None
+        if entry is not None:
+            try:
+                return make(entry[0], **{**value, entry[2]: entry[1](value[entry[2]])})
+            except Refused:
+                if method is None:
+                    value["method"] = entry[0].method
         if self.batch and is_array(value):
             if not value:
                 raise _invalid("a batch must hold at least one message")
@@ -184,6 +191,39 @@ class Codec:
                 for index, item in enumerate(value)
             ]
         return self._message(value, (), sender, method, pending, on_drop, lenient)
+
+    def _entry(self, value: dict[str, Any], sender: str, method: str | None) -> tuple[Any, Read, str] | None:
+        """The class, the reader and the name of the payload of a message about which nothing is special."""
+        name: Any = value.get("method") if method is None else method
+        key = sender, name, "id" in value, method is None
+        if name.__class__ is not str:
+            return None
+        if key not in self._entries:
+            self._entries[key] = self._made_entry(*key)
+        entry = self._entries[key]
+        if entry is None or value.keys() != entry[3] or value.get("jsonrpc", "2.0") != "2.0":
+            return None
+        if "id" in entry[3]:
+            kind = value["id"].__class__
+            if kind is not int and kind is not str:
+                return None
+        if method is None:
+            del value["method"]
+        return entry[0], entry[1], entry[2]
+
+    def _made_entry(
+        self, sender: str, name: str, is_request: bool, is_call: bool
+    ) -> tuple[Any, Read, str, frozenset[str]] | None:
+        row = self._routes.get((name, is_request if is_call else True))
+        if row is None or (row.side == sender if is_call else row.side not in (sender, "both")):
+            return None
+        kind = Response if not is_call else Request if is_request else Notification
+        cls = self._class(kind, row)
+        if cls is None:
+            return None
+        names = _FRAMES[kind] if self.versioned else _FRAMES[kind] - {"jsonrpc"}
+        member = "params" if is_call else "result"
+        return cls, self.reader(row.params if is_call else row.result), member, names
 
     def read(
         self, value: Any, *, sender: str, pending: Mapping[Any, str] | None = None, on_drop: Hook | None = None
@@ -204,7 +244,9 @@ class Codec:
             except ValueError:
                 pass
             else:
-                if _FRACTION.search(line) is None:
+                if (
+                    line.translate(_DIGITS).count(b"0.") == line.count(b'"2.0"') or _FRACTION.search(line) is None
+                ):  # a number that is written as no integer may have to be read from its text
                     return value
         return parse(line, duplicates=duplicates, values=values)
 
@@ -259,7 +301,7 @@ class Codec:
         del members["method"]
         if self.versioned:
             members["jsonrpc"] = "2.0"
-        return cls(**members)
+        return make(cls, **members)
 
     def _answer(
         self,
@@ -298,9 +340,7 @@ class Codec:
         typed = self._typed(row.result, given, (*at, "result"), INVALID_PARAMS, value, on_drop, lenient)
         return self._made(Response, row, {"id": id_, "result": typed, "method": method}, extra, form)
 
-    def decode_as(
-        self, type_: Any, value: Any, *, on_drop: Hook | None = None, lenient: bool = True
-    ) -> Any:
+    def decode_as(self, type_: Any, value: Any, *, on_drop: Hook | None = None, lenient: bool = True) -> Any:
         """A parsed JSON value as one of a type, or of a definition by its name."""
         return self._typed(type_, copied(value), (), INVALID_PARAMS, {}, on_drop, lenient)
 
@@ -416,20 +456,27 @@ class Codec:
         cls: Any = type(message)
         if isinstance(message, Message) and cls.is_of_method:
             try:
-                text = encode_native(message)
-            except _LOST:
-                return self._general_text(message)
-            check = self._checks.get(cls)
-            if check is None:
-                check = self._checks[cls] = decoder(cls).decode
-            try:
-                check(text)
+                text, has_notes = write(message)
+                check = self._checks.get(cls)
+                if check is None:
+                    check = self._checks[cls] = self._made_check(cls)
+                if has_notes:
+                    check[1](jiter.from_json(text, cache_mode="keys", catch_duplicate_keys=True)[check[2]])
+                else:
+                    check[0](text)
             except _LOST:
                 return self._general_text(message)
             if b"null" in text:  # what msgspec writes for a number that is not finite
                 refuse_not_finite(message)
             return text
         return self._general_text(message)
+
+    def _made_check(self, cls: Any) -> tuple[Any, Read, str]:
+        """What reads a message of a method again, and what reads its payload."""
+        is_answer = issubclass(cls, Response)
+        row = self._routes[cls.method, not issubclass(cls, Notification)]
+        member = "result" if is_answer else "params"
+        return decoder(cls).decode, self.reader(row.result if is_answer else row.params), member
 
     def _general_text(self, message: Any) -> bytes:
         kind = _kind_of(message)
@@ -466,26 +513,34 @@ class Codec:
 
     def _payload(self, type_: Any, value: Any) -> bytes:
         """Params, a result or an error as text. Raises `EncodeError` for what is no value of the type."""
-        text = text_of(value)
         if type_ is None:
-            return text
+            return text_of(value)
         known = self._checks.get(id(type_))
         if known is None:
             told_of = native(self.type(type_))
             known = self._checks[id(type_)] = type_, decoder(told_of).decode
         try:
-            known[1](text)
+            text, has_notes = write(value)
+            if has_notes:
+                self.reader(type_)(jiter.from_json(text, cache_mode="keys", catch_duplicate_keys=True))
+            else:
+                known[1](text)
         except _LOST:
-            self._refuse(type_, value, text)
+            return self._checked_text(type_, value)
+        if b"null" in text:
+            refuse_not_finite(value)
         return text
 
-    def _refuse(self, type_: Any, value: Any, text: bytes) -> None:
-        """Raise `EncodeError` for what is no value of a type."""
-        written = parse(text, duplicates="last")
+    def _checked_text(self, type_: Any, value: Any) -> bytes:
+        """A value that msgspec does not write, or does not read again."""
         try:
+            written = plain(value)
             self._typed(type_, written, (), INVALID_PARAMS, {}, None, lenient=False)
         except DecodeError as error:
             raise EncodeError(f"this cannot be written as JSON: {error}", error.problems) from None
+        except RecursionError:
+            raise EncodeError("this is nested too deep to be written as JSON") from None
+        return written_text(written)
 
 
 def _classes_in(annotation: Any) -> list[Any]:
@@ -499,7 +554,7 @@ def _classes_in(annotation: Any) -> list[Any]:
     return [cls for one in get_args(inner) if one is not inner for cls in _classes_in(one)]
 
 
-def _nothing(line: bytes) -> Any:
+def _nothing(_: bytes) -> Any:
     raise Refused
 
 
@@ -557,5 +612,3 @@ def _invalid(sentence: str, at: Path = (), value: dict[str, Any] | None = None) 
     method = value.get("method") if value is not None else None
     problems = (Problem(json_pointer(at), "", sentence),)
     return DecodeError(INVALID_REQUEST, problems, id=id_, method=method if isinstance(method, str) else None)
-
-

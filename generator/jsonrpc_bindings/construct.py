@@ -46,7 +46,7 @@ def construct(cls: Any, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
             try:
                 values[one.name] = field_reader(one)(values[one.name])
             except Refused:
-                problems += refusals(one, values[one.name], shape)
+                problems += refusals(one, values[one.name])
         elif one.wire in shape.constants:
             values[one.name] = shape.constants[one.wire]
         elif one.is_required:
@@ -55,7 +55,7 @@ def construct(cls: Any, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
         problems += _excluded(shape, values, unknown)
     if problems:
         raise DecodeError(INVALID_PARAMS, limited(problems))
-    record = made(cls, values, unknown or None, None if tag is UNSET else tag)
+    record = made(cls, values, unknown or None, tag if shape.is_unknown else None)
     if shape.is_judged:
         _judge(shape, record)
     return record
@@ -88,7 +88,7 @@ def assign(record: Any, name: str, value: Any) -> None:
     try:
         read = field_reader(one)(value)
     except Refused:
-        raise DecodeError(INVALID_PARAMS, limited(refusals(one, value, shape))) from None
+        raise DecodeError(INVALID_PARAMS, limited(refusals(one, value))) from None
     if one.wire in shape.constants and read != shape.constants[one.wire]:
         raise DecodeError(INVALID_PARAMS, (_problem(name, f"{shape.constants[one.wire]!r} is the only value here"),))
     problems = list(_excluded(shape, {known: read}, {}))
@@ -100,7 +100,7 @@ def assign(record: Any, name: str, value: Any) -> None:
         notes.made.pop(known, None)
 
 
-def refusals(one: Field, value: Any, shape: Shape) -> list[Problem]:
+def refusals(one: Field, value: Any) -> list[Problem]:
     """What is wrong with the value of a field, by the schema of its type."""
     from .receiving import explained_value
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, TypeAl
 from msgspec import UNSET, Struct, StructMeta, UnsetType
 from msgspec import field as told
 
-from .records import Notes, Record
+from .records import NOTES, Notes, Record
 
 P_co = TypeVar("P_co", covariant=True)
 R_co = TypeVar("R_co", covariant=True)
@@ -36,11 +36,11 @@ class MessageMeta(StructMeta):
     """Lets the class of all messages of a kind make the one that has its method in a field."""
 
     @property
-    def __match_args__(cls: Any) -> tuple[str, ...]:
+    def __match_args__(cls: Any) -> tuple[str, ...]:  # type: ignore[override]  # noqa: N805 - msgspec has its own, by position
         found: tuple[str, ...] = cls._members
         return found
 
-    def __call__(cls: Any, *args: Any, **given: Any) -> Any:
+    def __call__(cls: Any, *args: Any, **given: Any) -> Any:  # noqa: N805
         if cls._general is None:
             return super().__call__(*args, **given)
         names = cls._members
@@ -64,7 +64,7 @@ class MessageMeta(StructMeta):
 class Message(Struct, metaclass=MessageMeta, eq=False, kw_only=True, omit_defaults=True):
     """A message of JSON-RPC."""
 
-    _notes: Beside | UnsetType = told(name="\x7f", default=UNSET)
+    _notes: Beside | UnsetType = told(name=NOTES, default=UNSET)
     _general: ClassVar[Any] = None
     _members: ClassVar[tuple[str, ...]] = ()
     _method_is_optional: ClassVar[bool] = False
@@ -97,12 +97,15 @@ class Message(Struct, metaclass=MessageMeta, eq=False, kw_only=True, omit_defaul
             return NotImplemented
         return _kind(self) is _kind(other) and list(self.__rich_repr__()) == list(other.__rich_repr__())
 
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"{_kind(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.__rich_repr__())})"
 
-    def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
+    def __rich_repr__(self) -> Iterator[tuple[str, Any]]:  # type: ignore[override]
         for name in self._members:
             yield name, getattr(self, name)
         notes: Any = self._notes
@@ -148,7 +151,12 @@ class Request(Message, Generic[P_co], eq=False):
         params: P_co
 
         def __init__(
-            self, id: RequestId, method: str, params: P_co, extra: dict[str, Any] = ..., form: Form = ...
+            self,
+            id: RequestId,  # noqa: A002 - it is called so on the wire
+            method: str,
+            params: P_co,
+            extra: dict[str, Any] = ...,
+            form: Form = ...,
         ) -> None: ...
 
 
@@ -173,7 +181,12 @@ class Response(Message, Generic[R_co], eq=False):
         method: str
 
         def __init__(
-            self, id: RequestId, result: R_co, method: str = ..., extra: dict[str, Any] = ..., form: Form = ...
+            self,
+            id: RequestId,  # noqa: A002 - it is called so on the wire
+            result: R_co,
+            method: str = ...,
+            extra: dict[str, Any] = ...,
+            form: Form = ...,
         ) -> None: ...
 
 
@@ -187,7 +200,12 @@ class ErrorResponse(Message, Generic[R_co], eq=False):
         method: str
 
         def __init__(
-            self, id: RequestId, error: R_co, method: str = ..., extra: dict[str, Any] = ..., form: Form = ...
+            self,
+            id: RequestId,  # noqa: A002 - it is called so on the wire
+            error: R_co,
+            method: str = ...,
+            extra: dict[str, Any] = ...,
+            form: Form = ...,
         ) -> None: ...
 
 
@@ -211,13 +229,13 @@ for _one in KINDS:
 def class_of(kind: Any, method: str, fields: dict[str, Any], *, is_tagged: bool) -> Any:
     """The class of the messages of one method, which msgspec reads and writes."""
     namespace: dict[str, Any] = {
-        "__annotations__": {name: type_ for name, type_ in fields.items()},
+        "__annotations__": dict(fields),
         "__module__": __name__,
         "_general": None,
         "is_of_method": True,
         "method": method,
     }
-    tag = {"tag_field": "method", "tag": method} if is_tagged else {}
+    tag: Any = {"tag_field": "method", "tag": method} if is_tagged else {}
     return MessageMeta(
         kind.__name__, (kind,), namespace, kw_only=True, eq=False, forbid_unknown_fields=True, omit_defaults=True, **tag
     )

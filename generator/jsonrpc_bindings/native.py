@@ -27,7 +27,7 @@ class Never(Hook):
     """A place in a type that msgspec reads never."""
 
     @staticmethod
-    def read(value: Any) -> Any:
+    def read(_: Any) -> Any:
         """Refuse a value."""
         raise Refused
 
@@ -124,14 +124,14 @@ def _union(annotation: Any, branches: tuple[Any, ...], markers: tuple[Any, ...])
         types = [native(one) for one in branches]
         kinds = [_kind(one) for one in types]
         distinct = len(set(kinds)) == len(kinds) and not {"hook", "any", "object"} & set(kinds)
-        return Union[tuple(types)] if distinct else _hook(reader(annotation))
+        return Union[tuple(types)] if distinct else _hook(reader(annotation))  # noqa: UP007
     rest = tuple(one for one in branches if one is not NoneType)
     found = native(rest[0]) if len(rest) == 1 else _distinct(rest)
     if found is None:
-        found = _hook(reader(Union[rest]))
+        found = _hook(reader(Union[rest]))  # noqa: UP007
     if len(rest) == len(branches):
         return found
-    return found if found is Any else Union[found, None]
+    return found if found is Any else Union[found, None]  # noqa: UP007
 
 
 def _distinct(branches: tuple[Any, ...]) -> Any:
@@ -143,7 +143,7 @@ def _distinct(branches: tuple[Any, ...]) -> Any:
     if {"hook", "any"} & set(kinds) or (structs and "object" in kinds):
         return None
     if set(kinds) == {"string"}:  # constants beside which any text may stand
-        return str if str in others else None if len(others) > 1 or structs else Union[tuple(types)]
+        return str if str in others else None if len(others) > 1 or structs else Union[tuple(types)]  # noqa: UP007
     if len(set(kinds)) != len(kinds):
         return None
     if len(structs) > 1:
@@ -151,7 +151,7 @@ def _distinct(branches: tuple[Any, ...]) -> Any:
         tags = [one.__struct_config__.tag for one in structs]
         if len(fields) != 1 or None in fields or len(set(tags)) != len(tags):
             return None
-    return Union[tuple(types)]
+    return Union[tuple(types)]  # noqa: UP007
 
 
 def _kind(type_: Any) -> str:
@@ -191,7 +191,7 @@ def _by_tag(branches: tuple[Any, ...], marker: Tagged) -> Any:
     if marker.default_admits_known or marker.exclusive:
         return None
     found = [native(owners[0]) for owners in told.values() if len(owners) == 1]
-    return Union[tuple(found)] if found and Never not in found else None
+    return Union[tuple(found)] if found and Never not in found else None  # noqa: UP007
 
 
 def _tags(branch: Any, wire: str) -> tuple[Any, ...] | None:
@@ -212,8 +212,6 @@ def prepare(cls: Any) -> None:
     found: dict[str, Any] = {}
     for one in shape.fields.values():
         type_ = native(one.type)
-        found[one.name] = type_ if one.is_required else Union[type_, UnsetType]
-    found["_notes"] = Notes if shape.is_unknown else Union[Notes, UnsetType]
+        found[one.name] = type_ if one.is_required else Union[type_, UnsetType]  # noqa: UP007
+    found["_notes"] = Notes if shape.is_unknown else Union[Notes, UnsetType]  # noqa: UP007
     type.__setattr__(cls, "__annotations__", found)
-
-

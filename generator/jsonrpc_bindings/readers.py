@@ -34,8 +34,8 @@ def reader(annotation: Any) -> Read:
         return found
     if is_record(annotation):
         return record_reader(annotation)
-    lines, names = _inline(annotation)
-    return _compiled("value", lines, names)
+    lines, _ = _inline(annotation)
+    return _compiled("value", lines)
 
 
 def field_reader(one: Field) -> Read:
@@ -86,7 +86,7 @@ def _keep(value: Any) -> str:
     return name
 
 
-def _name_of(cls: type) -> str:
+def _name_of(cls: Any) -> str:
     name = _RECORDS.get(cls)
     if name is None:
         name = _RECORDS[cls] = f"read{len(_SHARED)}"
@@ -99,7 +99,7 @@ def _name_of(cls: type) -> str:
     return name
 
 
-def _compiled(argument: str, lines: Sequence[str], names: Sequence[str] = ()) -> Read:
+def _compiled(argument: str, lines: Sequence[str]) -> Read:
     source = "\n".join((f"def read({argument}):", *(f"    {line}" for line in lines), f"    return {argument}"))
     return _function(source)
 
@@ -153,7 +153,7 @@ def _record(shape: Shape) -> Read:
     known_names = _keep(names)
     unknown = f"{{key: item for key, item in value.items() if key not in {known_names}}}"
     if shape.is_unknown:
-        lines += [f"note(self, '_notes', Notes({unknown}, tag))"]
+        lines += [f"note(self, '_notes', Notes({unknown}, tag, {shape.tag_field!r}))"]
     elif shape.drops:
         pass
     elif shape.extra is None:
@@ -203,9 +203,7 @@ def _given(cls: Any) -> Read:
         if isinstance(value, cls) or issubclass(cls, type(value)):  # a body, and the variant that is made of it
             if other.fields.keys() != shape.fields.keys() or shape.is_unknown:
                 raise Refused
-            values = {
-                one.name: item for one in shape.fields.values() if (item := one.slot.__get__(value)) is not UNSET
-            }
+            values = {one.name: item for one in shape.fields.values() if (item := one.slot.__get__(value)) is not UNSET}
             notes = notes_of(value)
             return made(cls, values, notes.unknown if notes is not None else None)
         raise Refused
@@ -284,9 +282,13 @@ def _of_type(inner: Any, markers: tuple[Any, ...], v: str) -> tuple[list[str], b
 def _is_open(inner: Any) -> bool:
     """Whether a type is that of constants beside which any text may stand."""
     branches = members(inner)
-    return len(branches) > 1 and str in branches and all(
-        one is str or (get_origin(one) is Literal and all(type(each) is str for each in get_args(one)))
-        for one in branches
+    return (
+        len(branches) > 1
+        and str in branches
+        and all(
+            one is str or (get_origin(one) is Literal and all(type(each) is str for each in get_args(one)))
+            for one in branches
+        )
     )
 
 
@@ -434,7 +436,11 @@ def _first(branches: Sequence[Any], *, is_exclusive: bool = False) -> Read:
                 found = read_one(value)
             except Refused:
                 continue
-            if is_exclusive and not isinstance(value, Struct) and any(_reads(one, value) for one in readers[index + 1 :]):
+            if (
+                is_exclusive
+                and not isinstance(value, Struct)
+                and any(_reads(one, value) for one in readers[index + 1 :])
+            ):
                 raise Refused
             return found
         raise Refused
@@ -483,8 +489,10 @@ def is_object_type(branch: Any) -> bool:
     inner, _ = bare(branch)
     if is_record(inner) or get_origin(inner) is dict or inner is dict or inner is Any:
         return True
-    return inner not in _SCALARS and get_origin(inner) not in (list, tuple, Literal, dict, None) and any(
-        is_object_type(one) for one in members(inner)
+    return (
+        inner not in _SCALARS
+        and get_origin(inner) not in (list, tuple, Literal, dict, None)
+        and any(is_object_type(one) for one in members(inner))
     )
 
 
@@ -529,7 +537,7 @@ def _tagged(branches: tuple[Any, ...], marker: Tagged) -> Read:
     read_unknown = _first(unknown, is_exclusive=marker.exclusive) if unknown else _refuse
     read_default = _first(defaults) if defaults else _refuse
     read_other = _first(others) if others else _refuse
-    read_given = _given_branch(branches, wire, made_readers)
+    read_given = _given_branch(branches)
 
     def read(value: Any) -> Any:
         if value.__class__ is dict:
@@ -545,7 +553,7 @@ def _tagged(branches: tuple[Any, ...], marker: Tagged) -> Read:
     return read
 
 
-def _refuse(value: Any) -> Any:
+def _refuse(_: Any) -> Any:
     raise Refused
 
 
@@ -560,7 +568,7 @@ def classes_of(branch: Any) -> Iterator[Any]:
                 yield from classes_of(one)
 
 
-def _given_branch(branches: tuple[Any, ...], wire: str, readers: Mapping[Any, Read]) -> Read:
+def _given_branch(branches: tuple[Any, ...]) -> Read:
     def take(value: Any) -> Any:
         classes = [cls for branch in branches for cls in classes_of(branch)]
         if type(value) in classes:
@@ -579,7 +587,7 @@ def _keyed(branches: tuple[Any, ...], marker: Keyed) -> Read:
     by_key = {key: reader(one) for key, one in zip(marker.keys, branches, strict=True) if key is not None}
     others = [one for key, one in zip(marker.keys, branches, strict=True) if key is None]
     read_other = _first(others) if others else _refuse
-    read_given = _given_branch(branches, "", {})
+    read_given = _given_branch(branches)
 
     def read(value: Any) -> Any:
         if value.__class__ is dict:
@@ -601,7 +609,7 @@ def _install() -> None:
         Refused=Refused,
         Notes=Notes,
         note=put,
-        copy=Struct.__copy__,
+        copy=getattr(Struct, "__copy__"),  # noqa: B009 - the stubs do not have it
         text=_text,
         integer=integer,
         number=_number,

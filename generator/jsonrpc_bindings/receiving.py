@@ -23,7 +23,7 @@ from .json_types import is_array, is_object
 from .patterns import Patterns
 from .pieces import Pieces
 from .pointers import json_pointer, reference, referred, schema_pointer, steps
-from .readers import is_record
+from .readers import constants_of, is_fallback, is_record
 from .records import shape_of
 from .strict import Validator, WrittenInteger
 
@@ -103,6 +103,15 @@ class Receiving:
             raise KeyError(name)
         return resolve(found, self.module)
 
+    def class_of(self, name: str) -> Any:
+        """The class of records that a definition has; `None` where it has none."""
+        for type_, place in self._places.values():
+            if place == ("$defs", name) and is_record(type_):
+                return type_
+        types = {definition: type_ for type_, definition in self.definitions.items()}
+        found = vars(sys.modules[self.module]).get(types.get(name, name))
+        return found if is_record(found) else None
+
     def _name_of(self, type_: Any) -> str | None:
         namespace = vars(sys.modules[self.module])
         definitions = self.schema["$defs"]
@@ -180,6 +189,13 @@ class Receiving:
             branches = [
                 {"allOf": [one], "required": [key]} if key is not None else one
                 for key, one in zip(marker.keys, branches, strict=True)
+            ]
+        if isinstance(marker, Tagged):
+            branches = [
+                one
+                if is_fallback(branch, marker.field) or constants_of(branch, marker.field)
+                else _default(one, marker)
+                for one, branch in zip(branches, members(inner), strict=True)
             ]
         return {"oneOf" if exclusive else "anyOf": branches}
 
@@ -397,6 +413,17 @@ def _may_be(schema: Mapping[str, Any], value: Mapping[str, Any]) -> bool:
     )
 
 
+def _default(branch: Any, marker: Tagged) -> Any:
+    """The default branch of a union: for objects without a tag, or with one of its own."""
+    if marker.default_admits_unknown:
+        return branch
+    other: dict[str, Any] = {"type": "string"}
+    if marker.default_tags:
+        other["not"] = {"enum": list(marker.default_tags)}
+    stray = {"type": "object", "properties": {marker.field: other}, "required": [marker.field]}
+    return {"allOf": [branch], "not": stray}
+
+
 def _bounds(meta: Meta, inner: Any) -> dict[str, Any]:
     of_text = inner is str
     names = {
@@ -419,7 +446,7 @@ def receiving_of(module: str) -> Receiving:
         if name in _KNOWN:
             return _KNOWN[name]
         name = name.rpartition(".")[0]
-    return Receiving(module, lambda: {"$defs": {}})
+    return _KNOWN.get(module) or Receiving(module, lambda: {"$defs": {}})
 
 
 def explained_value(type_: Any, value: Any) -> list[Problem]:
@@ -492,7 +519,9 @@ class Edits:
                 for key, item in value.items()
                 if (*path, key) not in self.removed
             }
-            added = {edit[-1]: item for edit, item in self.replaced.items() if edit[:-1] == path and edit[-1] not in value}
+            added = {
+                edit[-1]: item for edit, item in self.replaced.items() if edit[:-1] == path and edit[-1] not in value
+            }
             return {**kept, **added}
         dropped = self.items.get(path, set())
         return [self._applied(item, (*path, i), touched) for i, item in enumerate(value) if i not in dropped]
@@ -530,5 +559,3 @@ def _without_repeats(drops: Sequence[Dropped]) -> list[Dropped]:
         if not any("/".join(parts[:length]) in places for length in range(1, len(parts))):
             kept.setdefault(drop.pointer, drop)
     return list(kept.values())
-
-

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias, cast
@@ -14,8 +13,6 @@ from msgspec import field as told
 from typing_extensions import dataclass_transform
 
 from .choices import resolve
-from .errors import INVALID_PARAMS, DecodeError, Problem
-from .pointers import json_pointer
 
 __all__ = ["UNSET", "Meta", "Record", "Unknown", "UnsetType", "told"]
 
@@ -24,18 +21,23 @@ Constant: TypeAlias = "str | int | float | bool"
 _ABSENT: Final = object()
 
 
+NOTES: Final = "\x7f(notes)"
+"""The name of notes, which no decoder takes and no text of JSON has that is written."""
+
+
 class Notes:
     """What a record holds beside its fields: unknown fields, defaults that were read, and the tag of an unknown variant.
 
     No encoder writes it, so that a record with notes is written by what knows them.
     """
 
-    __slots__ = ("made", "tag", "unknown")
+    __slots__ = ("made", "tag", "tag_field", "unknown")
 
-    def __init__(self, unknown: dict[str, Any] | None = None, tag: Any = None) -> None:
+    def __init__(self, unknown: dict[str, Any] | None = None, tag: Any = None, tag_field: str | None = None) -> None:
         self.unknown = unknown
         self.made: dict[str, Any] | None = None
         self.tag = tag
+        self.tag_field = tag_field
 
 
 @dataclass(slots=True)
@@ -100,7 +102,7 @@ class Shape:
         """The Python names by those and by wire names."""
         if self._by_name is None:
             found = {one.wire: one.name for one in self.fields.values()}
-            if self.is_unknown and self.tag_name and self.tag_field:
+            if self.tag_name and self.tag_field and self.tag_name not in self.fields:
                 found[self.tag_field] = self.tag_name
                 found[self.tag_name] = self.tag_name
             self._by_name = found | {name: name for name in self.fields}
@@ -210,11 +212,19 @@ class RecordMeta(StructMeta):
         own, tag_name = _own_fields(namespace, module, tag_field, is_unknown=known is not None or _is_unknown(above))
         config: dict[str, Any] = {}
         if known is not None or _is_unknown(above):
-            config = {"tag_field": tag_field, "tag": f"\0{name}"} if tag_field is not None else {}
+            pass  # the notes have the tag
         elif tag_field is not None and type(tag) in (str, int):
             config = {"tag_field": tag_field, "tag": tag}
         cls: Any = super().__new__(
-            mcs, name, bases, namespace, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, eq=False, **config
+            mcs,
+            name,
+            bases,
+            namespace,
+            kw_only=True,
+            omit_defaults=True,
+            forbid_unknown_fields=True,
+            eq=False,
+            **config,
         )
         shape = Shape(cls, module, dict(above.fields) if above is not None else {}, tag_field, tag)
         if above is not None:
@@ -238,13 +248,13 @@ class RecordMeta(StructMeta):
             type.__setattr__(cls, tag_name, TagOfUnknown())
         return cls
 
-    def __call__(cls, *args: Any, **given: Any) -> Any:
+    def __call__(cls, *args: Any, **given: Any) -> Any:  # noqa: N805
         from .construct import construct
 
         return construct(cls, args, given)
 
     @property
-    def __signature__(cls) -> Any:
+    def __signature__(cls) -> Any:  # noqa: N805
         from .construct import signature
 
         return signature(cls)
@@ -326,7 +336,7 @@ class Record(Struct, metaclass=RecordMeta):
     if TYPE_CHECKING:
         __shape__: ClassVar[Shape]
     else:
-        _notes: Notes | UnsetType = told(name="\x7f", default=UNSET)
+        _notes: Notes | UnsetType = told(name=NOTES, default=UNSET)
 
     @property
     def unknown_fields(self) -> dict[str, Any]:
@@ -359,13 +369,20 @@ class Record(Struct, metaclass=RecordMeta):
             return True
         if not isinstance(other, Record) or type(self) is not type(other):
             return NotImplemented
+        mine_too = {one.name: value for one, value in changed(self)}
+        theirs_too = {one.name: value for one, value in changed(other)}
         for one in type(self).__shape__.fields.values():
             mine, theirs = held(self, one), held(other, one)
+            if mine_too or theirs_too:
+                mine, theirs = mine_too.get(one.name, mine), theirs_too.get(one.name, theirs)
             if mine is not theirs and (type(mine) is bool) is not (type(theirs) is bool):
                 return False
             if mine is not theirs and mine != theirs:
                 return False
         return _beside(self) == _beside(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -373,7 +390,7 @@ class Record(Struct, metaclass=RecordMeta):
         shown = [f"{name}={value!r}" for name, value in self.__rich_repr__()]
         return f"{type(self).__name__}({', '.join(shown)})"
 
-    def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
+    def __rich_repr__(self) -> Iterator[tuple[str, Any]]:  # type: ignore[override]
         shape = type(self).__shape__
         notes = notes_of(self)
         if shape.is_unknown and shape.tag_name:
@@ -386,12 +403,14 @@ class Record(Struct, metaclass=RecordMeta):
             yield "extra", notes.unknown
 
     def __copy__(self) -> Self:
-        return _copied(self, lambda value: value)
+        copied: Self = _copied(self, lambda value: value)
+        return copied
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         from copy import deepcopy
 
-        return _copied(self, lambda value: deepcopy(value, memo))
+        copied: Self = _copied(self, lambda value: deepcopy(value, memo))
+        return copied
 
     def __replace__(self, **changes: Any) -> Self:
         """A copy with other values of some fields, which are checked."""
@@ -413,18 +432,12 @@ class Record(Struct, metaclass=RecordMeta):
 
         return core_schema_of(cls, handler)
 
-    @classmethod
-    def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> Any:
-        from .pydantic_guest import json_schema_of
-
-        return json_schema_of(cls, handler)
-
 
 class Unknown(Record):
     """A variant of an open or tolerated union that this version of the protocol does not know, kept as it came."""
 
     if not TYPE_CHECKING:
-        _notes: Notes = told(name="\x7f")  # so that no decoder of msgspec makes one
+        _notes: Notes = told(name=NOTES)  # so that no decoder of msgspec makes one
 
     @property
     def tag(self) -> Any:
@@ -486,7 +499,7 @@ def notes_for(record: Any) -> Notes:
 def made(cls: Any, values: Mapping[str, Any], unknown: dict[str, Any] | None = None, tag: Any = None) -> Any:
     """A record of values that were checked."""
     if unknown or cls.__shape__.is_unknown:
-        return make(cls, _notes=Notes(unknown, tag), **values)
+        return make(cls, _notes=Notes(unknown, tag, cls.__shape__.tag_field if tag is not None else None), **values)
     return make(cls, **values)
 
 
@@ -501,24 +514,21 @@ def changed(record: Any) -> Iterator[tuple[Field, Any]]:
             yield fields[name], value
 
 
-def problem_of(cls: type, name: str, sentence: str) -> DecodeError:
-    """The error of a constructor or of an assignment."""
-    return DecodeError(INVALID_PARAMS, (Problem(json_pointer((name,)), "", sentence),))
-
-
 def _beside(record: Any) -> tuple[Any, ...]:
     """What a record holds beside its fields."""
     notes = notes_of(record)
     if notes is None:
-        return ({}, None, {})
-    return (notes.unknown or {}, notes.tag, {one.name: value for one, value in changed(record)})
+        return ({}, None)
+    return (notes.unknown or {}, notes.tag)
 
 
 def _copied(record: Any, copy: Callable[[Any], Any]) -> Any:
     shape = type(record).__shape__
     values = {one.name: copy(value) for one in shape.fields.values() if (value := held(record, one)) is not UNSET}
     notes = notes_of(record)
-    copied = made(type(record), values, copy(dict(notes.unknown)) if notes and notes.unknown else None, notes and notes.tag)
+    copied = made(
+        type(record), values, copy(dict(notes.unknown)) if notes and notes.unknown else None, notes and notes.tag
+    )
     if notes is not None and notes.made:
         notes_for(copied).made = {name: copy(value) for name, value in notes.made.items()}
     return copied
@@ -526,8 +536,3 @@ def _copied(record: Any, copy: Callable[[Any], Any]) -> Any:
 
 def _rebuilt(cls: Any, values: dict[str, Any], beside: tuple[Any, Any] | None) -> Any:
     return made(cls, values, *(beside or ()))
-
-
-def home_of(cls: type) -> Any:
-    """The module of a class."""
-    return sys.modules[cls.__module__]

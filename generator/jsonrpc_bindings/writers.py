@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from math import isfinite
 from typing import Any, Final
@@ -11,7 +12,7 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from .errors import EncodeError
-from .records import Record, changed, held, notes_of, shape_of
+from .records import NOTES, Notes, Record, changed, held, notes_of, shape_of
 
 
 class HasNotes(TypeError):
@@ -22,8 +23,44 @@ def _no_notes(value: object) -> Any:
     raise HasNotes(f"{type(value).__name__!r} is no value of JSON")
 
 
+_packed: Final = msgspec.msgpack.Encoder(enc_hook=_no_notes).encode
+
 encode_native: Final = msgspec.json.Encoder(enc_hook=_no_notes).encode
 """Writes records without notes. Raises `HasNotes` for others."""
+
+
+class _Notes:
+    """Writes notes among the fields of their record: after a mark, which is taken out again."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.encode: Final = msgspec.json.Encoder(enc_hook=self).encode
+
+    def __call__(self, notes: object) -> Any:
+        if not isinstance(notes, Notes) or notes.made:
+            raise HasNotes
+        unknown = notes.unknown or {}
+        if notes.tag_field is not None:
+            unknown = {notes.tag_field: notes.tag, **unknown}
+        if not unknown or notes.__class__ is not Notes:
+            raise HasNotes
+        self.count += 1
+        return msgspec.Raw(b"0," + self.encode(unknown)[1:-1])
+
+
+_MARK: Final = msgspec.json.encode(NOTES) + b":0,"
+
+
+def write(value: Any) -> tuple[bytes, bool]:
+    """A value as JSON text, and whether there were notes. Raises `HasNotes` where those are written by way of plain values."""
+    try:
+        return encode_native(value), False
+    except HasNotes:
+        notes = _Notes()
+        text = notes.encode(value)
+        if text.count(_MARK) != notes.count:
+            raise HasNotes from None
+        return text.replace(_MARK, b""), True
 
 
 def plain(value: Any) -> Any:
@@ -31,13 +68,15 @@ def plain(value: Any) -> Any:
     kind = value.__class__
     if kind is str or kind is int or value is None or kind is bool:
         return value
+    if kind is list:
+        return [plain(item) for item in value]
     if isinstance(value, Record):
         return _plain_record(value)
     if kind is dict or isinstance(value, Mapping):
         if not all(isinstance(key, str) for key in value):
             raise EncodeError("the keys of an object are strings")
         return {key: plain(item) for key, item in value.items()}
-    if kind is list or kind is tuple:
+    if kind is tuple:
         return [plain(item) for item in value]
     if isinstance(value, float):
         if not isfinite(value):
@@ -52,21 +91,30 @@ def plain(value: Any) -> Any:
 
 
 def _plain_record(record: Any) -> dict[str, Any]:
-    shape = shape_of(type(record))
+    cls = record.__class__
+    fields = _FIELDS.get(cls)
+    if fields is None:
+        fields = _FIELDS[cls] = [(one.wire, one.slot.__get__) for one in shape_of(cls).fields.values()]
+    shape = shape_of(cls)
     notes = notes_of(record)
     found: dict[str, Any] = {}
     if shape.tag_field is not None:
         found[shape.tag_field] = notes.tag if shape.is_unknown and notes is not None else shape.tag
-    for one in shape.fields.values():
-        value = held(record, one)
+    for wire, get in fields:
+        value = get(record)
         if value is not UNSET:
-            found[one.wire] = plain(value)
+            kind = value.__class__
+            found[wire] = value if kind is str or kind is int or value is None else plain(value)
     if notes is not None:
-        for one, value in changed(record):
-            found[one.wire] = plain(value)
+        if notes.made:
+            for one, value in changed(record):
+                found[one.wire] = plain(value)
         for key, value in (notes.unknown or {}).items():
             found.setdefault(key, plain(value))
     return found
+
+
+_FIELDS: Final[dict[type, list[tuple[str, Any]]]] = {}
 
 
 def text_of(value: Any) -> bytes:
@@ -74,15 +122,16 @@ def text_of(value: Any) -> bytes:
     try:
         text = encode_native(value)
     except HasNotes:
-        return _written(plain(value))
+        return written_text(plain(value))
     except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError):
-        return _written(plain(value))
+        return written_text(plain(value))
     if b"null" in text:  # what msgspec writes for a number that is not finite
         refuse_not_finite(value)
     return text
 
 
-def _written(value: Any) -> bytes:
+def written_text(value: Any) -> bytes:
+    """Plain JSON as text."""
     try:
         return msgspec.json.encode(value)
     except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError):
@@ -93,8 +142,17 @@ def _written(value: Any) -> bytes:
         raise EncodeError(f"this cannot be written as JSON: {error}") from None
 
 
+_NOT_FINITE: Final = re.compile(rb"\xcb[\x7f\xff][\xf0-\xff]")
+"""How MessagePack begins a number that is not finite. Few other values hold these bytes, and no text does."""
+
+
 def refuse_not_finite(value: Any) -> None:
     """Raise `EncodeError` for a number that is not finite, at any depth."""
+    try:
+        if _NOT_FINITE.search(_packed(value)) is None:
+            return
+    except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError):
+        pass
     waiting = [value]
     for item in waiting:  # which grows
         kind = item.__class__
@@ -109,5 +167,8 @@ def refuse_not_finite(value: Any) -> None:
                 raise EncodeError("a number that is not finite cannot be written as JSON")
         elif isinstance(item, Record):
             waiting += [held(item, one) for one in shape_of(type(item)).fields.values()]
+            waiting.append(notes_of(item))
+        elif isinstance(item, Notes):
+            waiting += [*(item.unknown or {}).values(), *(item.made or {}).values()]
         elif isinstance(item, Struct):
             waiting += [getattr(item, name, None) for name in item.__struct_fields__]
