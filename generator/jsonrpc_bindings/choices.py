@@ -6,7 +6,19 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import NoneType, UnionType
-from typing import Annotated, Any, Final, ForwardRef, Literal, TypeAlias, Union, cast, get_args, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    ForwardRef,
+    Literal,
+    TypeAlias,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+)
 
 from msgspec import UnsetType
 
@@ -90,8 +102,12 @@ class Alias:
         return Union[other, self]  # noqa: UP007
 
 
-class Number:
-    """A JSON number: an integer, however large, or a binary number that is finite."""
+if TYPE_CHECKING:
+    Number: TypeAlias = int | float
+else:
+
+    class Number:
+        """A JSON number: an integer, however large, or a binary number that is finite."""
 
 
 class _Names(dict[str, Any]):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from contextvars import ContextVar
 from typing import Any, Final
 
@@ -79,7 +80,7 @@ def json_schema_of(type_: Any, handler: Any) -> dict[str, Any]:
     return {**described, **written}
 
 
-_WRITING: ContextVar[Set[Any]] = ContextVar("_WRITING", default=frozenset())
+_WRITING: ContextVar[AbstractSet[Any]] = ContextVar("_WRITING", default=frozenset())
 """The types whose schemas are being written."""
 
 
@@ -115,8 +116,8 @@ class _Writer:
             found: dict[str, Any] = self.handler(core_schema.definition_reference_schema(_ref(class_)))
             return found
         if class_ is not None:
-            found = self.handler(core_schema_of(class_, None))
-            return found
+            known: dict[str, Any] = self.handler(core_schema.definitions_schema(core_schema_of(class_, None), []))
+            return known
         if name in self.open:
             raise TypeError(f"{name}: no class stands for this definition, and it refers to itself")
         self.open.add(name)

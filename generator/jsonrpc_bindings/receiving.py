@@ -114,17 +114,17 @@ class Receiving:
 
     def _name_of(self, type_: Any) -> str | None:
         namespace = vars(sys.modules[self.module])
-        definitions = self.schema["$defs"]
+        definitions: Mapping[str, Any] = self.schema["$defs"]
         if is_record(type_):
             for cls in type_.__mro__[:1]:
-                name = self.definitions.get(cls.__name__, cls.__name__)
+                name: str = self.definitions.get(cls.__name__, cls.__name__)
                 if name in definitions and namespace.get(cls.__name__) is cls:
                     return name
             return None
-        for name in definitions:
-            found = namespace.get(name)
+        for definition in definitions:
+            found = namespace.get(definition)
             if found is not None and (found is type_ or (isinstance(type_, Alias) and found == type_.written.text)):
-                return name
+                return str(definition)
         return None
 
     def _described(self, type_: Any) -> str:
@@ -307,7 +307,7 @@ class Receiving:
         for index, step in enumerate(path):
             below: list[Any] = []
             is_required = _is_required(step, schemas)
-            inner = value.get(step) if is_object(value) else None
+            inner = value.get(str(step)) if is_object(value) else None
             if is_array(value) and isinstance(step, int) and step < len(value):
                 inner = value[step]
             subs: list[Any] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias, cast
 
 import msgspec
@@ -23,6 +23,16 @@ _ABSENT: Final = object()
 
 NOTES: Final = "\x7f(notes)"
 """The name of notes, which no decoder takes and no text of JSON has that is written."""
+
+
+if TYPE_CHECKING:
+
+    class _Base:
+        """For type checkers, a record is nothing but what its class says."""
+
+    _BaseMeta = type
+else:
+    _Base, _BaseMeta = Struct, StructMeta
 
 
 class Notes:
@@ -182,7 +192,7 @@ class TagOfUnknown:
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(told,))
-class RecordMeta(StructMeta):
+class RecordMeta(_BaseMeta):
     """Makes the classes of records.
 
     A class statement takes, beside `tag_field` and `tag`: `known` (the tags that an unknown variant does not have), `extra` (the type of
@@ -248,16 +258,18 @@ class RecordMeta(StructMeta):
             type.__setattr__(cls, tag_name, TagOfUnknown())
         return cls
 
-    def __call__(cls, *args: Any, **given: Any) -> Any:  # noqa: N805
-        from .construct import construct
+    if not TYPE_CHECKING:  # the signatures are those of the fields
 
-        return construct(cls, args, given)
+        def __call__(cls, *args: Any, **given: Any) -> Any:  # noqa: N805
+            from .construct import construct
 
-    @property
-    def __signature__(cls) -> Any:  # noqa: N805
-        from .construct import signature
+            return construct(cls, args, given)
 
-        return signature(cls)
+        @property
+        def __signature__(cls) -> Any:  # noqa: N805
+            from .construct import signature
+
+            return signature(cls)
 
 
 def _is_unknown(above: Shape | None) -> bool:
@@ -325,7 +337,7 @@ def _is_constant(text: str, default: Any) -> bool:
     return type(value) is type(default) and value == default
 
 
-class Record(Struct, metaclass=RecordMeta):
+class Record(_Base, metaclass=RecordMeta):
     """A record of the protocol.
 
     A field that was omitted reads as its default, or as `UNSET` where the schema has none, and is omitted again when the record is
@@ -335,6 +347,7 @@ class Record(Struct, metaclass=RecordMeta):
 
     if TYPE_CHECKING:
         __shape__: ClassVar[Shape]
+        extra: InitVar[Mapping[str, Any]] = told(default={})
     else:
         _notes: Notes | UnsetType = told(name=NOTES, default=UNSET)
 
@@ -346,23 +359,25 @@ class Record(Struct, metaclass=RecordMeta):
             notes.unknown = {}
         return notes.unknown
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        from .construct import assign
+    if not TYPE_CHECKING:  # type checkers know the fields
 
-        assign(self, name, value)
+        def __setattr__(self, name: str, value: Any) -> None:
+            from .construct import assign
 
-    def __delattr__(self, name: str) -> None:
-        """Leave a field out again. Raises `AttributeError` for one that is required."""
-        shape = shape_of(type(self))
-        found = shape.fields.get(name)
-        if found is None:
-            raise AttributeError(f"{type(self).__name__!r} has no field {name!r}")
-        if found.is_required:
-            raise AttributeError(f"the field {name!r} is required")
-        put(self, name, UNSET)
-        notes = notes_of(self)
-        if notes is not None and notes.made is not None:
-            notes.made.pop(name, None)
+            assign(self, name, value)
+
+        def __delattr__(self, name: str) -> None:
+            """Leave a field out again. Raises `AttributeError` for one that is required."""
+            shape = shape_of(type(self))
+            found = shape.fields.get(name)
+            if found is None:
+                raise AttributeError(f"{type(self).__name__!r} has no field {name!r}")
+            if found.is_required:
+                raise AttributeError(f"the field {name!r} is required")
+            put(self, name, UNSET)
+            notes = notes_of(self)
+            if notes is not None and notes.made is not None:
+                notes.made.pop(name, None)
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -390,7 +405,7 @@ class Record(Struct, metaclass=RecordMeta):
         shown = [f"{name}={value!r}" for name, value in self.__rich_repr__()]
         return f"{type(self).__name__}({', '.join(shown)})"
 
-    def __rich_repr__(self) -> Iterator[tuple[str, Any]]:  # type: ignore[override]
+    def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
         shape = type(self).__shape__
         notes = notes_of(self)
         if shape.is_unknown and shape.tag_name:

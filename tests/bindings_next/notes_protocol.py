@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
 from jsonrpc_bindings.choices import Choice, Keyed, Number, Shapes, Tagged
 from jsonrpc_bindings.coding import Codec
@@ -65,7 +65,10 @@ class UnknownUpdate(Unknown, tag_field="kind", known=("body", "progress")):
     kind: str
 
 
-Update = Choice(__name__, "BodyUpdate | Progress | UnknownUpdate", Tagged("kind"))
+if TYPE_CHECKING:
+    Update: TypeAlias = "BodyUpdate | Progress | UnknownUpdate"
+else:
+    Update = Choice(__name__, "BodyUpdate | Progress | UnknownUpdate", Tagged("kind"))
 
 
 class Local(Record):
@@ -81,7 +84,7 @@ class Remote(Record, tag_field="type", tag="http"):
     url: str
 
 
-Server = Choice(__name__, "Remote | Local", Tagged("type", default_tags=("local",)))
+Server: TypeAlias = Annotated["Remote | Local", Tagged("type", default_tags=("local",))]
 
 
 class Words(Record):
@@ -96,8 +99,8 @@ class Bytes(Record):
     bytes: str
 
 
-Content = Choice(__name__, "Words | Bytes", Shapes(exclusive=True))
-Keys = Choice(__name__, "Words | Bytes | str", Keyed(("words", "bytes", None)))
+Content: TypeAlias = Annotated["Words | Bytes", Shapes(exclusive=True)]
+Keys: TypeAlias = Annotated["Words | Bytes | str", Keyed(("words", "bytes", None))]
 
 
 class Tree(Record):
@@ -163,7 +166,7 @@ class Done(Record):
     reason: Literal["end", "error"]
 
 
-METHODS: Final = {
+METHODS: Final[dict[str, Method[Any, Any]]] = {
     "do": Method("do", "agent", "request", Everything, Done),
     "list": Method("list", "agent", "request", Done, Abilities, null_result=True),
     "tell": Method("tell", "client", "notification", Everything),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -160,7 +160,7 @@ def test_a_message_that_is_built_is_one_that_came() -> None:
         Notification("stop", p.Abilities(), extra={"method": "x"}),
         Notification("_own", {"x": float("inf")}),
         Notification("_own", object()),
-        Request([], "ping", None),
+        Request(cast("Any", []), "ping", None),
     ],
     ids=range(7),
 )
