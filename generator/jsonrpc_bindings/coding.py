@@ -30,6 +30,7 @@ from .errors import (
 )
 from .json_types import is_array, is_object
 from .messages import (
+    Beside,
     ErrorObject,
     ErrorResponse,
     Form,
@@ -39,7 +40,7 @@ from .messages import (
     Response,
     class_of,
 )
-from .native import Never, decoder, native
+from .native import Never, decoder, native, note
 from .parse import VALUES, Duplicates, copied, parse
 from .pointers import json_pointer
 from .readers import Read, Refused, classes_of, reader
@@ -164,12 +165,11 @@ class Codec:
                     else self._results.get((sender, method)) or self._result_decoder(sender, method)
                 )
                 message = read(line)
-                if (
-                    encode_native(message).count(b":") == line.count(b":")
-                    and b"\\u003" not in line
-                    and (line.count(b"{") + line.count(b"[") <= DEEPEST or _is_flat(line))
-                ):
-                    return message
+                if line.count(b"{") + line.count(b"[") <= DEEPEST or _is_flat(line):
+                    if encode_native(message).count(b":") == line.count(b":") and b"\\u003" not in line:
+                        return message
+                    if duplicates == "refuse" and len(line) <= values:
+                        return self._noted(message, line)
             except _LOST as error:
                 if isinstance(error, ValueError) and self.sides and sender not in self.sides:
                     raise
@@ -191,6 +191,26 @@ class Codec:
                 for index, item in enumerate(value)
             ]
         return self._message(value, (), sender, method, pending, on_drop, lenient)
+
+    def _noted(self, message: Any, line: bytes) -> Any:
+        """A message that msgspec read, with what it passed over. Raises `Refused` where that needs a reader, `ValueError` for keys given twice."""
+        value = jiter.from_json(line, allow_inf_nan=False, cache_mode="keys", catch_duplicate_keys=True)
+        if not self._is_exact(line):
+            raise Refused
+        members = message.members_on_wire
+        if not value.keys() <= members:
+            extra = {key: item for key, item in value.items() if key not in members}
+            if not _ENVELOPE.isdisjoint(extra):
+                raise Refused
+            message._notes = Beside(extra)
+        payload = "params" if "params" in members else "result"
+        note(getattr(message, payload), value[payload])
+        return message
+
+    @staticmethod
+    def _is_exact(line: bytes) -> bool:
+        """Whether no number of a line may have to be read from its text."""
+        return line.translate(_DIGITS).count(b"0.") == line.count(b'"2.0"') or _FRACTION.search(line) is None
 
     def _entry(self, value: dict[str, Any], sender: str, method: str | None) -> tuple[Any, Read, str] | None:
         """The class, the reader and the name of the payload of a message about which nothing is special."""
@@ -244,9 +264,7 @@ class Codec:
             except ValueError:
                 pass
             else:
-                if (
-                    line.translate(_DIGITS).count(b"0.") == line.count(b'"2.0"') or _FRACTION.search(line) is None
-                ):  # a number that is written as no integer may have to be read from its text
+                if self._is_exact(line):
                     return value
         return parse(line, duplicates=duplicates, values=values)
 
@@ -461,7 +479,7 @@ class Codec:
                 if check is None:
                     check = self._checks[cls] = self._made_check(cls)
                 if has_notes:
-                    check[1](jiter.from_json(text, cache_mode="keys", catch_duplicate_keys=True)[check[2]])
+                    self._check_again(text, *check)
                 else:
                     check[0](text)
             except _LOST:
@@ -470,6 +488,15 @@ class Codec:
                 refuse_not_finite(message)
             return text
         return self._general_text(message)
+
+    @staticmethod
+    def _check_again(text: bytes, decode: Callable[[bytes], Any], read: Read, member: str | None) -> None:
+        """Read again what was written with notes: its keys are given once, and its fields are of their types."""
+        value = jiter.from_json(text, cache_mode="keys", catch_duplicate_keys=True)
+        try:
+            decode(text)
+        except _LOST:
+            read(value if member is None else value[member])
 
     def _made_check(self, cls: Any) -> tuple[Any, Read, str]:
         """What reads a message of a method again, and what reads its payload."""
@@ -522,7 +549,7 @@ class Codec:
         try:
             text, has_notes = write(value)
             if has_notes:
-                self.reader(type_)(jiter.from_json(text, cache_mode="keys", catch_duplicate_keys=True))
+                self._check_again(text, known[1], self.reader(type_), None)
             else:
                 known[1](text)
         except _LOST:
@@ -577,6 +604,7 @@ _REQUEST: Final = frozenset({"jsonrpc", "id", "method", "params"})
 _NOTIFICATION: Final = frozenset({"jsonrpc", "method", "params"})
 _RESPONSE: Final = frozenset({"jsonrpc", "id", "result"})
 _ERROR: Final = frozenset({"jsonrpc", "id", "error"})
+_ENVELOPE: Final = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
 _FRAMES: Final[dict[Any, frozenset[str]]] = {
     Request: _REQUEST,
     Notification: _NOTIFICATION,

@@ -70,6 +70,7 @@ class Message(Struct, metaclass=MessageMeta, eq=False, kw_only=True, omit_defaul
     _method_is_optional: ClassVar[bool] = False
     is_of_method: ClassVar[bool] = False
     """Whether the class is that of one method, which msgspec writes."""
+    members_on_wire: ClassVar[frozenset[str]] = frozenset()
 
     @property
     def extra(self) -> dict[str, Any]:
@@ -233,12 +234,11 @@ def class_of(kind: Any, method: str, fields: dict[str, Any], *, is_tagged: bool)
         "__module__": __name__,
         "_general": None,
         "is_of_method": True,
+        "members_on_wire": frozenset({*fields, "method"} if is_tagged else fields),
         "method": method,
     }
     tag: Any = {"tag_field": "method", "tag": method} if is_tagged else {}
-    return MessageMeta(
-        kind.__name__, (kind,), namespace, kw_only=True, eq=False, forbid_unknown_fields=True, omit_defaults=True, **tag
-    )
+    return MessageMeta(kind.__name__, (kind,), namespace, kw_only=True, eq=False, omit_defaults=True, **tag)
 
 
 class ErrorObject(Record):

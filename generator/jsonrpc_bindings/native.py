@@ -6,6 +6,7 @@ others is left out: msgspec refuses its values, and the general way reads them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import NoneType
 from typing import Annotated, Any, Final, Literal, Union, cast, get_args, get_origin
 
@@ -14,7 +15,7 @@ from msgspec import Meta, UnsetType
 
 from .choices import Alias, Number, Tagged, bare, marker_of, members
 from .readers import Read, Refused, is_fallback, is_object_type, is_record, reader
-from .records import Notes, shape_of
+from .records import Notes, Record, Shape, put, shape_of
 
 
 class Hook:
@@ -62,11 +63,28 @@ def decoder(type_: Any) -> msgspec.json.Decoder[Any]:
 
 def native(annotation: Any) -> Any:
     """What msgspec is told of an annotation; the classes in it are prepared."""
+    found = _open(annotation)
+    classes = [one for one in members(found) if is_record(one)]
+    if len(classes) != 1 or classes[0].__struct_config__.tag_field is None:
+        return found
+    config = classes[0].__struct_config__
+    key = config.tag_field, type(config.tag)
+    if key not in _BESIDE:
+        tag = "\0" if key[1] is str else -1
+        _BESIDE[key] = msgspec.defstruct("Beside", [("never", Never)], tag_field=key[0], tag=tag)
+    return Union[found, _BESIDE[key]]  # noqa: UP007 - msgspec asks for the tag of one of several classes only
+
+
+_BESIDE: Final[dict[tuple[str, type], Any]] = {}
+
+
+def _open(annotation: Any) -> Any:
+    """The same, of which a class with a tag may be the only one."""
     if isinstance(annotation, Alias):
         found = _ALIASES.get(annotation)
         if found is None:
             _ALIASES[annotation] = _hook(reader(annotation))  # what refers to itself is read there
-            found = _ALIASES[annotation] = native(annotation.written.resolved())
+            found = _ALIASES[annotation] = _open(annotation.written.resolved())
         return found
     inner, markers = bare(annotation)
     bounds = [one for one in markers if isinstance(one, Meta)]
@@ -94,7 +112,10 @@ def _native(annotation: Any, inner: Any, markers: tuple[Any, ...]) -> Any:
         return _NUMBER
     if is_record(inner):
         prepare(inner)
-        return Never if shape_of(inner).is_judged else inner
+        shape = shape_of(inner)
+        if any(one.wire in shape.excluded for one in shape.fields.values()):
+            return _hook(reader(inner))
+        return Never if shape.is_judged else inner
     origin = get_origin(inner)
     if origin is Literal:
         kinds = {type(one) for one in get_args(inner)}
@@ -121,12 +142,12 @@ def _union(annotation: Any, branches: tuple[Any, ...], markers: tuple[Any, ...])
         told_apart = _by_tag(branches, marker)
         return told_apart if told_apart is not None else _hook(reader(annotation))
     if marker is not None:
-        types = [native(one) for one in branches]
+        types = [_open(one) for one in branches]
         kinds = [_kind(one) for one in types]
         distinct = len(set(kinds)) == len(kinds) and not {"hook", "any", "object"} & set(kinds)
         return Union[tuple(types)] if distinct else _hook(reader(annotation))  # noqa: UP007
     rest = tuple(one for one in branches if one is not NoneType)
-    found = native(rest[0]) if len(rest) == 1 else _distinct(rest)
+    found = _open(rest[0]) if len(rest) == 1 else _distinct(rest)
     if found is None:
         found = _hook(reader(Union[rest]))  # noqa: UP007
     if len(rest) == len(branches):
@@ -136,7 +157,7 @@ def _union(annotation: Any, branches: tuple[Any, ...], markers: tuple[Any, ...])
 
 def _distinct(branches: tuple[Any, ...]) -> Any:
     """A union whose branches msgspec tells apart by their JSON types or their tags; `None` if it does not."""
-    types = [native(one) for one in branches]
+    types = [_open(one) for one in branches]
     structs = [one for one in types if _kind(one) == "object" and is_record(one)]
     others = [one for one in types if one not in structs]
     kinds = [_kind(one) for one in others]
@@ -190,7 +211,7 @@ def _by_tag(branches: tuple[Any, ...], marker: Tagged) -> Any:
             told.setdefault(tag, []).extend((branch, branch))
     if marker.default_admits_known or marker.exclusive:
         return None
-    found = [native(owners[0]) for owners in told.values() if len(owners) == 1]
+    found = [_open(owners[0]) for owners in told.values() if len(owners) == 1]
     return Union[tuple(found)] if found and Never not in found else None  # noqa: UP007
 
 
@@ -215,3 +236,77 @@ def prepare(cls: Any) -> None:
         found[one.name] = type_ if one.is_required else Union[type_, UnsetType]  # noqa: UP007
     found["_notes"] = Notes if shape.is_unknown else Union[Notes, UnsetType]  # noqa: UP007
     type.__setattr__(cls, "__annotations__", found)
+
+
+# --- unknown fields of what msgspec read ---
+
+
+def note(record: Any, value: Any) -> None:
+    """Keep the unknown fields of a record that msgspec read, out of its JSON. Raises `Refused` where a reader has to read it."""
+    if value.__class__ is dict:
+        cls = record.__class__
+        found = _NOTERS.get(cls)
+        if found is not None:
+            found(record, value)
+        elif cls is dict:
+            for key, item in value.items():
+                if item.__class__ is dict or item.__class__ is list:
+                    note(record[key], item)
+        elif isinstance(record, Record):
+            _NOTERS[cls] = found = _noter(shape_of(cls))
+            found(record, value)
+    elif record.__class__ is list:
+        for one, item in zip(record, value, strict=True):
+            found = _NOTERS.get(one.__class__)
+            if found is not None and item.__class__ is dict:
+                found(one, item)
+            elif item.__class__ is dict or item.__class__ is list:
+                note(one, item)
+
+
+_NOTERS: Final[dict[type, Callable[[Any, dict[str, Any]], None]]] = {}
+
+
+def _noter(shape: Shape) -> Callable[[Any, dict[str, Any]], None]:
+    names = frozenset(one.wire for one in shape.fields.values()) | shape.constants.keys()
+    below = tuple((one.wire, one.slot.__get__) for one in shape.fields.values() if _holds_records(one.type))
+    is_free = shape.extra is Any and not (shape.drops or shape.is_unknown or shape.excluded)
+
+    def keep(record: Any, value: dict[str, Any]) -> None:
+        if not value.keys() <= names:
+            if not is_free:
+                raise Refused
+            put(record, "_notes", Notes({key: item for key, item in value.items() if key not in names}))
+        for wire, get in below:
+            if wire in value:
+                item = value[wire]
+                if item.__class__ is dict:
+                    one = get(record)
+                    found = _NOTERS.get(one.__class__)
+                    if found is not None:
+                        found(one, item)
+                    else:
+                        note(one, item)
+                elif item.__class__ is list:
+                    note(get(record), item)
+
+    return keep
+
+
+def _holds_records(annotation: Any) -> bool:
+    """Whether records stand at any depth below a type; what refers to itself may have some."""
+    if isinstance(annotation, Alias):
+        if annotation in _LOOKED_AT:
+            return True
+        _LOOKED_AT.add(annotation)
+        try:
+            return _holds_records(annotation.written.resolved())
+        finally:
+            _LOOKED_AT.discard(annotation)
+    inner, _ = bare(annotation)
+    if isinstance(inner, type) and not get_args(inner):
+        return is_record(inner)
+    return get_origin(inner) is not Literal and any(_holds_records(one) for one in get_args(inner))
+
+
+_LOOKED_AT: Final[set[Alias]] = set()

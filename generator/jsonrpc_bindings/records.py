@@ -232,7 +232,6 @@ class RecordMeta(_BaseMeta):
             namespace,
             kw_only=True,
             omit_defaults=True,
-            forbid_unknown_fields=True,
             eq=False,
             **config,
         )
