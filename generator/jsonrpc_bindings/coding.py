@@ -40,18 +40,18 @@ from .messages import (
     Response,
     class_of,
 )
-from .native import Never, decoder, native, note
+from .native import Never, decoder, exact, native, note
 from .parse import VALUES, Duplicates, copied, parse
 from .pointers import json_pointer
 from .readers import Read, Refused, classes_of, reader
 from .receiving import Receiving
 from .records import Record, changed, held, make, notes_of, shape_of
-from .writers import encode_native, plain, refuse_not_finite, text_of, write, written_text
+from .writers import HasNotes, encode_native, plain, refuse_not_finite, text_of, write, written_text
 
 Hook: TypeAlias = Callable[[Dropped], object]
 
 DEEPEST: Final = 150
-"""So many brackets a line may have that msgspec reads: parsers differ in how deep they go."""
+"""So deep a line may be nested that msgspec reads: parsers differ in how deep they go. Each object takes a colon, each array a bracket."""
 
 _FRACTION: Final = re.compile(rb"[:\[,\s]-?[0-9]++[.eE]")
 """How every number begins that is not written as an integer."""
@@ -157,7 +157,7 @@ class Codec:
         values: int = VALUES,
     ) -> Any:
         """The message of a line of UTF-8 text, or of parsed JSON."""
-        if line.__class__ is bytes and (len(line) <= values or line.count(b",") + line.count(b":") < values // 2):
+        if line.__class__ is bytes and (len(line) <= values or _holds_at_most(line, values)):
             try:
                 read = (
                     (self._lines.get(sender) or self._line_decoder(sender))
@@ -165,10 +165,11 @@ class Codec:
                     else self._results.get((sender, method)) or self._result_decoder(sender, method)
                 )
                 message = read(line)
-                if line.count(b"{") + line.count(b"[") <= DEEPEST or _is_flat(line):
-                    if encode_native(message).count(b":") == line.count(b":") and b"\\u003" not in line:
+                colons = line.count(b":")
+                if len(line) <= DEEPEST or colons + line.count(b"[") <= DEEPEST or _is_flat(line):
+                    if encode_native(message).count(b":") == colons and (b"\\" not in line or b"\\u003" not in line):
                         return message
-                    if duplicates == "refuse" and len(line) <= values:
+                    if duplicates == "refuse":
                         return self._noted(message, line)
             except _LOST as error:
                 if isinstance(error, ValueError) and self.sides and sender not in self.sides:
@@ -193,24 +194,17 @@ class Codec:
         return self._message(value, (), sender, method, pending, on_drop, lenient)
 
     def _noted(self, message: Any, line: bytes) -> Any:
-        """A message that msgspec read, with what it passed over. Raises `Refused` where that needs a reader, `ValueError` for keys given twice."""
+        """A message that msgspec read, with what it passed over. Raises `Refused` where a reader has to read it."""
         value = jiter.from_json(line, allow_inf_nan=False, cache_mode="keys", catch_duplicate_keys=True)
-        if not self._is_exact(line):
-            raise Refused
         members = message.members_on_wire
         if not value.keys() <= members:
             extra = {key: item for key, item in value.items() if key not in members}
             if not _ENVELOPE.isdisjoint(extra):
                 raise Refused
-            message._notes = Beside(extra)
+            message._notes = Beside(exact(extra))
         payload = "params" if "params" in members else "result"
         note(getattr(message, payload), value[payload])
         return message
-
-    @staticmethod
-    def _is_exact(line: bytes) -> bool:
-        """Whether no number of a line may have to be read from its text."""
-        return line.translate(_DIGITS).count(b"0.") == line.count(b'"2.0"') or _FRACTION.search(line) is None
 
     def _entry(self, value: dict[str, Any], sender: str, method: str | None) -> tuple[Any, Read, str] | None:
         """The class, the reader and the name of the payload of a message about which nothing is special."""
@@ -258,13 +252,15 @@ class Codec:
     def _parsed(self, line: Any, duplicates: Duplicates, values: int) -> Any:
         if not isinstance(line, bytes | bytearray | str):
             return copied(line, duplicates=duplicates, values=values)
-        if line.__class__ is bytes and len(line) <= values:
+        if line.__class__ is bytes and (len(line) <= values or _holds_at_most(line, values)):
             try:
                 value = jiter.from_json(line, allow_inf_nan=False, cache_mode="keys", catch_duplicate_keys=True)
             except ValueError:
                 pass
             else:
-                if self._is_exact(line):
+                if (
+                    line.translate(_DIGITS).count(b"0.") == line.count(b'"2.0"') or _FRACTION.search(line) is None
+                ):  # a number that is written as no integer may have to be read from its text
                     return value
         return parse(line, duplicates=duplicates, values=values)
 
@@ -471,23 +467,32 @@ class Codec:
             if not message:
                 raise EncodeError("a batch must hold at least one message")
             return b"[" + b",".join(map(self.encode, message)) + b"]"
-        cls: Any = type(message)
-        if isinstance(message, Message) and cls.is_of_method:
-            try:
-                text, has_notes = write(message)
-                check = self._checks.get(cls)
-                if check is None:
-                    check = self._checks[cls] = self._made_check(cls)
-                if has_notes:
-                    self._check_again(text, *check)
-                else:
-                    check[0](text)
-            except _LOST:
+        cls: Any = message.__class__
+        check = self._checks.get(cls)
+        if check is None:
+            if not isinstance(message, Message) or cls not in self._classes.values():
                 return self._general_text(message)
-            if b"null" in text:  # what msgspec writes for a number that is not finite
-                refuse_not_finite(message)
-            return text
-        return self._general_text(message)
+            check = self._checks[cls] = self._made_check(cls)
+        try:
+            text = encode_native(message)
+            check[0](text)
+        except HasNotes:
+            return self._text_with_notes(message, check)
+        except _LOST:
+            return self._general_text(message)
+        if b"null" in text:  # what msgspec writes for a number that is not finite
+            refuse_not_finite(message)
+        return text
+
+    def _text_with_notes(self, message: Any, check: tuple[Any, Read, str]) -> bytes:
+        try:
+            text, _ = write(message)
+            self._check_again(text, *check)
+        except _LOST:
+            return self._general_text(message)
+        if b"null" in text:
+            refuse_not_finite(message)
+        return text
 
     @staticmethod
     def _check_again(text: bytes, decode: Callable[[bytes], Any], read: Read, member: str | None) -> None:
@@ -583,6 +588,11 @@ def _classes_in(annotation: Any) -> list[Any]:
 
 def _nothing(_: bytes) -> Any:
     raise Refused
+
+
+def _holds_at_most(line: bytes, values: int) -> bool:
+    """Whether a line holds no more values than these, told by what a further value follows."""
+    return line.count(b",") + line.count(b"[") + line.count(b"{") < values
 
 
 def _is_flat(line: bytes) -> bool:

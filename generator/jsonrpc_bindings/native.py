@@ -15,7 +15,7 @@ from msgspec import Meta, UnsetType
 
 from .choices import Alias, Number, Tagged, bare, marker_of, members
 from .readers import Read, Refused, is_fallback, is_object_type, is_record, reader
-from .records import Notes, Record, Shape, put, shape_of
+from .records import Notes, Record, Shape, keep_notes, shape_of
 
 
 class Hook:
@@ -264,6 +264,23 @@ def note(record: Any, value: Any) -> None:
                 note(one, item)
 
 
+def exact(unknown: dict[str, Any]) -> dict[str, Any]:
+    """Unknown fields, as a parser gave them. Raises `Refused` for a number in them that may have to be read from its text."""
+    waiting: list[Any] = [*unknown.values()]
+    for item in waiting:  # which grows
+        kind = item.__class__
+        if kind is dict:
+            waiting += item.values()
+        elif kind is list:
+            waiting += item
+        elif kind is float and not (abs(item) < _WHOLE):
+            raise Refused
+    return unknown
+
+
+_WHOLE: Final = 2.0**53
+"""From here on, binary numbers lie further apart than whole ones."""
+
 _NOTERS: Final[dict[type, Callable[[Any, dict[str, Any]], None]]] = {}
 
 
@@ -276,7 +293,7 @@ def _noter(shape: Shape) -> Callable[[Any, dict[str, Any]], None]:
         if not value.keys() <= names:
             if not is_free:
                 raise Refused
-            put(record, "_notes", Notes({key: item for key, item in value.items() if key not in names}))
+            keep_notes(record, Notes(exact({key: item for key, item in value.items() if key not in names})))
         for wire, get in below:
             if wire in value:
                 item = value[wire]

@@ -478,6 +478,8 @@ class Unknown(Record):
 
 
 _NOTES: Final[Any] = Record.__dict__["_notes"]
+keep_notes: Final[Any] = _NOTES.__set__
+"""Gives a record its notes."""
 make: Final[Any] = StructMeta.__call__
 """Makes a record without a check."""
 put: Final[Any] = Struct.__setattr__
