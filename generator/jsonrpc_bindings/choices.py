@@ -134,8 +134,20 @@ def _text(value: ForwardRef) -> str:
     return value.__forward_arg__
 
 
+_RESOLVED: Final[dict[tuple[str, str], Any]] = {}
+
+
 def resolve(annotation: Any, module: str) -> Any:
     """An annotation without text in it; aliases stay as they are."""
+    if not isinstance(annotation, str):
+        return _resolved(annotation, module)
+    key = module, annotation
+    if key not in _RESOLVED:
+        _RESOLVED[key] = _resolved(annotation, module)
+    return _RESOLVED[key]
+
+
+def _resolved(annotation: Any, module: str) -> Any:
     if isinstance(annotation, str):
         names = _Names(module)
         annotation = eval(compile(annotation, f"<annotation in {module}>", "eval"), {"__builtins__": _BUILTINS}, names)  # noqa: S307 - the text is ours

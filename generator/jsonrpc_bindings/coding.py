@@ -166,11 +166,12 @@ class Codec:
                 )
                 message = read(line)
                 colons = line.count(b":")
-                if len(line) <= DEEPEST or colons + line.count(b"[") <= DEEPEST or _is_flat(line):
-                    if encode_native(message).count(b":") == colons and (b"\\" not in line or b"\\u003" not in line):
-                        return message
-                    if duplicates == "refuse":
-                        return self._noted(message, line)
+                if len(line) > DEEPEST and colons + line.count(b"[") > DEEPEST:
+                    _refuse_deep(line)
+                if encode_native(message).count(b":") == colons and (b"\\" not in line or b"\\u003" not in line):
+                    return message
+                if duplicates == "refuse":
+                    return self._noted(message, line)
             except _LOST as error:
                 if isinstance(error, ValueError) and self.sides and sender not in self.sides:
                     raise
@@ -595,20 +596,11 @@ def _holds_at_most(line: bytes, values: int) -> bool:
     return line.count(b",") + line.count(b"[") + line.count(b"{") < values
 
 
-def _is_flat(line: bytes) -> bool:
-    """Whether no value in a line is nested deep."""
-    depth = 0
-    for found in _BRACKETS.finditer(line):
-        first = line[found.start()]
-        if first == 34:
-            continue
-        depth += 1 if first in b"[{" else -1
-        if depth > DEEPEST:
-            return False
-    return True
+def _refuse_deep(line: bytes) -> None:
+    """Raise `ValueError` for a line that is nested deeper than the other parser goes."""
+    if line.count(b"{") + line.count(b"[") > DEEPEST:
+        jiter.from_json(line, cache_mode="keys")
 
-
-_BRACKETS: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[{\]}]', re.DOTALL)
 
 _REQUEST: Final = frozenset({"jsonrpc", "id", "method", "params"})
 _NOTIFICATION: Final = frozenset({"jsonrpc", "method", "params"})

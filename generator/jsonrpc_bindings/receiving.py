@@ -11,21 +11,23 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from types import NoneType
-from typing import Any, Final, Literal, NamedTuple, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args, get_origin
 
 from msgspec import Meta
 
 from .choices import Alias, Keyed, Number, Shapes, Tagged, bare, marker_of, members, resolve
 from .contract import Path
 from .errors import Dropped, EncodeError, Problem
-from .explain import Said
 from .json_types import is_array, is_object
 from .patterns import Patterns
-from .pieces import Pieces
 from .pointers import json_pointer, reference, referred, schema_pointer, steps
 from .readers import constants_of, is_fallback, is_record
 from .records import shape_of
-from .strict import Validator, WrittenInteger
+
+if TYPE_CHECKING:
+    from .explain import Said
+    from .pieces import Pieces
+    from .strict import Validator
 
 ROUNDS: Final = 16
 """So often a value is judged again without what was dropped from it; each round drops what may be."""
@@ -70,12 +72,16 @@ class Receiving:
     def pieces(self) -> Pieces:
         """What judges by the places of the schema."""
         if self._pieces is None:
+            from .pieces import Pieces  # only where something is wrong
+
             schema = self._engine = self._patterns.translated(self.schema)
             self._pieces = Pieces(schema, self._compile, own=self._patterns.own)
         return self._pieces
 
     def _compile(self, schema: Mapping[str, Any]) -> Validator:
         import jsonschema_rs
+
+        from .strict import WrittenInteger
 
         engine: Any = jsonschema_rs
         whole = {**schema, "$defs": (self._engine or self.schema)["$defs"]}
