@@ -7,7 +7,7 @@ lose, is read by readers, and what they refuse is judged by the schema, which sa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias, Union
 
 import jiter
@@ -40,6 +40,7 @@ from .messages import (
     Response,
     class_of,
 )
+from .naming import STRICTLY, unnamed
 from .native import Never, decoder, exact, native, note
 from .parse import VALUES, Duplicates, copied, parse
 from .pointers import json_pointer
@@ -355,9 +356,15 @@ class Codec:
         typed = self._typed(row.result, given, (*at, "result"), INVALID_PARAMS, value, on_drop, lenient)
         return self._made(Response, row, {"id": id_, "result": typed, "method": method}, extra, form)
 
-    def decode_as(self, type_: Any, value: Any, *, on_drop: Hook | None = None, lenient: bool = True) -> Any:
-        """A parsed JSON value as one of a type, or of a definition by its name."""
-        return self._typed(type_, copied(value), (), INVALID_PARAMS, {}, on_drop, lenient)
+    def decode_as(
+        self, type_: Any, value: Any, *, on_drop: Hook | None = None, lenient: bool = True, strict: bool = False
+    ) -> Any:
+        """A parsed JSON value as one of a type, or of a definition by its name; `strict` refuses what the schema does not name."""
+        found = self._typed(type_, copied(value), (), INVALID_PARAMS, {}, on_drop, lenient and not strict)
+        problems = limited(unnamed(self.receiving, found, self.type(type_))) if strict else ()
+        if problems:
+            raise DecodeError(INVALID_PARAMS, problems)
+        return found
 
     def accepts_null(self, type_: Any) -> bool:
         """Whether null is a value of a type."""
@@ -462,12 +469,39 @@ class Codec:
 
     # --- encoding ---
 
-    def encode(self, message: Any) -> bytes:
-        """A message, or several of a batch, as a line of UTF-8 text. Raises `EncodeError` for what JSON or the type does not allow."""
+    def encode(self, message: Any, *, strict: bool | None = None) -> bytes:
+        """A message, or several of a batch, as a line of UTF-8 text.
+
+        `strict` judges what a sender answers for, too: that the schema names what is sent. Raises `EncodeError` for what JSON or the type
+        does not allow.
+        """
         if self.batch and isinstance(message, list | tuple):
             if not message:
                 raise EncodeError("a batch must hold at least one message")
-            return b"[" + b",".join(map(self.encode, message)) + b"]"
+            return b"[" + b",".join(self.encode(one, strict=strict) for one in message) + b"]"
+        if STRICTLY.is_on if strict is None else strict:
+            text = self._text(message)
+            problems = limited(self._unnamed(message))
+            if problems:
+                raise EncodeError("; ".join(map(str, problems)), problems)
+            return text
+        return self._text(message)
+
+    def _unnamed(self, message: Any) -> Iterator[Problem]:
+        """What the schema does not name in a message."""
+        kind = _kind_of(message)
+        row = self._routes.get((message.method, kind is not Notification)) if message.method else None
+        member = "error" if kind is ErrorResponse else "result" if kind is Response else "params"
+        for key in _extra_of(message):
+            if not key.startswith("_"):
+                yield Problem(json_pointer((key,)), "", "no such field")
+        if kind is Response and not message.method:
+            yield Problem("", "", "a result is judged by the method of its request, and the response does not name it")
+        type_ = self.error if kind is ErrorResponse else row and (row.result if kind is Response else row.params)
+        if type_ is not None:
+            yield from unnamed(self.receiving, getattr(message, member), self.type(type_), (member,))
+
+    def _text(self, message: Any) -> bytes:
         cls: Any = message.__class__
         check = self._checks.get(cls)
         if check is None:

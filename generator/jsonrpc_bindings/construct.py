@@ -33,7 +33,7 @@ def construct(cls: Any, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
         if known is None and shape.is_unknown:
             unknown[name] = value
         elif known is None:
-            problems.append(_problem(name, _no_such_field(name, shape)))
+            problems.append(_problem(name, no_such_field(name, shape)))
         elif known in values:
             problems.append(_problem(name, f"this is {known!r}, which is given as well"))
         elif value is not UNSET:
@@ -73,7 +73,7 @@ def assign(record: Any, name: str, value: Any) -> None:
         if isinstance(found, property) and found.fset is not None:
             found.fset(record, value)
             return
-        raise AttributeError(f"{name!r}: {_no_such_field(name, shape, 'unknown_fields')}")
+        raise AttributeError(f"{name!r}: {no_such_field(name, shape, 'unknown_fields')}")
     if known == shape.tag_name and known not in shape.fields:
         problems = _tag_problems(shape, value)
         if problems:
@@ -165,7 +165,7 @@ def _judge(shape: Shape, record: Any) -> None:
         raise DecodeError(INVALID_PARAMS, limited(problems))
 
 
-def _no_such_field(name: str, shape: Shape, door: str = DOOR) -> str:
+def no_such_field(name: str, shape: Shape, door: str = DOOR) -> str:
     """Says that a record has no such field, and which ones are called nearly so."""
     from difflib import get_close_matches
 
@@ -175,7 +175,7 @@ def _no_such_field(name: str, shape: Shape, door: str = DOOR) -> str:
     if meant:
         return f"no such field; did you mean {meant}?"
     is_open = shape.extra is not None and not shape.drops
-    return f"no such field; what the schema does not know goes into '{door}'" if is_open else "no such field"
+    return f"no such field; what the schema does not know goes into '{door}'" if is_open and door else "no such field"
 
 
 def _problem(name: str, sentence: str) -> Problem:

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Meta, UnsetType
 
 from .choices import Alias, Number, Tagged, bare, marker_of, members
-from .readers import Read, Refused, is_fallback, is_object_type, is_record, reader
+from .readers import Read, Refused, is_fallback, is_object_type, is_record, reader, told_by_tags
 from .records import Notes, Record, Shape, keep_notes, shape_of
 
 
@@ -138,6 +138,13 @@ _NUMBER: Final[Any] = _Number
 
 def _union(annotation: Any, branches: tuple[Any, ...], markers: tuple[Any, ...]) -> Any:
     marker = marker_of(markers)
+    rest = tuple(one for one in branches if one is not NoneType)
+    if marker is None and len(rest) > 1:
+        marker = told_by_tags(rest)
+        found = _by_tag(rest, marker) if marker is not None else None
+        if found is not None:
+            return found if len(rest) == len(branches) else Union[found, None]  # noqa: UP007
+        marker = None
     if isinstance(marker, Tagged):
         told_apart = _by_tag(branches, marker)
         return told_apart if told_apart is not None else _hook(reader(annotation))
@@ -146,7 +153,6 @@ def _union(annotation: Any, branches: tuple[Any, ...], markers: tuple[Any, ...])
         kinds = [_kind(one) for one in types]
         distinct = len(set(kinds)) == len(kinds) and not {"hook", "any", "object"} & set(kinds)
         return Union[tuple(types)] if distinct else _hook(reader(annotation))  # noqa: UP007
-    rest = tuple(one for one in branches if one is not NoneType)
     found = _open(rest[0]) if len(rest) == 1 else _distinct(rest)
     if found is None:
         found = _hook(reader(Union[rest]))  # noqa: UP007

@@ -417,7 +417,20 @@ def _positions(types: tuple[Any, ...]) -> Read:
 # --- unions ---
 
 
+def told_by_tags(branches: tuple[Any, ...]) -> Tagged | None:
+    """What tells the branches of an unmarked union apart: the tag that the classes have themselves, each its own."""
+    shapes = [shape_of(bare(one)[0]) for one in branches if is_record(bare(one)[0])]
+    fields = {shape.tag_field for shape in shapes}
+    tags = [shape.tag for shape in shapes if not shape.is_unknown]
+    if len(shapes) < max(2, len(branches)) or len(fields) != 1 or None in fields or None in tags:
+        return None
+    if len(set(map(_key, tags))) < len(tags):
+        return None
+    return Tagged(str(*fields))
+
+
 def _union(branches: tuple[Any, ...], marker: Any) -> Read:
+    marker = marker or told_by_tags(branches)
     if isinstance(marker, Tagged):
         return _tagged(branches, marker)
     if isinstance(marker, Keyed):

@@ -6,6 +6,7 @@ schema does not name is described by its annotation. Leniency is what the schema
 
 from __future__ import annotations
 
+import json
 import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -56,6 +57,21 @@ class Receiving:
         self._engine: dict[str, Any] | None = None
         self._places: dict[str, tuple[Any, Path]] = {}
         _KNOWN[module] = self
+
+    @classmethod
+    def of(cls, module: str) -> Receiving:
+        """What judges the types of the package that a module is in; its schema stands there as `_schema.json`."""
+        package = module.rpartition(".")[0] or module
+        types = next((one for one in (f"{package}.models", f"{package}.types") if one in sys.modules), module)
+
+        def read() -> Any:
+            from importlib.resources import files
+
+            return json.loads(files(package).joinpath("_schema.json").read_bytes())
+
+        found = cls(types, read)
+        _KNOWN[package] = found
+        return found
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -108,6 +124,15 @@ class Receiving:
         if found is None or name not in self.schema["$defs"]:
             raise KeyError(name)
         return resolve(found, self.module)
+
+    def takes_more(self, cls: Any) -> bool:
+        """Whether the schema itself speaks of fields of a class beyond the declared ones."""
+        for base in cls.__mro__:
+            name = self._name_of(base) if is_record(base) else None
+            if name is not None:
+                definition = self.schema["$defs"][name]
+                return any(definition.get(keyword) not in (None, False) for keyword in _OF_MORE)
+        return False
 
     def class_of(self, name: str) -> Any:
         """The class of records that a definition has; `None` where it has none."""
@@ -239,8 +264,22 @@ class Receiving:
         missing = [one for one in unknown if one.__name__ not in self._read()["$defs"]]
         if unknown and not missing:
             return definition
-        fallbacks = [self._record(one) for one in missing] if missing else [{"type": "string"}]
+        shared = self._shared(branches)
+        fallbacks: list[Any] = [self._record(one) for one in missing] if missing else [{"type": "string"}]
+        for fallback in fallbacks if missing else ():
+            properties = fallback["properties"]
+            fallback["properties"] = {**properties, **{key: shared[key] for key in properties if key in shared}}
         return {**rest, "anyOf": [*branches, *fallbacks]}
+
+    def _shared(self, branches: Sequence[Any]) -> Mapping[str, Any]:
+        """The fields that a branch of a union declares, but for constants: what is lenient there is so in a fallback too."""
+        found: dict[str, Any] = {}
+        for branch in branches:
+            schema = self._at(referred(branch["$ref"])) if is_object(branch) and "$ref" in branch else branch
+            for name, sub in schema.get("properties", {}).items() if is_object(schema) else ():
+                if is_object(sub) and "const" not in sub:
+                    found.setdefault(name, sub)
+        return found
 
     # --- judging ---
 
@@ -365,6 +404,7 @@ class Receiving:
         return node
 
 
+_OF_MORE: Final = ("additionalProperties", "patternProperties", "unevaluatedProperties", "propertyNames")
 _OPEN: Final[set[Any]] = set()
 _TYPES: Final[dict[Any, str]] = {
     str: "string",

@@ -191,3 +191,30 @@ def test_types_of_their_own() -> None:
     assert p.CODEC.decode_as(list[p.Done], [{"reason": "end"}]) == [p.Done(reason="end")]
     with pytest.raises(DecodeError, match="is not one of"):
         p.CODEC.decode_as(p.Done, {"reason": "x"})
+
+
+@pytest.mark.parametrize(
+    ("message", "pointer"),
+    [
+        (tell(), None),
+        (tell(_new=1, update={"kind": "_own", "x": 1}), None),
+        (tell(new=1), "/params/new"),
+        (tell(update={"kind": "own"}), "/params/update/kind"),
+        (tell(update={"kind": "progress", "done": 1, "state": "other"}), "/params/update/state"),
+        (
+            tell(update={"kind": "body", "callId": "c", "parts": [{"type": "text", "text": "", "x": 1}]}),
+            "/params/update/parts/0/x",
+        ),
+        (tell(counts={"total": 1, "x": 2}), None),
+        ({**tell(), "more": 1}, "/more"),
+    ],
+    ids=range(8),
+)
+def test_a_strict_sender_names_what_the_schema_names(message: dict[str, Any], pointer: str | None) -> None:
+    found = decode(line(message), sender="agent")
+    if pointer is None:
+        assert json.loads(encode(found, strict=True)) == message
+        return
+    with pytest.raises(EncodeError) as caught:
+        encode(found, strict=True)
+    assert [problem.pointer for problem in caught.value.problems] == [pointer]
