@@ -158,6 +158,8 @@ class Codec:
         values: int = VALUES,
     ) -> Any:
         """The message of a line of UTF-8 text, or of parsed JSON."""
+        if line.__class__ is not bytes:
+            line = _as_bytes(line)
         if line.__class__ is bytes and (len(line) <= values or _holds_at_most(line, values)):
             try:
                 read = (
@@ -623,6 +625,16 @@ def _classes_in(annotation: Any) -> list[Any]:
 
 def _nothing(_: bytes) -> Any:
     raise Refused
+
+
+def _as_bytes(line: Any) -> Any:
+    """Text as bytes; what is no text, or cannot be such, as it is."""
+    if isinstance(line, bytes | bytearray):
+        return bytes(line)
+    try:
+        return line.encode() if isinstance(line, str) else line
+    except UnicodeEncodeError:
+        return line
 
 
 def _holds_at_most(line: bytes, values: int) -> bool:

@@ -7,6 +7,7 @@ others is left out: msgspec refuses its values, and the general way reads them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import RLock
 from types import NoneType
 from typing import Annotated, Any, Final, Literal, Union, cast, get_args, get_origin
 
@@ -63,6 +64,14 @@ def decoder(type_: Any) -> msgspec.json.Decoder[Any]:
 
 def native(annotation: Any) -> Any:
     """What msgspec is told of an annotation; the classes in it are prepared."""
+    with _ONE_AT_A_TIME:  # nobody makes a decoder of a class that is half prepared
+        return _closed(annotation)
+
+
+_ONE_AT_A_TIME: Final = RLock()
+
+
+def _closed(annotation: Any) -> Any:
     found = _open(annotation)
     classes = [one for one in members(found) if is_record(one)]
     if len(classes) != 1 or classes[0].__struct_config__.tag_field is None:

@@ -261,7 +261,8 @@ def _of_type(inner: Any, markers: tuple[Any, ...], v: str) -> tuple[list[str], b
         return [f"if {v}.__class__ is not list: raise Refused", *_item_lines(item, v)], True
     if origin is dict or inner is dict:
         item = get_args(inner)[1] if origin is dict else Any
-        return [f"if {v}.__class__ is not dict: {v} = members({v})", *_member_lines(item, v)], True
+        keys = [f"for key in {v}:", "    if not isinstance(key, str): raise Refused"]
+        return [f"if {v}.__class__ is not dict: {v} = members({v})", *keys, *_member_lines(item, v)], True
     if origin is tuple:
         return [f"{v} = {_keep(_positions(get_args(inner)))}({v})"], True
     if isinstance(inner, type):

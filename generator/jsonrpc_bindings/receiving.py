@@ -113,7 +113,7 @@ class Receiving:
         if known is None:
             name = self._name_of(type_)
             if name is None:
-                name = self._described(type_)
+                name = self._described(resolve(type_, self.module))
             known = self._places[key] = type_, ("$defs", name)
         return known[1]
 
@@ -209,6 +209,8 @@ class Receiving:
                 return {"type": "array", "items": self.described(types[0])}
             each = [self.described(one) for one in types]
             return {"type": "array", "prefixItems": each, "minItems": len(each), "maxItems": len(each)}
+        if members(inner) == (inner,):
+            raise TypeError(f"{inner!r} is no type of JSON")
         exclusive = isinstance(marker, Tagged | Shapes) and marker.exclusive
         if isinstance(type_, Alias):
             _OPEN.add(type_)

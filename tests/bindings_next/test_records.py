@@ -76,6 +76,7 @@ def test_a_default_that_is_changed_in_place_is_sent() -> None:
         (lambda: loose.Other(name="", extra={"type": "http"}), "belongs to another variant"),
         (lambda: loose.Everything(update=loose.Progress(done=1), code="A"), "does not match the pattern"),
         (lambda: loose.Progress(done=float("nan")), "not finite"),
+        (lambda: loose.Everything(update=Progress(done=1), meta={1: 2}), "the keys of an object are strings"),
         (lambda: loose.Tree(name="", children=[loose.Text(text="")]), "children"),
     ],
 )
