@@ -47,7 +47,7 @@ from .pointers import json_pointer
 from .readers import Read, Refused, classes_of, reader
 from .receiving import Receiving
 from .records import Record, changed, held, make, notes_of, shape_of
-from .writers import HasNotes, encode_native, plain, refuse_not_finite, text_of, write, written_text
+from .writers import HasNotes, encode_native, plain, refuse_not_finite, text_of, write_with_notes, written_text
 
 Hook: TypeAlias = Callable[[Dropped], object]
 
@@ -477,6 +477,18 @@ class Codec:
         `strict` judges what a sender answers for, too: that the schema names what is sent. Raises `EncodeError` for what JSON or the type
         does not allow.
         """
+        check = self._checks.get(message.__class__)
+        if check is not None and not (STRICTLY.is_on if strict is None else strict):  # most are so
+            try:
+                text = encode_native(message)
+                check[0](text)
+            except HasNotes:
+                return self._text_with_notes(message, check)
+            except _LOST:
+                return self._general_text(message)
+            if b"null" in text:  # what msgspec writes for a number that is not finite
+                refuse_not_finite(message)
+            return text
         if self.batch and isinstance(message, list | tuple):
             if not message:
                 raise EncodeError("a batch must hold at least one message")
@@ -505,40 +517,20 @@ class Codec:
 
     def _text(self, message: Any) -> bytes:
         cls: Any = message.__class__
-        check = self._checks.get(cls)
-        if check is None:
-            if not isinstance(message, Message) or cls not in self._classes.values():
-                return self._general_text(message)
-            check = self._checks[cls] = self._made_check(cls)
-        try:
-            text = encode_native(message)
-            check[0](text)
-        except HasNotes:
-            return self._text_with_notes(message, check)
-        except _LOST:
+        if cls in self._checks or not isinstance(message, Message) or cls not in self._classes.values():
             return self._general_text(message)
-        if b"null" in text:  # what msgspec writes for a number that is not finite
-            refuse_not_finite(message)
-        return text
+        self._checks[cls] = self._made_check(cls)
+        return self.encode(message, strict=False)
 
     def _text_with_notes(self, message: Any, check: tuple[Any, Read, str]) -> bytes:
         try:
-            text, _ = write(message)
-            self._check_again(text, *check)
+            text, colons = write_with_notes(message)
+            _check_again(text, colons, *check)
         except _LOST:
             return self._general_text(message)
         if b"null" in text:
             refuse_not_finite(message)
         return text
-
-    @staticmethod
-    def _check_again(text: bytes, decode: Callable[[bytes], Any], read: Read, member: str | None) -> None:
-        """Read again what was written with notes: its keys are given once, and its fields are of their types."""
-        value = jiter.from_json(text, cache_mode="keys", catch_duplicate_keys=True)
-        try:
-            decode(text)
-        except _LOST:
-            read(value if member is None else value[member])
 
     def _made_check(self, cls: Any) -> tuple[Any, Read, str]:
         """What reads a message of a method again, and what reads its payload."""
@@ -589,11 +581,12 @@ class Codec:
             told_of = native(self.type(type_))
             known = self._checks[id(type_)] = type_, decoder(told_of).decode
         try:
-            text, has_notes = write(value)
-            if has_notes:
-                self._check_again(text, known[1], self.reader(type_), None)
-            else:
+            try:
+                text = encode_native(value)
                 known[1](text)
+            except HasNotes:
+                text, colons = write_with_notes(value)
+                _check_again(text, colons, known[1], self.reader(type_), None)
         except _LOST:
             return self._checked_text(type_, value)
         if b"null" in text:
@@ -625,6 +618,17 @@ def _classes_in(annotation: Any) -> list[Any]:
 
 def _nothing(_: bytes) -> Any:
     raise Refused
+
+
+def _check_again(text: bytes, colons: int, decode: Callable[[bytes], Any], read: Read, member: str | None) -> None:
+    """Read again what was written with notes that have so many colons: its keys are given once, and its fields are of their types."""
+    try:
+        if encode_native(decode(text)).count(b":") + colons == text.count(b":") and b"\\u003" not in text:
+            return
+    except _LOST:
+        pass
+    value = jiter.from_json(text, cache_mode="keys", catch_duplicate_keys=True)
+    read(value if member is None else value[member])
 
 
 def _as_bytes(line: Any) -> Any:

@@ -20,6 +20,8 @@ class HasNotes(TypeError):
 
 
 def _no_notes(value: object) -> Any:
+    if isinstance(value, Notes):
+        raise HasNotes
     raise HasNotes(f"{type(value).__name__!r} is no value of JSON")
 
 
@@ -30,10 +32,10 @@ encode_native: Final = msgspec.json.Encoder(enc_hook=_no_notes).encode
 
 
 class _Notes:
-    """Writes notes among the fields of their record: after a mark, which is taken out again."""
+    """Writes notes among the fields of their record: after a mark, which is taken out again. `colons` counts what it wrote."""
 
     def __init__(self) -> None:
-        self.count = 0
+        self.count = self.colons = 0
         self.encode: Final = msgspec.json.Encoder(enc_hook=self).encode
 
     def __call__(self, notes: object) -> Any:
@@ -42,25 +44,30 @@ class _Notes:
         unknown = notes.unknown or {}
         if notes.tag_field is not None:
             unknown = {notes.tag_field: notes.tag, **unknown}
-        if not unknown or notes.__class__ is not Notes:
+        if not unknown:
             raise HasNotes
         self.count += 1
-        return msgspec.Raw(b"0," + self.encode(unknown)[1:-1])
+        outer, self.colons = self.colons, 0
+        text = self.encode(unknown)
+        self.colons = outer + text.count(b":") - self.count_of_marks(text)
+        return msgspec.Raw(b"0," + text[1:-1])
+
+    @staticmethod
+    def count_of_marks(text: bytes) -> int:
+        """The colons of marks in a text, which are taken out."""
+        return text.count(_MARK)
 
 
 _MARK: Final = msgspec.json.encode(NOTES) + b":0,"
 
 
-def write(value: Any) -> tuple[bytes, bool]:
-    """A value as JSON text, and whether there were notes. Raises `HasNotes` where those are written by way of plain values."""
-    try:
-        return encode_native(value), False
-    except HasNotes:
-        notes = _Notes()
-        text = notes.encode(value)
-        if text.count(_MARK) != notes.count:
-            raise HasNotes from None
-        return text.replace(_MARK, b""), True
+def write_with_notes(value: Any) -> tuple[bytes, int]:
+    """A value with notes as JSON text, and how many colons the notes have. Raises `HasNotes` where it is written by way of plain values."""
+    notes = _Notes()
+    text = notes.encode(value)
+    if text.count(_MARK) != notes.count:
+        raise HasNotes
+    return text.replace(_MARK, b""), notes.colons
 
 
 def plain(value: Any) -> Any:
