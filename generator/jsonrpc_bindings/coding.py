@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, Literal, TypeAlias, Union
+from functools import cache
+from typing import Annotated, Any, Final, Literal, TypeAlias, Union, get_args, get_origin
 
 import jiter
 import msgspec
 from msgspec import UNSET
 
-from .choices import resolve
+from .choices import Alias, resolve
 from .contract import Method, Path
 from .errors import (
     INVALID_PARAMS,
@@ -434,7 +435,7 @@ class Codec:
                 seen.add(cls)
                 shape = shape_of(cls)
                 is_judged = shape.is_judged
-                waiting += [below for one in shape.fields.values() for below in _classes_in(one.type)]
+                waiting += _classes_below(cls)
             known = self._judged[id(resolved)] = resolved, is_judged
         return known[1]
 
@@ -605,15 +606,28 @@ class Codec:
         return written_text(written)
 
 
+@cache
+def _classes_below(cls: Any) -> tuple[Any, ...]:
+    """The classes that the fields of a class refer to."""
+    return tuple(below for one in shape_of(cls).fields.values() for below in _classes_in(one.type))
+
+
 def _classes_in(annotation: Any) -> list[Any]:
-    from typing import get_args
-
-    from .choices import bare
-
-    inner, _ = bare(annotation)
-    if isinstance(inner, type) and issubclass(inner, Record):
-        return [inner]
-    return [cls for one in get_args(inner) if one is not inner for cls in _classes_in(one)]
+    found: list[Any] = []
+    waiting, seen = [annotation], set[Alias]()
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Alias):
+            if one not in seen:
+                seen.add(one)
+                waiting.append(one.written.resolved())
+        elif isinstance(one, type) and issubclass(one, Record):
+            found.append(one)
+        elif get_origin(one) is Annotated:
+            waiting.append(get_args(one)[0])
+        elif get_origin(one) is not Literal:
+            waiting += get_args(one)
+    return found
 
 
 def _nothing(_: bytes) -> Any:

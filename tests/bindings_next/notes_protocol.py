@@ -110,6 +110,9 @@ class Tree(Record):
     children: list[Tree] = []  # noqa: RUF012
 
 
+Json: TypeAlias = "dict[str, Json] | list[Json] | str | Number | bool | None"
+
+
 class Abilities(Record):
     """Booleans with defaults."""
 
@@ -150,6 +153,7 @@ class Everything(Record):
     content: Content | None = None
     keys: Keys | None = None
     tree: Tree | None = None
+    json: Json | UnsetType = UNSET
     abilities: Abilities = told(default_factory=lambda: Abilities())
     closed: Closed | None = None
     counts: Counts | None = None

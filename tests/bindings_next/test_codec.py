@@ -39,6 +39,8 @@ GOOD: list[dict[str, Any]] = [
     tell(server={"command": "a"}, content={"bytes": "x"}, keys={"words": ["a"]}),
     tell(server={"type": "http", "url": "u", "more": 1}, keys="text"),
     tell(tree={"name": "a", "children": [{"name": "b", "children": [{"name": "c"}]}]}),
+    tell(json={"a": [1, {"b": None, "c": 1.5}]}, x=1),
+    tell(json=None),
     tell(abilities={}, alone={"callId": "c", "kind": "body"}),
     tell(abilities={"image": False, "tags": []}),
     tell(closed={"version": "1", "name": "a"}, counts={"total": 1, "x": 2}),
