@@ -122,7 +122,7 @@ def _native(annotation: Any, inner: Any, markers: tuple[Any, ...]) -> Any:
     if is_record(inner):
         prepare(inner)
         shape = shape_of(inner)
-        if any(one.wire in shape.excluded for one in shape.fields.values()):
+        if shape.is_odd or any(one.wire in shape.excluded for one in shape.fields.values()):
             return _hook(reader(inner))
         return Never if shape.is_judged else inner
     origin = get_origin(inner)
@@ -249,7 +249,7 @@ def prepare(cls: Any) -> None:
     for one in shape.fields.values():
         type_ = native(one.type)
         found[one.name] = type_ if one.is_required else Union[type_, UnsetType]  # noqa: UP007
-    found["_notes"] = Notes if shape.is_unknown else Union[Notes, UnsetType]  # noqa: UP007
+    found["_notes"] = Notes if shape.is_unknown or shape.is_odd else Union[Notes, UnsetType]  # noqa: UP007
     type.__setattr__(cls, "__annotations__", found)
 
 

@@ -170,6 +170,8 @@ def _record(shape: Shape) -> Read:
             "        unknown[key] = item",
             "    note(self, '_notes', Notes(unknown))",
         ]
+    if shape.is_odd and not shape.is_unknown:
+        lines += [f"note(self, '_notes', Notes({unknown if shape.extra is not None and not shape.drops else 'None'}))"]
     source = "\n".join(("def read(value):", *(f"    {line}" for line in lines), "    return self"))
     return _function(source)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import InitVar, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias, cast
@@ -86,7 +87,8 @@ class Shape:
 
     `tag_field`, `tag` and `tag_name`: the constant that tells it from its siblings, and the attribute that has it. `known`: the tags that
     a class of unknown variants does not take. `extra` is the type of unnamed fields, `None` where they are refused; `drops`: they are
-    dropped. `excluded` are the constants of other variants, by field. `is_judged`: the schema says more than the fields do.
+    dropped. `excluded` are the constants of other variants, by field. `is_judged`: the schema says more than the fields do. `is_odd`: it
+    has names or a tag that msgspec does not write; its records have notes, so that nobody lets it try.
     """
 
     cls: type
@@ -100,6 +102,7 @@ class Shape:
     drops: bool = False
     excluded: Mapping[str, tuple[Constant, ...]] = field(default_factory=dict[str, tuple[Constant, ...]])
     is_judged: bool = False
+    is_odd: bool = False
     _by_name: dict[str, str] | None = None
 
     @property
@@ -221,10 +224,14 @@ class RecordMeta(_BaseMeta):
             tag = above.tag if tag is None else tag
         own, tag_name = _own_fields(namespace, module, tag_field, is_unknown=known is not None or _is_unknown(above))
         config: dict[str, Any] = {}
-        if known is not None or _is_unknown(above):
-            pass  # the notes have the tag
-        elif tag_field is not None and type(tag) in (str, int):
-            config = {"tag_field": tag_field, "tag": tag}
+        is_unknown = known is not None or _is_unknown(above)  # then the notes have the tag
+        is_odd = (above is not None and above.is_odd) or any(_ODD.search(one.wire) for one in own.values())
+        if tag_field is not None and tag is not None and not is_unknown:
+            is_odd = is_odd or type(tag) not in (str, int) or _ODD.search(tag_field) is not None
+            config = {} if is_odd else {"tag_field": tag_field, "tag": tag}
+        if is_odd and not is_unknown:
+            namespace.setdefault("__annotations__", {})["_notes"] = "Notes"
+            namespace["_notes"] = told(name=NOTES, default_factory=Notes)
         cls: Any = super().__new__(
             mcs,
             name,
@@ -240,6 +247,7 @@ class RecordMeta(_BaseMeta):
             shape.tag_name, shape.known, shape.extra = above.tag_name, above.known, above.extra
             shape.drops, shape.excluded, shape.is_judged = above.drops, above.excluded, above.is_judged
         shape.fields |= own
+        shape.is_odd = is_odd
         shape.tag_name = tag_name or shape.tag_name
         shape.known = frozenset(known) if known is not None else shape.known
         shape.extra = shape.extra if extra is _ABSENT else extra
@@ -312,13 +320,21 @@ def _own_fields(
         if is_required:
             namespace.pop(name, None)
             if wire != name:
-                namespace[name] = told(name=wire)
+                namespace[name] = told(name=_written_name(wire, name))
         else:
-            namespace[name] = told(name=wire, default=UNSET)
+            namespace[name] = told(name=_written_name(wire, name), default=UNSET)
     return found, tag_name
 
 
 _FIELD: Final = type(told())
+
+
+_ODD: Final = re.compile(r'[\x00-\x1f"\\]')
+"""What no name of msgspec may have."""
+
+
+def _written_name(wire: str, name: str) -> str:
+    return wire if _ODD.search(wire) is None else f"{name}{NOTES}"
 
 
 def _copier(default: Any) -> Callable[[], Any]:
@@ -514,7 +530,7 @@ def notes_for(record: Any) -> Notes:
 
 def made(cls: Any, values: Mapping[str, Any], unknown: dict[str, Any] | None = None, tag: Any = None) -> Any:
     """A record of values that were checked."""
-    if unknown or cls.__shape__.is_unknown:
+    if unknown or cls.__shape__.is_unknown or cls.__shape__.is_odd:
         return make(cls, _notes=Notes(unknown, tag, cls.__shape__.tag_field if tag is not None else None), **values)
     return make(cls, **values)
 

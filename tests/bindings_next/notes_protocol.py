@@ -145,6 +145,13 @@ class Other(Record, excludes={"type": ("http",)}):
     name: str
 
 
+class Odd(Record, tag_field="is", tag=True):
+    """Names and a tag that msgspec does not write."""
+
+    quoted: str = told(name='a"b')
+    lines: str | None = told(name="c\nd", default=None)
+
+
 class Everything(Record):
     """All of it."""
 
@@ -154,6 +161,7 @@ class Everything(Record):
     keys: Keys | None = None
     tree: Tree | None = None
     json: Json | UnsetType = UNSET
+    odd: Odd | None = None
     abilities: Abilities = told(default_factory=lambda: Abilities())
     closed: Closed | None = None
     counts: Counts | None = None
