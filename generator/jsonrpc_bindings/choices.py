@@ -75,16 +75,22 @@ class Written:
 
 def Choice(module: str, text: str, marker: Marker) -> Any:  # noqa: N802 - it stands where a type stands
     """A union, as text of a module, with what tells its branches apart."""
-    return Annotated[cast("Any", Alias(module, text)), marker]
+    return Annotated[cast("Any", Alias(module, text, marker)), marker]
 
 
 class Alias:
     """A type that is read once somebody asks for it: it may refer to itself, and to what stands further down."""
 
-    __slots__ = ("written",)
+    __slots__ = ("marker", "written")
 
-    def __init__(self, module: str, text: str) -> None:
+    def __init__(self, module: str, text: str, marker: Marker | None = None) -> None:
         self.written: Final = Written(module, text)
+        self.marker: Final = marker
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from .pydantic_guest import core_schema_of
+
+        return core_schema_of(self if self.marker is None else Annotated[cast("Any", self), self.marker], handler)
 
     def __call__(self) -> None:
         """Let `typing` take this for a type."""

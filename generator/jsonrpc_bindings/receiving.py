@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, get_args, get_origin
 
 from msgspec import Meta
 
@@ -154,7 +154,7 @@ class Receiving:
             return None
         for definition in definitions:
             found = namespace.get(definition)
-            if found is not None and (found is type_ or (isinstance(type_, Alias) and found == type_.written.text)):
+            if found is not None and (found is type_ or _is_same(found, type_)):
                 return str(definition)
         return None
 
@@ -434,6 +434,13 @@ class _FieldPlace(NamedTuple):
     drops_error: bool
     drops_items: bool
     reads_null: bool
+
+
+def _is_same(found: Any, type_: Any) -> bool:
+    """Whether an attribute of a module is a type: an alias as text, or a marked one."""
+    if isinstance(type_, Alias):
+        return bool(found == type_.written.text)
+    return get_origin(found) is Annotated and get_origin(type_) is Annotated and bool(found == type_)
 
 
 def _is_required(name: str | int, schemas: Sequence[Any]) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from .notes_protocol import Everything, Progress, Text, Tree, UnknownPart
+from .notes_protocol import Everything, Progress, Text, Tree, UnknownPart, Update
 
 pydantic = pytest.importorskip("pydantic")
 
@@ -42,3 +42,14 @@ def test_a_type_adapter_and_its_schema() -> None:
     text = str(schema)
     assert "'mimeType'" in text
     assert "x-" not in text.replace("max-", "")
+
+
+def test_a_union_is_told_apart_as_in_messages() -> None:
+    adapter: Any = pydantic.TypeAdapter(Update)
+    assert adapter.validate_python({"kind": "progress", "done": 1}) == Progress(done=1)
+    assert adapter.dump_python(adapter.validate_python({"kind": "_own", "x": 1})) == {"kind": "_own", "x": 1}
+    with pytest.raises(pydantic.ValidationError, match="a number is expected"):
+        adapter.validate_python({"kind": "progress", "done": "x"})
+    holder = pydantic.create_model("Holder", one=(Update, ...), more=(list[Update], []))
+    assert holder(one={"kind": "progress", "done": 1}).one == Progress(done=1)
+    assert "'progress'" in str(holder.model_json_schema())
