@@ -64,7 +64,7 @@ def _written(value: Any) -> Any:
 
 
 def json_schema_of(type_: Any, handler: Any) -> dict[str, Any]:
-    """The JSON Schema of a type, as receivers accept it, in the references of pydantic."""
+    """The JSON Schema of a type, as it is published, in the references of pydantic."""
     receiving = receiving_of(_module_of(type_))
     name = str(receiving.place(type_)[1])
     writing = _WRITING.get()
@@ -73,7 +73,7 @@ def json_schema_of(type_: Any, handler: Any) -> dict[str, Any]:
         return known
     token = _WRITING.set({*writing, type_})
     try:
-        written: Any = _Writer(receiving, handler).written(receiving.schema["$defs"][name])
+        written: Any = _Writer(receiving, handler).written(receiving.published(name))
     finally:
         _WRITING.reset(token)
     text = (type_.__doc__ or "").strip() if is_record(type_) else ""
@@ -123,7 +123,7 @@ class _Writer:
             raise TypeError(f"{name}: no class stands for this definition, and it refers to itself")
         self.open.add(name)
         try:
-            return {"allOf": [self.written(self.receiving.schema["$defs"][name])]}
+            return {"allOf": [self.written(self.receiving.published(name))]}
         finally:
             self.open.discard(name)
 

@@ -52,6 +52,7 @@ class Receiving:
         self.definitions: Final = dict(definitions or {})
         self._read = read
         self._schema: dict[str, Any] | None = None
+        self._own: Mapping[str, Any] = {}
         self._patterns: Final = patterns or Patterns({})
         self._pieces: Pieces | None = None
         self._engine: dict[str, Any] | None = None
@@ -78,11 +79,17 @@ class Receiving:
         """The schema that receivers judge by."""
         if self._schema is None:
             read = self._read()
-            self._schema = {**read, "$defs": dict(read["$defs"])}
+            self._own = read["$defs"]
+            self._schema = {**read, "$defs": dict(self._own)}
             for name, definition in list(self._schema["$defs"].items()):
                 if is_object(definition) and definition.get("x-unknown") == "keep":
                     self._schema["$defs"][name] = self._with_fallback(name, definition)
         return self._schema
+
+    def published(self, name: str) -> Any:
+        """A definition as the schema of the package has it, without what receivers accept beyond it."""
+        schema = self.schema["$defs"][name]
+        return self._own.get(name, schema)
 
     @property
     def pieces(self) -> Pieces:
@@ -263,7 +270,7 @@ class Receiving:
         type_ = getattr(sys.modules[self.module], types.get(name, name), None)
         inner, _ = bare(resolve(type_, self.module)) if type_ is not None else (None, ())
         unknown = [one for one in members(inner) if is_record(one) and shape_of(one).is_unknown] if inner else []
-        missing = [one for one in unknown if one.__name__ not in self._read()["$defs"]]
+        missing = [one for one in unknown if one.__name__ not in self._own]
         if unknown and not missing:
             return definition
         shared = self._shared(branches)

@@ -131,3 +131,12 @@ def test_the_schema_says_more_than_the_fields(package: Any) -> None:
         tell(package, {"items": [1, 1]}, method="set")
     with pytest.raises(DecodeError, match="must be unique"):
         package.Unique(items=[2, 2])
+
+
+def test_the_schema_for_pydantic_is_the_published_one(package: Any) -> None:
+    pydantic = pytest.importorskip("pydantic")
+    schema = pydantic.TypeAdapter(package.Params).json_schema()
+    kind = schema["properties"]["kind"]
+    assert "string" not in str(kind)
+    assert "'enum': ['a', 'b']" in str(kind)
+    assert "UnknownBlock" not in str(schema)
