@@ -18,6 +18,8 @@ from .choices import Alias, Number, Tagged, bare, marker_of, members
 from .readers import Read, Refused, is_fallback, is_object_type, is_record, reader, told_by_tags
 from .records import Notes, Record, Shape, keep_notes, shape_of
 
+_ONE_AT_A_TIME: Final = RLock()
+
 
 class Hook:
     """A place in a type that a reader reads."""
@@ -59,16 +61,14 @@ def float_of(text: str) -> float:
 
 def decoder(type_: Any) -> msgspec.json.Decoder[Any]:
     """What reads JSON text as a type whose classes are prepared."""
-    return msgspec.json.Decoder(type_, dec_hook=hook, float_hook=float_of)
+    with _ONE_AT_A_TIME:  # msgspec shows what it knows of a class before it knows all of it
+        return msgspec.json.Decoder(type_, dec_hook=hook, float_hook=float_of)
 
 
 def native(annotation: Any) -> Any:
     """What msgspec is told of an annotation; the classes in it are prepared."""
     with _ONE_AT_A_TIME:  # nobody makes a decoder of a class that is half prepared
         return _closed(annotation)
-
-
-_ONE_AT_A_TIME: Final = RLock()
 
 
 def _closed(annotation: Any) -> Any:
