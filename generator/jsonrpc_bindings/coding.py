@@ -1,0 +1,708 @@
+"""Decoding and encoding of the messages of one protocol version.
+
+A line is read by msgspec in one call, and written again in one: as many colons show that nothing was lost. What msgspec refuses, or would
+lose, is read by readers, and what they refuse is judged by the schema, which says what is wrong or what may be dropped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Annotated, Any, Final, Literal, TypeAlias, Union, get_args, get_origin
+
+import jiter
+import msgspec
+from msgspec import UNSET
+
+from .choices import Alias, resolve
+from .contract import Method, Path
+from .errors import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    DecodeError,
+    Dropped,
+    EncodeError,
+    Problem,
+    limited,
+    shown,
+    told,
+)
+from .json_types import is_array, is_object
+from .messages import (
+    Beside,
+    ErrorObject,
+    ErrorResponse,
+    Form,
+    Message,
+    Notification,
+    Request,
+    Response,
+    class_of,
+)
+from .naming import STRICTLY, unnamed
+from .native import Never, decoder, exact, native, note
+from .parse import VALUES, Duplicates, copied, parse
+from .pointers import json_pointer
+from .readers import Read, Refused, classes_of, reader
+from .receiving import Receiving
+from .records import Record, changed, held, make, notes_of, shape_of
+from .writers import HasNotes, encode_native, plain, refuse_not_finite, text_of, write_with_notes, written_text
+
+Hook: TypeAlias = Callable[[Dropped], object]
+
+DEEPEST: Final = 150
+"""So deep a line may be nested that msgspec reads: parsers differ in how deep they go. Each object takes a colon, each array a bracket."""
+
+_FRACTION: Final = re.compile(rb"[:\[,\s]-?[0-9]++[.eE]")
+"""How every number begins that is not written as an integer."""
+_DIGITS: Final = bytes(48 if 48 <= one <= 57 else 46 if one in b".eE" else 32 for one in range(256))
+"""Makes each digit a zero, and a point of what may follow the digits of such a number."""
+
+_LOST: Final = (msgspec.MsgspecError, Refused, TypeError, ValueError, OverflowError, RecursionError)
+"""What becomes of a line that msgspec does not read, or of a value that it does not write."""
+
+
+class Codec:
+    """Decodes and encodes the messages of one protocol version.
+
+    `receiving` judges what no reader takes. `error` is the type of errors. `null_id`: a request's id may be null. `batch`: a message may be
+    an array. `sides` are the senders. `versioned`: messages have the member `jsonrpc`.
+    """
+
+    def __init__(
+        self,
+        methods: Mapping[str, Method[Any, Any]],
+        receiving: Receiving,
+        *,
+        error: Any = ErrorObject,
+        null_id: bool = False,
+        batch: bool = False,
+        sides: Sequence[str] = (),
+        versioned: bool = True,
+    ) -> None:
+        self.methods: Final = methods
+        self.receiving: Final = receiving
+        self.error: Final = error
+        self.null_id: Final = null_id
+        self.batch: Final = batch
+        self.sides: Final = tuple(sides)
+        self.versioned: Final = versioned
+        self._routes: Final = {(row.name, row.kind == "request"): row for row in methods.values()}
+        self._lines: dict[str, Any] = {}
+        self._results: dict[tuple[str, str], Any] = {}
+        self._classes: dict[tuple[Any, str], Any] = {}
+        self._types: dict[int, tuple[Any, Any]] = {}
+        self._readers: dict[int, tuple[Any, Read]] = {}
+        self._checks: dict[Any, Any] = {}
+        self._entries: dict[Any, Any] = {}
+        self._judged: dict[int, tuple[Any, bool]] = {}
+
+    # --- the native way ---
+
+    def _class(self, kind: Any, row: Method[Any, Any]) -> Any:
+        """The class of the messages of one method; `None` where they have none."""
+        key = kind, row.name
+        if key not in self._classes:
+            self._classes[key] = self._made_class(kind, row)
+        return self._classes[key]
+
+    def _made_class(self, kind: Any, row: Method[Any, Any]) -> Any:
+        type_ = row.result if kind is Response else row.params
+        if type_ is None:
+            return None
+        told_of = native(self.type(type_))
+        if told_of is Never or self._is_judged(self.type(type_)):
+            return None
+        fields: dict[str, Any] = {"jsonrpc": Literal["2.0"]} if self.versioned else {}
+        if kind is not Notification:
+            fields["id"] = int | str | None if self.null_id else int | str
+        fields["result" if kind is Response else "params"] = told_of
+        return class_of(kind, row.name, fields, is_tagged=kind is not Response)
+
+    def _line_decoder(self, sender: str) -> Any:
+        """What reads the calls of a sender."""
+        if self.sides and sender not in self.sides:
+            raise ValueError(f"the sender is one of {self.sides}, not {sender!r}")
+        rows: dict[str, list[Method[Any, Any]]] = {}
+        for row in self._routes.values():
+            if row.side != sender:
+                rows.setdefault(row.name, []).append(row)
+        kinds = {"request": Request, "notification": Notification}
+        classes = [self._class(kinds[own[0].kind], own[0]) for own in rows.values() if len(own) == 1]
+        found = [cls for cls in classes if cls is not None]
+        made = decoder(Union[tuple(found)]).decode if found else _nothing  # noqa: UP007
+        self._lines[sender] = made
+        return made
+
+    def _result_decoder(self, sender: str, method: str) -> Any:
+        """What reads the results of a method."""
+        row = self._routes.get((method, True))
+        cls = self._class(Response, row) if row is not None and row.side in (sender, "both") else None
+        made = decoder(cls).decode if cls is not None else _nothing
+        self._results[sender, method] = made
+        return made
+
+    # --- decoding ---
+
+    def decode(
+        self,
+        line: Any,
+        *,
+        sender: str,
+        method: str | None = None,
+        pending: Mapping[Any, str] | None = None,
+        on_drop: Hook | None = None,
+        lenient: bool = True,
+        duplicates: Duplicates = "refuse",
+        values: int = VALUES,
+    ) -> Any:
+        """The message of a line of UTF-8 text, or of parsed JSON."""
+        if line.__class__ is not bytes:
+            line = _as_bytes(line)
+        if line.__class__ is bytes and (len(line) <= values or _holds_at_most(line, values)):
+            try:
+                read = (
+                    (self._lines.get(sender) or self._line_decoder(sender))
+                    if method is None
+                    else self._results.get((sender, method)) or self._result_decoder(sender, method)
+                )
+                message = read(line)
+                colons = line.count(b":")
+                if len(line) > DEEPEST and colons + line.count(b"[") > DEEPEST:
+                    _refuse_deep(line)
+                if encode_native(message).count(b":") == colons and (b"\\" not in line or b"\\u003" not in line):
+                    return message
+                if duplicates == "refuse":
+                    return self._noted(message, line)
+            except _LOST as error:
+                if isinstance(error, ValueError) and self.sides and sender not in self.sides:
+                    raise
+        elif self.sides and sender not in self.sides:
+            raise ValueError(f"the sender is one of {self.sides}, not {sender!r}")
+        value = self._parsed(line, duplicates, values)
+        entry = self._entry(value, sender, method) if value.__class__ is dict else None
+        if entry is not None:
+            try:
+                return make(entry[0], **{**value, entry[2]: entry[1](value[entry[2]])})
+            except Refused:
+                if method is None:
+                    value["method"] = entry[0].method
+        if self.batch and is_array(value):
+            if not value:
+                raise _invalid("a batch must hold at least one message")
+            return [
+                self._message(item, (index,), sender, method, pending, on_drop, lenient)
+                for index, item in enumerate(value)
+            ]
+        return self._message(value, (), sender, method, pending, on_drop, lenient)
+
+    def _noted(self, message: Any, line: bytes) -> Any:
+        """A message that msgspec read, with what it passed over. Raises `Refused` where a reader has to read it."""
+        value = jiter.from_json(line, allow_inf_nan=False, cache_mode="keys", catch_duplicate_keys=True)
+        members = message.members_on_wire
+        if not value.keys() <= members:
+            extra = {key: item for key, item in value.items() if key not in members}
+            if not _ENVELOPE.isdisjoint(extra):
+                raise Refused
+            message._notes = Beside(exact(extra))
+        payload = "params" if "params" in members else "result"
+        note(getattr(message, payload), value[payload])
+        return message
+
+    def _entry(self, value: dict[str, Any], sender: str, method: str | None) -> tuple[Any, Read, str] | None:
+        """The class, the reader and the name of the payload of a message about which nothing is special."""
+        name: Any = value.get("method") if method is None else method
+        key = sender, name, "id" in value, method is None
+        if name.__class__ is not str:
+            return None
+        if key not in self._entries:
+            self._entries[key] = self._made_entry(*key)
+        entry = self._entries[key]
+        if entry is None or value.keys() != entry[3] or value.get("jsonrpc", "2.0") != "2.0":
+            return None
+        if "id" in entry[3]:
+            kind = value["id"].__class__
+            if kind is not int and kind is not str:
+                return None
+        if method is None:
+            del value["method"]
+        return entry[0], entry[1], entry[2]
+
+    def _made_entry(
+        self, sender: str, name: str, is_request: bool, is_call: bool
+    ) -> tuple[Any, Read, str, frozenset[str]] | None:
+        row = self._routes.get((name, is_request if is_call else True))
+        if row is None or (row.side == sender if is_call else row.side not in (sender, "both")):
+            return None
+        kind = Response if not is_call else Request if is_request else Notification
+        cls = self._class(kind, row)
+        if cls is None:
+            return None
+        names = _FRAMES[kind] if self.versioned else _FRAMES[kind] - {"jsonrpc"}
+        member = "params" if is_call else "result"
+        return cls, self.reader(row.params if is_call else row.result), member, names
+
+    def read(
+        self, value: Any, *, sender: str, pending: Mapping[Any, str] | None = None, on_drop: Hook | None = None
+    ) -> Any:
+        """One message of what `parse` gave. Raises as `decode`."""
+        return self._message(value, (), sender, None, pending, on_drop, True)
+
+    def route(self, name: str, *, is_request: bool) -> Method[Any, Any] | None:
+        """The method of a request or notification."""
+        return self._routes.get((name, is_request))
+
+    def _parsed(self, line: Any, duplicates: Duplicates, values: int) -> Any:
+        if not isinstance(line, bytes | bytearray | str):
+            return copied(line, duplicates=duplicates, values=values)
+        if line.__class__ is bytes and (len(line) <= values or _holds_at_most(line, values)):
+            try:
+                value = jiter.from_json(line, allow_inf_nan=False, cache_mode="keys", catch_duplicate_keys=True)
+            except ValueError:
+                pass
+            else:
+                if (
+                    line.translate(_DIGITS).count(b"0.") == line.count(b'"2.0"') or _FRACTION.search(line) is None
+                ):  # a number that is written as no integer may have to be read from its text
+                    return value
+        return parse(line, duplicates=duplicates, values=values)
+
+    def _message(
+        self,
+        value: Any,
+        at: Path,
+        sender: str,
+        method: str | None,
+        pending: Mapping[Any, str] | None,
+        on_drop: Hook | None,
+        lenient: bool,
+    ) -> Any:
+        if not is_object(value):
+            raise _invalid(f"a JSON-RPC message is an object, not {told(value)}", at)
+        if self.versioned and value.get("jsonrpc") != "2.0":
+            raise _invalid("the field 'jsonrpc' must be \"2.0\"", at, value)
+        name = value.get("method")
+        if name is None and "method" not in value and ("result" in value or "error" in value):
+            return self._answer(value, at, sender, method, pending, on_drop, lenient)
+        if not isinstance(name, str):
+            raise _invalid("the message has no 'method', and neither 'result' nor 'error'", at, value)
+        is_request = "id" in value
+        if is_request and not self._is_id(value["id"]):
+            raise _invalid(f"a request id must be {self._ids()}", (*at, "id"), value)
+        if "result" in value or "error" in value:
+            raise _invalid("a message with 'method' holds neither 'result' nor 'error'", at, value)
+        row = self._routes.get((name, is_request))
+        if row is None or row.side == sender:
+            if row is not None or not name.startswith("_"):
+                raise self._unknown(name, is_request, sender, at, value)
+            row = None
+        form: Form = "absent" if "params" not in value else "null" if value["params"] is None else "value"
+        params = value.get("params")
+        if row is not None and row.params is not None and not (form != "value" and row.omitted == "nothing"):
+            given = params if form == "value" else row.empty()
+            params = self._typed(row.params, given, (*at, "params"), INVALID_PARAMS, value, on_drop, lenient)
+        if is_request:
+            extra = self._extra(value, _REQUEST)
+            return self._made(Request, row, {"id": value["id"], "method": name, "params": params}, extra, form)
+        return self._made(
+            Notification, row, {"method": name, "params": params}, self._extra(value, _NOTIFICATION), form
+        )
+
+    def _made(
+        self, kind: Any, row: Method[Any, Any] | None, members: dict[str, Any], extra: dict[str, Any], form: Form
+    ) -> Any:
+        """A message: of the class of its method where nothing is special about it."""
+        cls = self._class(kind, row) if row is not None and form == "value" and not extra else None
+        if cls is None:
+            return kind(**members, extra=extra, form=form)
+        del members["method"]
+        if self.versioned:
+            members["jsonrpc"] = "2.0"
+        return make(cls, **members)
+
+    def _answer(
+        self,
+        value: dict[str, Any],
+        at: Path,
+        sender: str,
+        method: str | None,
+        pending: Mapping[Any, str] | None,
+        on_drop: Hook | None,
+        lenient: bool,
+    ) -> Any:
+        if "result" in value and "error" in value:
+            raise _invalid("a response holds either 'result' or 'error', not both", at, value)
+        if "id" not in value:
+            raise _invalid("a response must carry the request's 'id'", at, value)
+        id_ = value["id"]
+        if not self._is_id(id_) and not (id_ is None and "error" in value):
+            raise _invalid(f"a response id must be {self._ids()}", (*at, "id"), value)
+        if method is None and pending is not None:
+            method = pending.get(id_)
+        if "error" in value:
+            error = self._typed(self.error, value["error"], (*at, "error"), INVALID_REQUEST, value, on_drop, lenient)
+            return ErrorResponse(id_, error, method or "", self._extra(value, _ERROR))
+        if method is None:
+            raise _invalid(f"no request with id {told(id_)} is pending, so the result cannot be read", at, value)
+        row = self._routes.get((method, True))
+        if row is None and not method.startswith("_"):
+            raise self._unknown(method, True, sender, at, value)
+        extra = self._extra(value, _RESPONSE)
+        if row is None or row.result is None:
+            return Response(id_, value["result"], method, extra)
+        if row.side not in (sender, "both"):
+            raise _invalid(f"{method!r} is answered by the {row.side}, not by the {sender}", at, value)
+        form: Form = "null" if value["result"] is None and row.null_result else "value"
+        given: Any = value["result"] if form == "value" else {}
+        typed = self._typed(row.result, given, (*at, "result"), INVALID_PARAMS, value, on_drop, lenient)
+        return self._made(Response, row, {"id": id_, "result": typed, "method": method}, extra, form)
+
+    def decode_as(
+        self, type_: Any, value: Any, *, on_drop: Hook | None = None, lenient: bool = True, strict: bool = False
+    ) -> Any:
+        """A parsed JSON value as one of a type, or of a definition by its name; `strict` refuses what the schema does not name."""
+        found = self._typed(type_, copied(value), (), INVALID_PARAMS, {}, on_drop, lenient and not strict)
+        problems = limited(unnamed(self.receiving, found, self.type(type_))) if strict else ()
+        if problems:
+            raise DecodeError(INVALID_PARAMS, problems)
+        return found
+
+    def accepts_null(self, type_: Any) -> bool:
+        """Whether null is a value of a type."""
+        try:
+            self.reader(type_)(None)
+        except Refused:
+            return False
+        return True
+
+    def type(self, type_: Any) -> Any:
+        """A type without text in it: of a class, an alias, or the name of a definition."""
+        known = self._types.get(id(type_))
+        if known is None:
+            if isinstance(type_, str) and type_.isidentifier() and type_ in self.receiving.schema["$defs"]:
+                found = self.receiving.type_of(type_)
+            else:
+                found = resolve(type_, self.receiving.module)
+            known = self._types[id(type_)] = type_, found
+        return known[1]
+
+    def reader(self, type_: Any) -> Read:
+        """What reads the values of a type."""
+        known = self._readers.get(id(type_))
+        if known is None:
+            known = self._readers[id(type_)] = type_, reader(self.type(type_))
+        return known[1]
+
+    def _typed(
+        self, type_: Any, value: Any, at: Path, code: int, message: dict[str, Any], on_drop: Hook | None, lenient: bool
+    ) -> Any:
+        read = self.reader(type_)
+        resolved = self.type(type_)
+        try:
+            found = read(value)
+            if not self._is_judged(resolved) or self.receiving.accepts(resolved, value):
+                return found
+        except Refused:
+            pass
+        settled = self.receiving.settle(self._named(type_, resolved), value, at, lenient=lenient)
+        if settled.problems:
+            id_, name = message.get("id"), message.get("method")
+            raise DecodeError(code, limited(settled.problems), id=id_, method=name) from None
+        try:
+            found = read(settled.value)
+        except Refused:
+            sentence = "the schema accepts this value, and no class of the bindings has it"
+            raise DecodeError(code, (Problem(json_pointer(at), "", sentence),)) from None
+        for drop in settled.drops if on_drop is not None else ():
+            on_drop(drop)  # type: ignore[misc]
+        return found
+
+    def _named(self, type_: Any, resolved: Any) -> Any:
+        return resolved if isinstance(type_, str) or isinstance(resolved, type) else type_
+
+    def _is_judged(self, resolved: Any) -> bool:
+        """Whether the schema says more of a type than readers know."""
+        known = self._judged.get(id(resolved))
+        if known is None:
+            waiting, seen = list(classes_of(resolved)), set[Any]()
+            is_judged = False
+            while waiting and not is_judged:
+                cls = waiting.pop()
+                if cls in seen:
+                    continue
+                seen.add(cls)
+                shape = shape_of(cls)
+                is_judged = shape.is_judged
+                waiting += _classes_below(cls)
+            known = self._judged[id(resolved)] = resolved, is_judged
+        return known[1]
+
+    def _extra(self, value: dict[str, Any], named: frozenset[str]) -> dict[str, Any]:
+        """The members of an envelope that JSON-RPC does not name for its kind of message."""
+        if value.keys() <= named and (self.versioned or "jsonrpc" not in value):
+            return {}
+        return {
+            key: item for key, item in value.items() if key not in named or (key == "jsonrpc" and not self.versioned)
+        }
+
+    def _is_id(self, value: Any) -> bool:
+        if isinstance(value, bool):
+            return False
+        if isinstance(value, float):
+            return value.is_integer()
+        return isinstance(value, str | int) or (value is None and self.null_id)
+
+    def _ids(self) -> str:
+        return "an integer, a string or null" if self.null_id else "an integer or a string"
+
+    def _unknown(self, name: str, is_request: bool, sender: str, at: Path, value: dict[str, Any]) -> DecodeError:
+        row = self._routes.get((name, is_request))
+        other = self._routes.get((name, not is_request))
+        if row is not None:
+            sentence = f"{name!r} is handled by the {row.side}, so the {sender} does not receive or send it this way"
+        elif other is not None:
+            how = "not a request: remove 'id'" if is_request else "not a notification: add 'id'"
+            sentence = f"{name!r} is a {other.kind}, {how}"
+        else:
+            sentence = f"the method {shown(name)} is not known"
+        problems = (Problem(json_pointer((*at, "method")), "", sentence),)
+        return DecodeError(METHOD_NOT_FOUND, problems, id=value.get("id"), method=name)
+
+    # --- encoding ---
+
+    def encode(self, message: Any, *, strict: bool | None = None) -> bytes:
+        """A message, or several of a batch, as a line of UTF-8 text.
+
+        `strict` judges what a sender answers for, too: that the schema names what is sent. Raises `EncodeError` for what JSON or the type
+        does not allow.
+        """
+        check = self._checks.get(message.__class__)
+        if check is not None and not (STRICTLY.is_on if strict is None else strict):  # most are so
+            try:
+                text = encode_native(message)
+                check[0](text)
+            except HasNotes:
+                return self._text_with_notes(message, check)
+            except _LOST:
+                return self._general_text(message)
+            if b"null" in text:  # what msgspec writes for a number that is not finite
+                refuse_not_finite(message)
+            return text
+        if self.batch and isinstance(message, list | tuple):
+            if not message:
+                raise EncodeError("a batch must hold at least one message")
+            return b"[" + b",".join(self.encode(one, strict=strict) for one in message) + b"]"
+        if STRICTLY.is_on if strict is None else strict:
+            text = self._text(message)
+            problems = limited(self._unnamed(message))
+            if problems:
+                raise EncodeError("; ".join(map(str, problems)), problems)
+            return text
+        return self._text(message)
+
+    def _unnamed(self, message: Any) -> Iterator[Problem]:
+        """What the schema does not name in a message."""
+        kind = _kind_of(message)
+        row = self._routes.get((message.method, kind is not Notification)) if message.method else None
+        member = "error" if kind is ErrorResponse else "result" if kind is Response else "params"
+        for key in _extra_of(message):
+            if not key.startswith("_"):
+                yield Problem(json_pointer((key,)), "", "no such field")
+        if kind is Response and not message.method:
+            yield Problem("", "", "a result is judged by the method of its request, and the response does not name it")
+        type_ = self.error if kind is ErrorResponse else row and (row.result if kind is Response else row.params)
+        if type_ is not None:
+            yield from unnamed(self.receiving, getattr(message, member), self.type(type_), (member,))
+
+    def _text(self, message: Any) -> bytes:
+        cls: Any = message.__class__
+        if cls in self._checks or not isinstance(message, Message) or cls not in self._classes.values():
+            return self._general_text(message)
+        self._checks[cls] = self._made_check(cls)
+        return self.encode(message, strict=False)
+
+    def _text_with_notes(self, message: Any, check: tuple[Any, Read, str]) -> bytes:
+        try:
+            text, colons = write_with_notes(message)
+            _check_again(text, colons, *check)
+        except _LOST:
+            return self._general_text(message)
+        if b"null" in text:
+            refuse_not_finite(message)
+        return text
+
+    def _made_check(self, cls: Any) -> tuple[Any, Read, str]:
+        """What reads a message of a method again, and what reads its payload."""
+        is_answer = issubclass(cls, Response)
+        row = self._routes[cls.method, not issubclass(cls, Notification)]
+        member = "result" if is_answer else "params"
+        return decoder(cls).decode, self.reader(row.result if is_answer else row.params), member
+
+    def _general_text(self, message: Any) -> bytes:
+        kind = _kind_of(message)
+        head = b'{"jsonrpc":"2.0"' if self.versioned else b"{"
+        parts: list[bytes] = []
+        row = self._routes.get((message.method, kind is not Notification)) if message.method else None
+        if kind is not Notification:
+            if not self._is_id(message.id) and not (kind is ErrorResponse and message.id is None):
+                raise EncodeError(f"an id must be {self._ids()}, not {told(message.id)}")
+            parts.append(b'"id":' + text_of(message.id))
+        if kind in (Request, Notification):
+            if not isinstance(message.method, str):
+                raise EncodeError(f"the method must be a string, not {told(message.method)}")
+            parts.append(b'"method":' + text_of(message.method))
+        if kind is ErrorResponse:
+            parts.append(b'"error":' + self._payload(self.error, message.error))
+        else:
+            name = "result" if kind is Response else "params"
+            type_ = None if row is None else row.result if kind is Response else row.params
+            value = getattr(message, name)
+            form = message.form
+            if form != "value" and not _is_set(value):
+                parts += [b'"%s":null' % name.encode()] if form == "null" else []
+            elif not (value is None and row is not None and row.omitted == "nothing" and kind is not Response):
+                parts.append(b'"%s":' % name.encode() + self._payload(type_, value))
+            elif form == "value":
+                parts.append(b'"%s":null' % name.encode())
+        named = _FRAMES[kind] if self.versioned else _FRAMES[kind] - {"jsonrpc"}
+        extra = _extra_of(message)
+        if not named.isdisjoint(extra):
+            raise EncodeError(f"{', '.join(sorted(named & extra.keys()))}: not to be set by 'extra'")
+        parts += [text_of(key) + b":" + text_of(item) for key, item in extra.items()]
+        return (head + b"," if self.versioned else head) + b",".join(parts) + b"}"
+
+    def _payload(self, type_: Any, value: Any) -> bytes:
+        """Params, a result or an error as text. Raises `EncodeError` for what is no value of the type."""
+        if type_ is None:
+            return text_of(value)
+        known = self._checks.get(id(type_))
+        if known is None:
+            told_of = native(self.type(type_))
+            known = self._checks[id(type_)] = type_, decoder(told_of).decode
+        try:
+            try:
+                text = encode_native(value)
+                known[1](text)
+            except HasNotes:
+                text, colons = write_with_notes(value)
+                _check_again(text, colons, known[1], self.reader(type_), None)
+        except _LOST:
+            return self._checked_text(type_, value)
+        if b"null" in text:
+            refuse_not_finite(value)
+        return text
+
+    def _checked_text(self, type_: Any, value: Any) -> bytes:
+        """A value that msgspec does not write, or does not read again."""
+        try:
+            written = plain(value)
+            self._typed(type_, written, (), INVALID_PARAMS, {}, None, lenient=False)
+        except DecodeError as error:
+            raise EncodeError(f"this cannot be written as JSON: {error}", error.problems) from None
+        except RecursionError:
+            raise EncodeError("this is nested too deep to be written as JSON") from None
+        return written_text(written)
+
+
+@cache
+def _classes_below(cls: Any) -> tuple[Any, ...]:
+    """The classes that the fields of a class refer to."""
+    return tuple(below for one in shape_of(cls).fields.values() for below in _classes_in(one.type))
+
+
+def _classes_in(annotation: Any) -> list[Any]:
+    found: list[Any] = []
+    waiting, seen = [annotation], set[Alias]()
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Alias):
+            if one not in seen:
+                seen.add(one)
+                waiting.append(one.written.resolved())
+        elif isinstance(one, type) and issubclass(one, Record):
+            found.append(one)
+        elif get_origin(one) is Annotated:
+            waiting.append(get_args(one)[0])
+        elif get_origin(one) is not Literal:
+            waiting += get_args(one)
+    return found
+
+
+def _nothing(_: bytes) -> Any:
+    raise Refused
+
+
+def _check_again(text: bytes, colons: int, decode: Callable[[bytes], Any], read: Read, member: str | None) -> None:
+    """Read again what was written with notes that have so many colons: its keys are given once, and its fields are of their types."""
+    try:
+        if encode_native(decode(text)).count(b":") + colons == text.count(b":") and b"\\u003" not in text:
+            return
+    except _LOST:
+        pass
+    value = jiter.from_json(text, cache_mode="keys", catch_duplicate_keys=True)
+    read(value if member is None else value[member])
+
+
+def _as_bytes(line: Any) -> Any:
+    """Text as bytes; what is no text, or cannot be such, as it is."""
+    if isinstance(line, bytes | bytearray):
+        return bytes(line)
+    try:
+        return line.encode() if isinstance(line, str) else line
+    except UnicodeEncodeError:
+        return line
+
+
+def _holds_at_most(line: bytes, values: int) -> bool:
+    """Whether a line holds no more values than these, told by what a further value follows."""
+    return line.count(b",") + line.count(b"[") + line.count(b"{") < values
+
+
+def _refuse_deep(line: bytes) -> None:
+    """Raise `ValueError` for a line that is nested deeper than the other parser goes."""
+    if line.count(b"{") + line.count(b"[") > DEEPEST:
+        jiter.from_json(line, cache_mode="keys")
+
+
+_REQUEST: Final = frozenset({"jsonrpc", "id", "method", "params"})
+_NOTIFICATION: Final = frozenset({"jsonrpc", "method", "params"})
+_RESPONSE: Final = frozenset({"jsonrpc", "id", "result"})
+_ERROR: Final = frozenset({"jsonrpc", "id", "error"})
+_ENVELOPE: Final = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
+_FRAMES: Final[dict[Any, frozenset[str]]] = {
+    Request: _REQUEST,
+    Notification: _NOTIFICATION,
+    Response: _RESPONSE,
+    ErrorResponse: _ERROR,
+}
+
+
+def _kind_of(message: Any) -> Any:
+    for kind in _FRAMES:
+        if isinstance(message, kind):
+            return kind
+    raise EncodeError(f"{type(message).__name__} is no message of JSON-RPC")
+
+
+def _extra_of(message: Any) -> dict[str, Any]:
+    notes = message._notes
+    return {} if notes is UNSET or notes.unknown is None else notes.unknown
+
+
+def _is_set(value: Any) -> bool:
+    """Whether something was set in a payload that was not there."""
+    if not isinstance(value, Record):
+        return value is not None and value != []
+    notes = notes_of(value)
+    if notes is not None and (notes.unknown or any(True for _ in changed(value))):
+        return True
+    return any(held(value, one) is not UNSET for one in shape_of(type(value)).fields.values())
+
+
+def _invalid(sentence: str, at: Path = (), value: dict[str, Any] | None = None) -> DecodeError:
+    id_ = value.get("id") if value is not None else None
+    method = value.get("method") if value is not None else None
+    problems = (Problem(json_pointer(at), "", sentence),)
+    return DecodeError(INVALID_REQUEST, problems, id=id_, method=method if isinstance(method, str) else None)

@@ -1,0 +1,1 @@
+"""The run-time of the bindings that stands on msgspec."""

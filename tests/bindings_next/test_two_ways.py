@@ -1,0 +1,95 @@
+"""The two ways to read a line say the same: msgspec in one call, and readers on what a parser gives."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+from jsonrpc_bindings.errors import DecodeError
+from jsonrpc_bindings.parse import parse
+
+from . import notes_protocol as p
+from .test_codec import GOOD, line
+
+VALUES: list[Any] = [
+    *(None, True, 0, -1, 1.0, 1.5, 2**53 + 1, 10**25, "", "x", "text", "_own", "http", "body", "progress"),
+    *(
+        [],
+        {},
+        [None],
+        {"a": 1},
+        {"type": "text", "text": "a:b"},
+        {"kind": "progress", "done": 0.5},
+        {"x": {"y": [None]}},
+    ),
+]
+KEYS = ["type", "kind", "x", "new:1", "text", "_meta", "name", "id", "result", "title", "\x7f(notes)", "callId"]
+TEXTS = [(b'"x"', b"1e16"), (b'"x"', b"9007199254740993.0"), (b'"x"', b"1e400"), (b":", b" :  "), (b"a", b"\\u0061")]
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Each place in a value."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(place for key, item in inner for place in places(item, (*path, key)))]
+
+
+def mutated(message: Any, random: Random) -> bytes:
+    """A line of a message of which something was changed."""
+    message = copy.deepcopy(message)
+    for _ in range(random.choice((1, 1, 2, 3))):
+        found = places(message)[1:]
+        if not found:
+            break
+        *way, last = random.choice(found)
+        owner = message
+        for step in way:
+            owner = owner[step]
+        match random.choice("vvdak"):
+            case "v":
+                owner[last] = copy.deepcopy(random.choice(VALUES))
+            case "d":
+                del owner[last]
+            case "a" if isinstance(owner[last], dict):
+                owner[last][random.choice(KEYS)] = copy.deepcopy(random.choice(VALUES))
+            case _ if isinstance(owner, dict):
+                owner[random.choice(KEYS)] = copy.deepcopy(random.choice(VALUES))
+            case _:
+                pass
+    text = line(message)
+    if random.random() < 0.2:
+        text = text.replace(*random.choice(TEXTS))
+    if random.random() < 0.1:
+        start = text.find(b"{", random.randrange(len(text)))
+        text = text[: start + 1] + random.choice((b'"x":1,', b'"callId":":",', b'"type":"text",')) + text[start + 1 :]
+    return text
+
+
+def answer(read: Callable[[bytes], Any], text: bytes) -> Any:
+    """What decoding says: the message and how it is written again, or the first problem."""
+    try:
+        found = read(text)
+    except DecodeError as error:
+        return error.code, error.problems[0]
+    return found, json.loads(p.CODEC.encode(found))
+
+
+def native(text: bytes) -> Any:
+    return p.CODEC.decode(text, sender="agent")
+
+
+def general(text: bytes) -> Any:
+    return p.CODEC.read(parse(text), sender="agent")
+
+
+def test_both_ways_say_the_same() -> None:
+    random = Random(7)
+    taken = 0
+    for _ in range(3000):
+        text = mutated(random.choice(GOOD), random)
+        quick = answer(native, text)
+        assert quick == answer(general, text), text
+        taken += not isinstance(quick[0], int)
+    assert 500 < taken < 2500
