@@ -100,26 +100,13 @@ BUILTINS: Final = frozenset(
 
 RESERVED_FIELDS = frozenset(
     {
-        *("construct", "copy", "dict", "from_orm", "json", "parse_file", "parse_obj", "parse_raw", "schema", "mro"),
-        *("schema_json", "update_forward_refs", "validate", "model_computed_fields", "model_config", "model_construct"),
-        *("model_copy", "model_dump", "model_dump_json", "model_extra", "model_fields", "model_fields_set"),
-        *("model_json_schema", "model_parametrized_name", "model_post_init", "model_rebuild", "model_validate"),
-        *(
-            "model_validate_json",
-            "model_validate_strings",
-            "payload",
-            "tag",
-            "drops_unknown",
-            "excluded_constants",
-            "extra",
-            "is_extension",
-            "is_reserved",
-        ),
+        *("extra", "mro", "unknown_fields"),
+        *("is_extension", "is_reserved", "payload", "tag"),
         # A field named like a type that annotations use would hide the type inside its own class.
         *("bool", "dict", "float", "int", "list", "str", "tuple"),
     }
 )
-"""Attributes of the models' base classes, and built-in types that annotations name."""
+"""Attributes of the base classes of records, the argument that takes unknown fields, and built-in types that annotations name."""
 
 
 def words(text: str) -> list[str]:
@@ -243,7 +230,7 @@ def package_conflict(package: str) -> str:
 _DEPENDENCIES: Final = frozenset(
     {
         *("pydantic", "pydantic_core", "annotated_types", "typing_extensions", "typing_inspection"),
-        *("jsonschema_rs", "websockets"),
+        *("jiter", "jsonschema_rs", "msgspec", "websockets"),
     }
 )
 

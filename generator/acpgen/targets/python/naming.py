@@ -10,44 +10,29 @@ from functools import cached_property
 from acpgen import ir
 from acpgen.errors import BadSetting, Fault, Faults, UnusedName, did_you_mean
 from acpgen.schema.names import class_names, field_names, member_names
-from acpgen.targets.python.alone import Shared, shared_bodies
 from acpgen.targets.python.dials import Dials
-from acpgen.targets.python.fronts import has_front
 
 
 @dataclass(frozen=True)
 class Names:
-    """`classes` by definition, `fields` by definition and wire name, `members` by enumeration that is a class, and value.
-
-    `shared` are the variants whose class is that of their body, by definition: their own name is that of a type. `fronts` are classes
-    that stand for all variants of a union, by definition: the type of the union has another name.
-    """
+    """`classes` by definition, `fields` by definition and wire name, `members` by enumeration that is a class, and value."""
 
     classes: Mapping[str, str]
     fields: Mapping[str, Mapping[str, str]]
     members: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
-    shared: Mapping[str, Shared] = field(default_factory=dict[str, Shared])
-    fronts: Mapping[str, str] = field(default_factory=dict[str, str])
-
-    def class_of(self, name: str) -> str:
-        """What people call a definition: the class that makes it, where there is one."""
-        if name in self.fronts:
-            return self.fronts[name]
-        return self.classes[self.shared[name].body if name in self.shared else name]
-
-    @cached_property
-    def tags(self) -> Mapping[str, str]:
-        """The tags, as on the wire, of bodies that are variants and stand alone as well, by definition."""
-        return {one.body: one.tag.name for one in self.shared.values()}
 
     @cached_property
     def taken(self) -> frozenset[str]:
-        """The names that belong to the schema."""
-        return frozenset({*self.classes.values(), *self.fronts.values()})
+        """The names of modules that belong to the schema."""
+        return frozenset(self.classes.values())
+
+    @cached_property
+    def _attributes(self) -> frozenset[str]:
+        return frozenset(name for names in self.fields.values() for name in names.values())
 
     def ours(self, name: str) -> str:
-        """What a generated module calls something that it imports: its own name, or a private one where a class has that."""
-        return f"_{name}" if name in self.taken else name
+        """What a generated module calls something that it imports: its own name, or a private one where a class or an attribute has that."""
+        return f"_{name}" if name in self.taken or name in self._attributes else name
 
     def imported(self, name: str) -> str:
         """How a module imports something under the name that `ours` gives it: `Any`, or `Any as _Any`."""
@@ -58,11 +43,10 @@ class Names:
         return replace(self, classes={name: f"_{one}" if one in own else one for name, one in self.classes.items()})
 
 
-def name_all(protocol: ir.Protocol, dials: Dials | None = None, checked: Collection[str] = ()) -> Names:
+def name_all(protocol: ir.Protocol, dials: Dials | None = None) -> Names:
     """Name everything. A field that a base class declares has one name in all classes below it.
 
-    The enumerations in `checked` are no classes, since more is asked of their values. Raises `Faults` where the names that `dials` choose
-    are for nothing, or are taken.
+    Raises `Faults` where the names that `dials` choose are for nothing, or are taken.
     """
     chosen = dials if dials is not None else Dials()
     fields: dict[str, Mapping[str, str]] = {}
@@ -71,31 +55,10 @@ def name_all(protocol: ir.Protocol, dials: Dials | None = None, checked: Collect
     members = {
         enum.name: member_names([str(one.value) for one in enum.values])
         for enum in protocol.definitions.values()
-        if isinstance(enum, ir.Enum) and chosen.enums == "str-enum" and enum.name not in checked and is_of_texts(enum)
+        if isinstance(enum, ir.Enum) and chosen.enums == "str-enum" and not enum.unenforced and is_of_texts(enum)
     }
-    shared = shared_bodies(protocol)
-    for one in shared.values():
-        fields[one.body] = {one.tag.name: fields[one.variant][one.tag.name], **fields[one.body]}
-    names = Names(class_names(protocol.definitions.keys()), fields, members, shared)
-    return _with_fronts(_with_own(names, protocol, dict(chosen.own)) if chosen.own else names, protocol)
-
-
-def _with_fronts(names: Names, protocol: ir.Protocol) -> Names:
-    """The names with classes that stand for unions, whose types have names beside them."""
-    fronts = {
-        one.name: names.classes[one.name]
-        for one in protocol.definitions.values()
-        if isinstance(one, ir.TaggedUnion) and has_front(one, protocol)
-    }
-    taken = set(names.classes.values())
-    classes = dict(names.classes)
-    for name, front in fronts.items():
-        found = f"Any{front}"
-        while found in taken:
-            found = f"{found}_"
-        taken.add(found)
-        classes[name] = found
-    return replace(names, classes=classes, fronts=fronts)
+    names = Names(class_names(protocol.definitions.keys()), fields, members)
+    return _with_own(names, protocol, dict(chosen.own)) if chosen.own else names
 
 
 def is_of_texts(enum: ir.Enum) -> bool:
