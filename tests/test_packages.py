@@ -92,9 +92,8 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "places": set(),
     "pointers": set(),
     "homes": set(),
-    "kinds": {"constructing", "homes"},
     "quick": {"judging", "markers", "model"},
-    "published": {"described", "homes", "json_types", "kinds", "pointers", "references"},
+    "published": {"described", "homes", "json_types", "pointers", "references"},
     "references": set(),
     "sending": {
         *("constructing", "contract", "errors", "json_types", "judging", "markers", "model", "pointers"),
@@ -104,7 +103,6 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "stdio": {"framing", "pipes", "streams"},
     "streams": {"pipes"},
     "supervisor": {"process_tree"},
-    "omitting": set(),
     "texts": {"markers", "published"},
     "strict": {"contract", "errors", "json_types", "parse", "patterns", "pieces", "pointers"},
     "trace": {"contract", "errors", "json_types", "markers", "model", "pointers"},

@@ -11,8 +11,8 @@ from acpgen.schema.names import class_name
 def bodies(protocol: ir.Protocol) -> Mapping[str, str]:
     """Each definition that is a body with the tag of its one variant, with the name of tag and union: `TextContent`, `TextContentBlock`."""
     found: dict[str, str] = {}
-    for union in protocol.definitions.values():
-        for variant in union.variants if isinstance(union, ir.TaggedUnion) else ():
+    for union in (one for one in protocol.definitions.values() if isinstance(one, ir.TaggedUnion)):
+        for variant in union.variants:
             if _is_tagged_by_its_union(protocol, union.tag, variant.type):
                 word, base = class_name(str(variant.tag)), class_name(union.name)
                 name = f"{word}{base}"

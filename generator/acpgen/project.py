@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from acpgen import material, stamp
 from acpgen.among import is_behind_link
@@ -485,8 +484,6 @@ def _meanings(
             faults.extend(located)
     if not faults and {part.label for part in _protocols(outputs)} >= work.protocols:
         faults += [UnusedName(at=f"{work.names_at}: {key}") for key in _unmatched(work, meanings)]
-    if not faults:
-        faults += [fault for output in outputs for fault in _unkept(output, work, meanings)]
     if faults:
         raise Faults(distinct(faults))
     return meanings
@@ -496,24 +493,6 @@ def _unmatched(work: Work, meanings: Meanings) -> list[str]:
     """The entries for all protocols that match nothing in any."""
     missing = [bundled.unmatched for _, bundled in meanings.values()]
     return sorted(key for key in work.names if work.protocols and all(key in unmatched for unmatched in missing))
-
-
-def _unkept(output: OutputFolder, work: Work, meanings: Meanings) -> Iterator[Fault]:
-    """The patterns of `keep-unknown-in` that match no record of any protocol in their output."""
-    from acpgen import ir
-
-    parts = [part for part in output.parts if part.target == "python"]
-    patterns = dict.fromkeys(
-        pattern
-        for part in parts
-        for pattern in cast("tuple[str, ...]", _settings(part, output, work).options["keep-unknown-in"])
-    )
-    definitions = [one for part in parts for one in meanings[_reading(part)][0].definitions.values()]
-    records = dict.fromkeys(one.name for one in definitions if isinstance(one, ir.Record))
-    for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in records):
-            at = f"{work.at}: {output.key}.keep-unknown-in" if output.key else "--option: keep-unknown-in"
-            yield UnknownName(at=at, kind="record", name=pattern, hint=did_you_mean(pattern, records))
 
 
 def _trees(

@@ -52,5 +52,5 @@ def definitions_of(home: str) -> Mapping[str, str]:
         return _MODULES[home].definitions
     from importlib import import_module
 
-    names: Mapping[str, str] = import_module(f"{home}._contract").DEFINITIONS
+    names: Mapping[str, str] = import_module(f"{home}.methods").DEFINITIONS
     return names

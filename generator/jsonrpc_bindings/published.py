@@ -20,7 +20,6 @@ from pydantic_core import core_schema
 from .described import description, texts
 from .homes import definitions_of, home_of, schema_of
 from .json_types import is_array, is_object
-from .kinds import union_of
 from .pointers import SCHEMA_KEYWORDS, SCHEMA_LISTS, SCHEMA_MAPS, referred
 from .references import nest
 
@@ -142,7 +141,7 @@ def _of_home(home: str) -> Published | None:
 def type_of(module: str, type_: Any) -> Any:
     """A type as it is, or the one of a definition by its name. Raises `KeyError` for what is no definition of the package."""
     if not isinstance(type_, str):
-        return union_of(type_)
+        return type_
     package = published(module)
     found = package.type(type_) if package is not None and type_ in package.definitions else None
     if found is None:

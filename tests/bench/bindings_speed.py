@@ -16,7 +16,7 @@ from typing import Any
 import jsonschema_rs
 from acp import schema as sdk
 from acp_bindings import v1
-from acp_bindings.v1.strict import STRICT
+from acp_bindings.v1.methods import STRICT
 from pydantic_core import from_json
 
 from acp_session.monitor import Monitor

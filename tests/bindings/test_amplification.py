@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 import acp_bindings
 import pytest
 from acp_bindings import DecodeError, v1
-from acp_bindings.v1.strict import STRICT
+from acp_bindings.v1.methods import STRICT
 from pydantic import ValidationError
 
 import tiers

@@ -62,7 +62,7 @@ print(wire.decode_as(wire.Value, ["a"]))
 """
 PARTS_OF_THEMSELVES: Final[dict[str, dict[str, Any]]] = {
     "recursive_package": {},
-    "recursive_file": {"layout": "file", "omitted": "none"},
+    "recursive_file": {"layout": "file"},
 }
 """Packages of types that are parts of themselves, with their options."""
 

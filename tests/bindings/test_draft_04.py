@@ -73,7 +73,7 @@ def subject(subjects: Subjects) -> Subject:
 def test_an_integer_of_draft_04_has_no_fraction(
     subject: Subject, name: str, right: list[Any], wrong: list[Any]
 ) -> None:
-    strict, runtime = subject.module.strict, subject.runtime
+    strict, runtime = subject.module.methods, subject.runtime
     for value in right:
         assert strict.validate_as(name, value) == ()
         assert subject.encoded(subject.module.decode_as(subject.type(name), value)) == value
@@ -85,7 +85,7 @@ def test_an_integer_of_draft_04_has_no_fraction(
 
 
 def test_both_judges_say_why(subject: Subject) -> None:
-    (problem,) = subject.module.strict.validate_as("Record", {"n": 2.0})
+    (problem,) = subject.module.methods.validate_as("Record", {"n": 2.0})
     with pytest.raises(subject.runtime.DecodeError) as caught:
         subject.module.decode_as(subject.type("Record"), {"n": 2.0})
     (other,) = caught.value.problems
@@ -96,5 +96,5 @@ def test_both_judges_say_why(subject: Subject) -> None:
 def test_an_integer_of_draft_06_is_one_however_it_is_written(subjects: Subjects) -> None:
     later = made(subjects, "draft_06", "draft-06", {"X": INTEGER})
     for value in (1, 1.0):
-        assert later.module.strict.validate_as("X", value) == ()
+        assert later.module.methods.validate_as("X", value) == ()
         assert later.module.decode_as(later.type("X"), value) == 1

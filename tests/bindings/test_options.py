@@ -29,26 +29,10 @@ from jsonrpc_bindings import DecodeError, Model, Unknown
 
 ROOT: Final = Path(__file__).parents[2]
 
-OWN: Final = {
-    "acp/v1": ["SessionId=ConversationId", "NewSessionRequest.cwd=folder", "ToolKind=KindOfTool"],
-    "mcp": ["Tool=ToolCard", "Tool.inputSchema=takes", "LoggingLevel=Loudness"],
-}
-BASE: Final = """
-from pydantic import BaseModel
-
-
-class Base(BaseModel):
-    def house(self) -> str:
-        return type(self).__name__
-"""
 DIALS: Final[Mapping[str, tuple[Any, ...]]] = {
     "layout": ("package", "file"),
-    "omitted": ("missing", "none"),
     "unknown-fields": ("keep", "ignore", "refuse"),
     "enums": ("literal", "str-enum"),
-    "field-names": ("snake-case", "wire"),
-    "own-names": (False, True),
-    "base-class": ("", "house_of_tests.Base"),
     "minimum-python": ("3.11", "3.12" if sys.version_info >= (3, 12) else "3.11"),
     "line-length": (88, 120),
 }
@@ -102,8 +86,6 @@ class Subject:
         chosen = dict(COMBINATIONS[index - 1]) if index else {}
         if index not in self.written:
             self.written.add(index)
-            if chosen.pop("own-names", False):
-                chosen["own-names"] = OWN[self.name]
             chosen["runtime"] = "package"
             settings = with_options("python", Settings(package=f"{self.top}_{index}"), chosen, "here", "options")
             for path, text in TARGETS["python"](self.protocol, self.bundle, settings).items():
@@ -120,7 +102,6 @@ class Subject:
 @pytest.fixture(scope="module")
 def subjects(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list[Subject]]]:
     folder = tmp_path_factory.mktemp("dials")
-    (folder / "house_of_tests.py").write_text(BASE, "utf-8")
     acp = bundle(load(ROOT / "schema" / "acp" / "v1", name="acp/v1"))
     mcp = bundle(load(_evidence("upstream/mcp-2025-11-25/schema.json"), name="mcp"))
     sys.path.insert(0, str(folder))
@@ -202,7 +183,10 @@ def test_pairs_are_all_there() -> None:
 
 
 def test_every_option_is_tried() -> None:
-    assert {option.name for option in TARGETS["python"].options} == {*DIALS, "minimum-pydantic", "keep-unknown-in"}
+    assert {option.name for option in TARGETS["python"].options} == {
+        *DIALS,
+        "runtime",
+    }  # which test_runtime_option.py tries
 
 
 @pytest.mark.parametrize("whole", tiers.EXTENTS)
@@ -271,44 +255,12 @@ def chosen_by(option: str, value: Any) -> int:
     return next(index for index, one in enumerate(COMBINATIONS, 1) if one[option] == value)
 
 
-def test_omitted_fields_are_none_and_null_stays_what_came(subjects: tuple[Path, list[Subject]]) -> None:
-    acp = subjects[1][0]
-    index = next(
-        n for n, one in enumerate(COMBINATIONS, 1) if one["omitted"] == "none" and one["field-names"] == "snake-case"
-    )
-    v1 = acp.package(index)
-    call = v1.ReadTextFileRequest(session_id="s", path="/a", line=None)
-    assert call.line is None and json.loads(v1.encode(call)) == {"sessionId": "s", "path": "/a", "line": None}
-    call = v1.ReadTextFileRequest(session_id="s", path="/a")
-    assert call.line is None and json.loads(v1.encode(call)) == {"sessionId": "s", "path": "/a"}
-    info = v1.Implementation(name="n", version="1", title=None)
-    assert json.loads(v1.encode(info)) in ({"name": "n", "version": "1"}, {"name": "n", "version": "1", "title": None})
-
-
-def test_where_the_schema_has_no_null_none_is_omitted_and_null_is_refused(subjects: tuple[Path, list[Subject]]) -> None:
-    mcp = subjects[1][1]
-    index = next(
-        n for n, one in enumerate(COMBINATIONS, 1) if one["omitted"] == "none" and one["field-names"] == "snake-case"
-    )
-    package = mcp.package(index)
-    tool = package.Implementation(name="n", version="1", title=None)
-    assert tool.title is None and json.loads(package.encode(tool)) == {"name": "n", "version": "1"}
-    tool.title = "T"
-    assert json.loads(package.encode(tool)) == {"name": "n", "version": "1", "title": "T"}
-    tool.title = None
-    assert json.loads(package.encode(tool)) == {"name": "n", "version": "1"}
-    with pytest.raises(ValueError, match="/title"):
-        package.decode_as("Implementation", {"name": "n", "version": "1", "title": None})
-
-
 def test_sets_of_texts_are_classes_and_open_ones_keep_what_they_do_not_know(
     subjects: tuple[Path, list[Subject]],
 ) -> None:
     acp = subjects[1][0]
     index = next(
-        n
-        for n, one in enumerate(COMBINATIONS, 1)
-        if one["enums"] == "str-enum" and not one["own-names"] and one["unknown-fields"] == "keep"
+        n for n, one in enumerate(COMBINATIONS, 1) if one["enums"] == "str-enum" and one["unknown-fields"] == "keep"
     )
     v1 = acp.package(index)
     kinds: Any = v1.ToolKind
@@ -330,21 +282,6 @@ def test_sets_of_texts_are_classes_and_open_ones_keep_what_they_do_not_know(
     assert v1.PermissionOption.model_json_schema()["properties"]["kind"]
 
 
-def test_names_are_those_of_the_wire_and_ones_own(subjects: tuple[Path, list[Subject]]) -> None:
-    acp, mcp = subjects[1]
-    index = next(n for n, one in enumerate(COMBINATIONS, 1) if one["own-names"] and one["field-names"] == "wire")
-    request = acp.package(index).NewSessionRequest(folder="/a", mcpServers=[])
-    assert json.loads(acp.package(index).encode(request)) == {"cwd": "/a", "mcpServers": []}
-    assert acp.package(index).ConversationId and acp.package(index).KindOfTool
-    assert mcp.package(index).ToolCard(name="t", takes={"type": "object"}).takes
-
-
-def test_records_derive_from_ones_own_class(subjects: tuple[Path, list[Subject]]) -> None:
-    acp = subjects[1][0]
-    v1 = acp.package(chosen_by("base-class", "house_of_tests.Base"))
-    assert v1.decode_as("ContentBlock", {"type": "text", "text": "a"}).house().startswith("TextContent")
-
-
 def test_what_is_dropped_or_refused_is_not_taken_by_a_constructor(subjects: tuple[Path, list[Subject]]) -> None:
     for value in ("ignore", "refuse"):
         v1 = subjects[1][0].package(chosen_by("unknown-fields", value))
@@ -357,25 +294,9 @@ def test_what_is_dropped_or_refused_is_not_taken_by_a_constructor(subjects: tupl
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"omitted": "nothing"}, "one of 'missing', 'none'"),
         ({"unknown-field": "keep"}, "Did you mean 'unknown-fields'?"),
-        ({"base-class": "Base"}, "a class with its module"),
-        ({"base-class": "a.class.Base"}, "a class with its module"),
         ({"line-length": 7}, "from 20 to 320"),
         ({"layout": "module"}, "one of 'package', 'file'"),
-        ({"minimum-pydantic": "2.1"}, "from 2.14 on"),
-        ({"minimum-pydantic": "2.15"}, "below 2.15"),
-        ({"minimum-pydantic": "2.14.1"}, "no distribution"),
-        ({"keep-unknown-in": ["NewSessionRequst"]}, "Did you mean 'NewSessionRequest'?"),
-        ({"own-names": ["Thing"]}, "a place, '=' and a name"),
-        ({"own-names": ["A.b=c", "A.b=d"]}, "the only entry"),
-        ({"own-names": ["NewSessionRequest.cwd=class"]}, "an attribute that records can have"),
-        ({"own-names": ["NewSessionRequest=x"]}, "the name of a Python class"),
-        ({"own-names": ["NewSessionRequst=X"]}, "Did you mean 'NewSessionRequest'?"),
-        ({"own-names": ["NewSessionRequest.cwd=mcp_servers"]}, "the name of one thing"),
-        ({"own-names": ["NewSessionRequest=NewSessionResponse"]}, "the name of one thing"),
-        ({"own-names": ["ToolKind[read]=Read"]}, "matches no"),
-        ({"own-names": ["ToolKind[read]=EDIT"], "enums": "str-enum"}, "the name of one thing"),
     ],
 )
 def test_what_cannot_be_used_is_a_fault(given: dict[str, Any], said: str, subjects: tuple[Path, list[Subject]]) -> None:
@@ -425,25 +346,26 @@ def test_a_package_may_be_called_like_a_module_in_it_or_elsewhere(
     assert module.encode(module.decode_as(module.A, {"b": "c"})) == b'{"b":"c"}'
 
 
-def test_some_records_keep_what_others_drop_and_a_union_without_tags_takes_what_names_most(tmp_path: Path) -> None:
+def test_a_union_without_tags_takes_what_names_most_where_others_are_dropped(tmp_path: Path) -> None:
     thing = {"type": "object", "properties": {"a": {"type": "integer"}}}
     more = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}}
     holder = {
         "type": "object",
-        "properties": {"thing": {"$ref": "#/$defs/Thing"}, "openThing": {"$ref": "#/$defs/OpenThing"}},
+        "properties": {
+            "thing": {"$ref": "#/$defs/Thing"},
+        },
     }
     either = {"anyOf": [{"$ref": "#/$defs/Thing"}, {"$ref": "#/$defs/More"}]}
     definitions = {
         "Thing": thing,
-        "OpenThing": {**thing, "required": ["a"]},
         "More": more,
         "Holder": holder,
         "Either": either,
     }
     (tmp_path / "schema.json").write_text(json.dumps({"$defs": definitions}), "utf-8")
-    bundled = bundle(load(tmp_path / "schema.json", name="kept"))
+    bundled = bundle(load(tmp_path / "schema.json", name="ignoring"))
     protocol = lower(bundled)
-    options: dict[str, Any] = {"unknown-fields": "ignore", "keep-unknown-in": ("Open*", "None*")}
+    options: dict[str, Any] = {"unknown-fields": "ignore"}
     for path, text in TARGETS["python"](protocol, bundled, Settings(package="kept_in.v1", options=options)).items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text, "utf-8")
@@ -452,7 +374,7 @@ def test_some_records_keep_what_others_drop_and_a_union_without_tags_takes_what_
         v1 = importlib.import_module("kept_in.v1")
     finally:
         sys.path.remove(str(tmp_path))
-    read = v1.decode_as(v1.Holder, {"thing": {"a": 1, "x": 2}, "openThing": {"a": 1, "x": 2}, "x": 2})
-    assert json.loads(v1.encode(read)) == {"thing": {"a": 1}, "openThing": {"a": 1, "x": 2}}
+    read = v1.decode_as(v1.Holder, {"thing": {"a": 1, "x": 2}, "x": 2})
+    assert json.loads(v1.encode(read)) == {"thing": {"a": 1}}
     assert type(v1.decode_as(v1.Either, {"a": 1, "b": 2, "c": 3})) is v1.More
     assert type(v1.decode_as(v1.Either, {"a": 1})) is v1.Thing

@@ -151,7 +151,7 @@ def test_a_value_deep_inside_such_unions_is_read_and_a_wrong_one_told_at_its_pla
     wrong = nested(20, {"kind": "nobody"}, "any", kind="r0")
     (problem,) = large.problems("Resource", wrong)
     assert problem.pointer == "/any" * 20 + "/kind"
-    (violation,) = import_module(f"{large.top}.api.strict").validate_as(large.module.Resource, wrong)
+    (violation,) = import_module(f"{large.top}.api.methods").validate_as(large.module.Resource, wrong)
     assert violation.pointer == "/any" * 20 + "/kind"
 
 

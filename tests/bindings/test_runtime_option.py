@@ -91,6 +91,36 @@ def test_the_run_time_is_a_typed_distribution_of_the_version_that_packages_ask_f
     assert f"jsonrpc-bindings>={'.'.join(project['version'].split('.')[:2])}," in files["pyproject.toml"]
 
 
+@pytest.mark.parametrize(("schema", "package"), [(PLAIN, "tides"), (TWO_RECORDS, "tides"), (TWO_RECORDS, "tides.v1")])
+def test_a_schema_of_two_types_makes_six_files_at_most(
+    schema: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = f"few_{package}"
+    files = made(schema, package, runtime="package")
+    assert len(files) <= 6, sorted(files)
+    assert sum(text.count("\n") for text in files.values()) < 400
+    write(files, tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    module = import_module(package)
+    assert module.encode(module.decode_as("Thing", {"tide": 1})) == b'{"tide":1}'
+    assert [one.pointer for one in module.validate_as("Thing", [])] == [""]
+    forget(package.partition(".")[0])
+
+
+def test_one_module_has_its_embedded_run_time_beside_it(tmp_path: Path) -> None:
+    for package, beside in (("wire", "wire_runtime"), ("tides.wire", "tides/runtime")):
+        files = made(PLAIN, package, runtime="embedded", layout="file")
+        own = package.replace(".", "/") + ".py"
+        assert {path for path in files if not path.startswith(f"{beside}/")} == {own}
+        write(files, tmp_path)
+        code = (
+            f"import sys; sys.modules['jsonrpc_bindings'] = None\nimport {package} as wire\nprint(wire.Thing(at='low'))"
+        )
+        done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.stdout == "at='low'\n", done.stderr
+    assert [*made(PLAIN, "wire", runtime="package", layout="file")] == ["wire.py"]
+
+
 @pytest.mark.parametrize("package", ["a.runtime", "a.Runtime", "a.runtime.v1"])
 def test_a_package_called_like_the_embedded_run_time_is_a_fault(package: str) -> None:
     with pytest.raises(Faults, match=r"a\.runtime holds the modules"):

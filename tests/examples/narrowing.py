@@ -70,8 +70,10 @@ def ending(update: v2.SessionUpdate) -> str:
 
 
 def background(update: v2.SessionUpdate) -> int:
-    """A class that stands for several."""
-    return len(update.background or []) if isinstance(update, v2.IdleStateUpdate) else 0
+    """A field that all variants of one state have."""
+    if update.session_update == "state_update" and update.state == "idle":
+        return len(update.background or [])
+    return 0
 
 
 def called(update: v2.SessionUpdate) -> str | None:
@@ -87,7 +89,7 @@ def told() -> list[v2.SessionUpdate]:
     """A variant is the thing: it is built with its own fields, and its tags are there."""
     return [
         v2.UsageUpdate(used=1, size=2),
-        v2.IdleStateUpdate(stop_reason="end_turn"),
+        v2.EndTurnStopReason(),
         v2.ToolCallUpdate(tool_call_id="1", title="Read"),
         v2.UnknownSessionUpdate(session_update="_acme.tide", extra={"metres": 2.5}),
     ]

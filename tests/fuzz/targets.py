@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from acp_bindings import v1, v2
-from acp_bindings.v1.strict import STRICT as V1
-from acp_bindings.v2.strict import STRICT as V2
+from acp_bindings.v1.methods import STRICT as V1
+from acp_bindings.v2.methods import STRICT as V2
 
 from acp_session.errors import RequestError
 from acp_session.monitor import Monitor

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import pytest
-from acp_bindings.v1.strict import STRICT as V1
-from acp_bindings.v2.strict import STRICT as V2
+from acp_bindings.v1.methods import STRICT as V1
+from acp_bindings.v2.methods import STRICT as V2
 
 import tiers
 from acp_session.monitor import Monitor, observe

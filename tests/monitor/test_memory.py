@@ -12,8 +12,8 @@ from typing import Any, Final
 import acp_bindings
 import pytest
 from acp_bindings import DecodeError, v1
-from acp_bindings.v1.strict import STRICT as V1
-from acp_bindings.v2.strict import STRICT as V2
+from acp_bindings.v1.methods import STRICT as V1
+from acp_bindings.v2.methods import STRICT as V2
 
 import acp_session
 import tiers
@@ -35,7 +35,7 @@ import json, resource, sys
 from importlib import import_module
 from acp_session.monitor import Monitor
 
-strict = import_module(f"acp_bindings.{sys.argv[3]}.strict").STRICT
+strict = import_module(f"acp_bindings.{sys.argv[3]}.methods").STRICT
 line = sys.stdin.buffer.read()
 monitor = Monitor((strict,), fixed=True)
 for _ in range(3):

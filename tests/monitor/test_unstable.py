@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from acp_bindings import v1 as stable
 from acp_bindings.unstable import v1, v2
-from acp_bindings.v1 import strict as judged
+from acp_bindings.v1 import methods as judged
 
 from acp_session.monitor import Breach, Monitor
 from acpgen import judge

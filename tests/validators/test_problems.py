@@ -342,7 +342,7 @@ generated = pytest.mark.skipif(
 def test_the_bindings_load_engine_and_schema_only_when_they_judge() -> None:
     out = run(
         "from acp_bindings import v1\n"
-        "from acp_bindings.v1.strict import STRICT\n"
+        "from acp_bindings.v1.methods import STRICT\n"
         'line = b\'{"jsonrpc":"2.0","id":1,"method":"session/list"}\'\n'
         "v1.decode(line, sender='client')\n"
         "print('jsonschema_rs' in sys.modules, STRICT._schema is None)\n"

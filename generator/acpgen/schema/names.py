@@ -98,6 +98,9 @@ BUILTINS: Final = frozenset(
 )
 """What Python itself calls classes and the like: a type of that name that is named before it is defined would be this one."""
 
+_IN_ANNOTATIONS: Final = frozenset({"ClassVar", "Literal"})
+"""What records are read by where annotations are text: no other name does."""
+
 RESERVED_FIELDS = frozenset(
     {
         *("extra", "mro", "unknown_fields"),
@@ -134,7 +137,7 @@ def class_name(text: str) -> str:
 def python_class(name: str) -> str:
     """The class or alias of a definition: its PascalCase name, with an underscore where Python keeps that name for itself."""
     plain = class_name(name)
-    return f"{plain}_" if keyword.iskeyword(plain) or plain in BUILTINS else plain
+    return f"{plain}_" if keyword.iskeyword(plain) or plain in BUILTINS or plain in _IN_ANNOTATIONS else plain
 
 
 def field_name(text: str) -> str:
@@ -151,16 +154,13 @@ def class_names(definitions: Collection[str]) -> Mapping[str, str]:
     return assign({name: (python_class(name), python_class(spelled_out(name))) for name in definitions})
 
 
-def field_names(
-    properties: Collection[str], inherited: Mapping[str, str] | None = None, *, as_on_wire: bool = False
-) -> Mapping[str, str]:
+def field_names(properties: Collection[str], inherited: Mapping[str, str] | None = None) -> Mapping[str, str]:
     """The attribute of each property of one record, no two alike, by the rule of `class_names`.
 
-    `inherited` are the attributes that a base class has given already. `as_on_wire` keeps the spelling of those that can be attributes.
+    `inherited` are the attributes that a base class has given already.
     """
     given = inherited or {}
-    plain = _wire_attribute if as_on_wire else field_name
-    own = {name: (plain(name), _spelled_field(name)) for name in properties if name not in given}
+    own = {name: (field_name(name), _spelled_field(name)) for name in properties if name not in given}
     names = {**given, **assign(own, taken=given.values())}
     return {name: names[name] for name in properties}
 
@@ -202,18 +202,6 @@ def _member(parts: Sequence[str], text: str) -> str:
     if not name:
         return "_".join(f"U{ord(character):04X}" for character in text) or "EMPTY"
     return name if name[0].isalpha() else f"N{name}"
-
-
-def is_attribute(name: str) -> bool:
-    """Whether `name` can be an attribute of a record."""
-    plain = name.isascii() and name.isidentifier() and not name.startswith("_")
-    return plain and not keyword.iskeyword(name) and name not in RESERVED_FIELDS
-
-
-def _wire_attribute(text: str) -> str:
-    """A wire name as it is, without underscores in front, where that can be an attribute; else as `field_name` has it."""
-    plain = text.lstrip("_")
-    return _attribute(plain, text) if plain.isidentifier() else field_name(text)
 
 
 def package_conflict(package: str) -> str:

@@ -79,7 +79,7 @@ LEVELS: Final[tuple[Level, ...]] = ("must", "should", "note")
 
 
 class Monitor:
-    """The monitor of one connection. `protocols` are the versions that it knows (`acp_bindings.v1.strict.STRICT`); without, those of
+    """The monitor of one connection. `protocols` are the versions that it knows (`acp_bindings.v1.methods.STRICT`); without, those of
     ACP in `acp_bindings`, for which jsonschema-rs must be installed. Raises `ImportError` where it is not.
 
     With `fixed` they judge whatever version the peers agree on; without, what is of a version that is not known is not judged. Until
@@ -470,15 +470,15 @@ def _unstable(event: Event, found: Found) -> Breach:
 
 def _installed_channels() -> tuple[Strict, ...]:
     """The unstable channels of ACP in the installed bindings."""
-    from acp_bindings.unstable.v1.strict import STRICT as V1
-    from acp_bindings.unstable.v2.strict import STRICT as V2
+    from acp_bindings.unstable.v1.methods import STRICT as V1
+    from acp_bindings.unstable.v2.methods import STRICT as V2
 
     return (V1, V2)
 
 
 def _installed() -> tuple[Strict, ...]:
     """ACP in the versions of the installed bindings."""
-    from acp_bindings.v1.strict import STRICT as V1
-    from acp_bindings.v2.strict import STRICT as V2
+    from acp_bindings.v1.methods import STRICT as V1
+    from acp_bindings.v2.methods import STRICT as V2
 
     return (V1, V2)

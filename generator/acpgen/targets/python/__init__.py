@@ -6,7 +6,6 @@ copy of it inside the package.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -14,27 +13,23 @@ from typing import Any
 from acpgen import ir
 from acpgen.resources import runtime
 from acpgen.schema.bundle import Bundle
-from acpgen.schema.expressions import translations
 from acpgen.schema.walk import is_object
 from acpgen.targets import Settings
-from acpgen.targets.python.aliases import alias_views, imports, named_records
-from acpgen.targets.python.alone import with_shared_bodies
-from acpgen.targets.python.annotations import either
-from acpgen.targets.python.beyond import Beyond, beyond, check_view, keeping
 from acpgen.targets.python.defaults import with_sound_defaults
-from acpgen.targets.python.dials import OPTIONS, PYTHONS, dials
-from acpgen.targets.python.distribution import STRICT, distribution
+from acpgen.targets.python.dials import OPTIONS, dials
+from acpgen.targets.python.distribution import distribution
+from acpgen.targets.python.extras import speaking_of_more
 from acpgen.targets.python.formatted import formatted, with_relative_imports
-from acpgen.targets.python.kinds import kind_imports, kind_views
+from acpgen.targets.python.joined import joined
 from acpgen.targets.python.laid_out import NOTICE, lay_out, title_of
-from acpgen.targets.python.literals import inside_docstring, json_literal, literal
+from acpgen.targets.python.literals import inside_docstring, literal, raw
+from acpgen.targets.python.methods import method_rows
+from acpgen.targets.python.models import Modules, render_models
 from acpgen.targets.python.naming import Names, name_all
-from acpgen.targets.python.offered import PUBLIC, in_order, moved, public
+from acpgen.targets.python.offered import OWN, PUBLIC, in_order, moved, own_names, public
 from acpgen.targets.python.peers import peers_view
-from acpgen.targets.python.records import Modules, render_records
-from acpgen.targets.python.single import file_view
-from acpgen.targets.python.strict import contract_view, renamed_definitions, schema_text
-from acpgen.targets.python.tables import lenient_rows, method_rows, owner_rows, unenforced_rows
+from acpgen.targets.python.schema import schema_text
+from acpgen.targets.python.types import either
 
 __all__ = ["OPTIONS", "render"]
 
@@ -47,43 +42,39 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     package = settings.package or "bindings"
     top = package.partition(".")[0]
     chosen = dials(settings)
-    is_file = chosen.layout == "file"
-    is_embedded = chosen.runtime == "embedded"
-    modules = Modules(runtime=f"{top}.runtime" if is_embedded else "jsonrpc_bindings", package=package, dials=chosen)
+    is_file, is_embedded = chosen.layout == "file", chosen.runtime == "embedded"
+    carried = f"{package}_runtime" if is_file and package == top else f"{top}.runtime"
+    modules = Modules(runtime=carried if is_embedded else "jsonrpc_bindings", package=package, dials=chosen)
     protocol = with_sound_defaults(protocol, bundle)
-    found = keeping(beyond(protocol, bundle), protocol, chosen.kept)
-    names = name_all(protocol, chosen, checked=found.checks.by)
-    written, protocol = protocol, with_shared_bodies(protocol, names.shared)
+    names = name_all(protocol, chosen)
     folder = package.replace(".", "/")
     files = {
-        f"{folder}/models.py": render_records(protocol, names, modules, NOTICE, found),
-        f"{folder}/unions.py": _unions(protocol, names, modules, found),
-        f"{folder}/_tables.py": _tables(protocol, names, modules, found),
+        f"{folder}/models.py": render_models(protocol, names, modules, NOTICE, speaking_of_more(bundle)),
         f"{folder}/methods.py": _methods(protocol, bundle, names, modules),
-        f"{folder}/_contract.py": _contract(written, names, modules),
-        f"{folder}/_schema.json": schema_text(bundle),
-        f"{folder}/strict.py": _strict(protocol, bundle, modules, _strict_extra(settings, top, is_file=is_file)),
     }
-    if chosen.has_base:
-        files[f"{folder}/_base.py"] = _base(protocol, modules)
-    if names.fronts:
-        files[f"{folder}/_kinds.py"] = _kinds(protocol, names, modules)
-    if found.checks.by:
-        files[f"{folder}/_checks.py"] = _checks(protocol, modules, found)
     if is_file:
-        files = {f"{folder}.py": _file(protocol, files, names, modules)}
+        files = {f"{folder}.py": _file(protocol, bundle, [*files.values()], names, modules)}
     else:
+        files[f"{folder}/_schema.json"] = schema_text(protocol, bundle, names)
         files.update(_around(protocol, names, modules))
     if settings.distribution is not None:
-        files.update(distribution(protocol, settings, top, chosen))
-    made = formatted(with_relative_imports(files), chosen.line_length, chosen.python)
-    return made | ({f"{top}/runtime/{path}": text for path, text in _runtime()} if is_embedded and not is_file else {})
+        files.update(distribution(protocol, settings, top, modules.runtime, chosen))
+    files = formatted(with_relative_imports(files), chosen.line_length, chosen.python)
+    return files | ({f"{carried.replace('.', '/')}/{path}": text for path, text in _runtime()} if is_embedded else {})
 
 
-def _file(protocol: ir.Protocol, files: Mapping[str, str], names: Names, modules: Modules) -> str:
-    """One module of those of a package."""
-    view = file_view(protocol, files, _runtime(), names, modules)
-    return lay_out("file", title=title_of(protocol), about=_about(protocol, view["moved"]), **view)
+def _file(protocol: ir.Protocol, bundle: Bundle, parts: list[str], names: Names, modules: Modules) -> str:
+    """One module of those of a package, one after another."""
+    called = public(PUBLIC, names)
+    view = {
+        "title": title_of(protocol),
+        "about": _about(protocol, moved(called, "the module")),
+        "runtime": modules.runtime,
+        "schema": raw(schema_text(protocol, bundle, names)),
+        "exports": in_order([*names.classes.values(), *called.values()]),
+    }
+    first = lay_out("file", others=own_names(names), **view)
+    return joined([first, *parts], lambda node: node.level > 0 or (node.module or "").startswith(f"{modules.package}."))
 
 
 def _around(protocol: ir.Protocol, names: Names, modules: Modules) -> dict[str, str]:
@@ -103,127 +94,6 @@ def _runtime() -> tuple[tuple[str, str], ...]:
     return tuple((path.name, path.read_text("utf-8")) for path in sorted(runtime().glob("*.py")))
 
 
-def _unions(protocol: ir.Protocol, names: Names, modules: Modules, found: Beyond) -> str:
-    records = sorted(names.classes[name] for name in named_records(protocol))
-    used = imports(protocol, found, names)
-    views = alias_views(protocol, names, found)
-    return lay_out(
-        "unions",
-        title=title_of(protocol),
-        aliases=views,
-        has_aliases=any("base" not in view for view in views),
-        texts=[names.imported(name) for name in ("OpenTexts", "Texts") if name in used],
-        alias_module="typing" if modules.dials.python != PYTHONS[0] else "typing_extensions",
-        records=records,
-        runtime=modules.runtime,
-        imported=names.imported("TypeAliasType"),
-        alias_type=names.ours("TypeAliasType"),
-        type_checking=names.ours("TYPE_CHECKING"),
-        type_alias=names.ours("TypeAlias"),
-        typing=[
-            names.imported(name)
-            for name in ("TYPE_CHECKING", "Annotated", "Any", "Literal", "Never", "TypeAlias")
-            if name in used
-        ],
-        has_field=names.imported("Field") if "Field" in used else "",
-        has_checks=names.imported("CHECKS") if "CHECKS" in used else "",
-        markers=[
-            names.imported(name)
-            for name in (
-                "Alone",
-                "Bounds",
-                "Defined",
-                "Exact",
-                "MultipleOf",
-                "Number",
-                "Open",
-                "Pattern",
-                "Positional",
-                "Shapes",
-                "Tagged",
-                "UniqueItems",
-                "WithoutFraction",
-            )
-            if name in used
-        ],
-    )
-
-
-def _base(protocol: ir.Protocol, modules: Modules) -> str:
-    chosen = modules.dials
-    is_omitting = chosen.omitted == "none"
-    return lay_out(
-        "base",
-        title=title_of(protocol),
-        runtime=modules.runtime,
-        own_base=chosen.base,
-        is_omitting=is_omitting,
-        is_dropping=chosen.unknown == "ignore",
-        extra=literal(chosen.extra),
-    )
-
-
-def _tables(protocol: ir.Protocol, names: Names, modules: Modules, found: Beyond) -> str:
-    return lay_out(
-        "tables",
-        title=title_of(protocol),
-        runtime=modules.runtime,
-        lenient=lenient_rows(protocol, names),
-        owners=owner_rows(protocol, names),
-        unenforced=unenforced_rows(found.gaps),
-    )
-
-
-def _kinds(protocol: ir.Protocol, names: Names, modules: Modules) -> str:
-    is_omitting = modules.dials.omitted == "none"
-    used = kind_imports(protocol, names)
-    typing = {"Any"} | (used.others & {"Annotated", "Literal", "Never"})
-    return lay_out(
-        "kinds",
-        title=title_of(protocol),
-        runtime=modules.runtime,
-        fronts=kind_views(protocol, names, omits_with_none=is_omitting),
-        typing=[names.imported(name) for name in sorted(typing)],
-        has_field=names.imported("Field") if "Field" in used.others else "",
-        markers=[
-            names.imported(name) for name in sorted({"MISSING", "UnknownTag"} | (used.others - typing - {"Field"}))
-        ],
-        any=names.ours("Any"),
-        models=sorted(used.records),
-        unions=sorted(used.aliases),
-    )
-
-
-def _checks(protocol: ir.Protocol, modules: Modules, found: Beyond) -> str:
-    view = check_view(found.checks)
-    return lay_out("checks", title=title_of(protocol), runtime=modules.runtime, **view)
-
-
-def _contract(protocol: ir.Protocol, names: Names, modules: Modules) -> str:
-    return lay_out(
-        "contract",
-        title=title_of(protocol),
-        runtime=modules.runtime,
-        renamed=renamed_definitions(names),
-        **contract_view(protocol),
-    )
-
-
-def _strict(protocol: ir.Protocol, bundle: Bundle, modules: Modules, needed: str) -> str:
-    judge = "FrameStrict" if protocol.envelope == "dap" else "Strict"
-    found = translations(bundle.definitions.values())
-    patterns = [(literal(key), json_literal(text)) for key, text in found.table.items()]
-    about = {"title": title_of(protocol), "runtime": modules.runtime, "extra": literal(needed), "judge": judge}
-    return lay_out("strict", **about, patterns=patterns, loose=[literal(pattern) for pattern in found.loose])
-
-
-def _strict_extra(settings: Settings, top: str, *, is_file: bool) -> str:
-    """What people install to validate: the extra of the distribution, or what it stands for."""
-    if is_file and settings.distribution is None:
-        return STRICT
-    return f"{settings.distribution or top}[strict]"
-
-
 def _peers(protocol: ir.Protocol, modules: Modules, view: dict[str, Any]) -> str:
     about = "Subclass a side, override what it serves, and run it; `join` connects both in memory."
     return lay_out("peers", title=title_of(protocol), about=about, runtime=modules.runtime, **view)
@@ -235,22 +105,10 @@ def _methods(protocol: ir.Protocol, bundle: Bundle, names: Names, modules: Modul
     unknown = "jsonrpc.JSON" if is_dap else "jsonrpc.ErrorObject"
     used = {name for m in protocol.methods for name in (m.params, m.result) if name is not None}
     used |= {error} if error is not None else set()
-    kinds = {name: isinstance(protocol.definitions[name], ir.Record) for name in used}
     sides = list(protocol.sides) or ["client", "server"]
-    message = "Message | list[Message]" if protocol.batch else "Message"
-    about: dict[str, Any] = {
-        "title": title_of(protocol),
-        "runtime": modules.runtime,
-        "sides": ", ".join(literal(side) for side in sides),
-        "frames": "dap" if is_dap else "jsonrpc",
-        "codec": "dap" if is_dap else "codec",
-        "returns": message,
-        "encodes": "Message | list[Message] | Any" if protocol.batch else "Message | Any",
-    }
-    groups = _groups(protocol, names)
-    plain = {"models": [], "unions": [], "groups": groups, "methods": [], "error": "None", "options": ""}
-    own = _bound(lay_out("methods", **about, **plain))
-    here = names.beside(own)
+    others = own_names(names) if modules.is_file else {}
+    here = names if modules.is_file else names.beside(OWN)
+    message, any_ = others.get("Message", "Message"), others.get("Any", "Any")
     imported = {
         name: class_ if class_ == here.classes[name] else f"{class_} as {here.classes[name]}"
         for name, class_ in names.classes.items()
@@ -258,11 +116,18 @@ def _methods(protocol: ir.Protocol, bundle: Bundle, names: Names, modules: Modul
     error_class = here.classes[error] if error is not None else unknown
     return lay_out(
         "methods",
-        **about,
-        models=sorted(imported[name] for name, is_record in kinds.items() if is_record),
-        unions=sorted(imported[name] for name, is_record in kinds.items() if not is_record),
-        groups=_groups(protocol, here),
-        methods=method_rows(protocol, here),
+        others=others,
+        title=title_of(protocol),
+        runtime=modules.runtime,
+        sides=", ".join(literal(side) for side in sides),
+        frames="dap" if is_dap else "jsonrpc",
+        codec="dap" if is_dap else "codec",
+        judge="dap_strict.FrameStrict" if is_dap else "strict.Strict",
+        returns=f"{message} | list[{message}]" if protocol.batch else message,
+        encodes=f"{message} | list[{message}] | {any_}" if protocol.batch else f"{message} | {any_}",
+        types=sorted(imported[name] for name in used) if not modules.is_file else [],
+        groups=_groups(protocol, here, others),
+        methods=method_rows(protocol, here, any_),
         error=error_class,
         options=_options(protocol, bundle, error_class if error is not None or not is_dap else None, sides),
     )
@@ -297,23 +162,7 @@ def _least(bundle: Bundle) -> int | None:
     return found if isinstance(found, int) else None
 
 
-def _bound(source: str) -> set[str]:
-    """The names that a module binds."""
-    found: set[str] = set()
-    for node in ast.parse(source).body:
-        match node:
-            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
-                found.update(alias.asname or alias.name for alias in aliases)
-            case ast.Assign(targets=targets):
-                found.update(target.id for target in targets if isinstance(target, ast.Name))
-            case ast.AnnAssign(target=ast.Name(id=name)) | ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-                found.add(name)
-            case _:
-                continue
-    return found
-
-
-def _groups(protocol: ir.Protocol, names: Names) -> list[dict[str, str]]:
+def _groups(protocol: ir.Protocol, names: Names, others: Mapping[str, str]) -> list[dict[str, str]]:
     """The unions of all params and of all results."""
     members: dict[str, list[str | None]] = {
         "AnyRequestParams": [m.params for m in protocol.methods if m.kind == "request"],
@@ -328,8 +177,7 @@ def _groups(protocol: ir.Protocol, names: Names) -> list[dict[str, str]]:
     groups: list[dict[str, str]] = []
     for name, found in members.items():
         classes = list(dict.fromkeys(names.classes[item] for item in found if item is not None))
-        lines = either([*classes, "jsonrpc.JSON"], "\n    | ")
-        groups.append({"name": name, "value": f'"""(\n    {lines}\n)"""', "doc": docs[name]})
+        groups.append({"name": others.get(name, name), "value": either([*classes, "jsonrpc.JSON"]), "doc": docs[name]})
     return groups
 
 
@@ -342,19 +190,15 @@ def _allows_null_id(protocol: ir.Protocol) -> bool:
 
 
 def _package(protocol: ir.Protocol, names: Names, modules: Modules) -> str:
-    models = sorted(names.classes[d.name] for d in protocol.definitions.values() if isinstance(d, ir.Record))
-    unions = sorted(names.classes[d.name] for d in protocol.definitions.values() if not isinstance(d, ir.Record))
+    types = sorted(names.classes.values())
     called = public(PUBLIC, names)
     return lay_out(
         "package",
         title=title_of(protocol),
         about=_about(protocol, moved(called)),
-        models=models,
-        unions=unions,
-        kinds=sorted(names.fronts.values()),
-        runtime=modules.runtime,
+        types=types,
         public={name: name if other == name else f"{name} as {other}" for name, other in called.items()},
-        exports=in_order([*models, *unions, *names.fronts.values(), *called.values()]),
+        exports=in_order([*types, *called.values()]),
     )
 
 

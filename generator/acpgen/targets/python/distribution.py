@@ -6,7 +6,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.targets import Settings
-from acpgen.targets.python.dials import PYDANTIC_BELOW, Dials
+from acpgen.targets.python.dials import PYDANTIC, PYDANTIC_BELOW, Dials
 from acpgen.targets.python.laid_out import lay_out
 from acpgen.targets.python.literals import literal
 
@@ -21,8 +21,8 @@ RUNTIME: Final = "jsonrpc-bindings>=0.1,<0.2"
 """What the code runs on where no copy of it is inside."""
 
 
-def distribution(protocol: ir.Protocol, settings: Settings, top: str, chosen: Dials) -> dict[str, str]:
-    """The files of a distribution beside those of its packages. `top` is the package that all others are in."""
+def distribution(protocol: ir.Protocol, settings: Settings, top: str, runtime: str, chosen: Dials) -> dict[str, str]:
+    """The files of a distribution beside those of its packages. `top` is the package that all others are in, `runtime` what they run on."""
     about = f"Typed Python bindings of the protocol {protocol.name.split('/')[0]}, generated from JSON Schema"
     files = {
         "pyproject.toml": lay_out(
@@ -35,12 +35,14 @@ def distribution(protocol: ir.Protocol, settings: Settings, top: str, chosen: Di
             python=literal(f">={chosen.python}"),
             dependencies=[
                 *([literal(RUNTIME)] if chosen.runtime == "package" else []),
-                literal(f"pydantic>={chosen.pydantic},<{PYDANTIC_BELOW}"),
+                literal(f"pydantic>={PYDANTIC},<{PYDANTIC_BELOW}"),
             ],
             strict=literal(STRICT),
             has_peers=chosen.layout == "package",
         ),
-        "README.md": lay_out("README.md", distribution=settings.distribution, about=about, top=top, dials=chosen),
+        "README.md": lay_out(
+            "README.md", distribution=settings.distribution, about=about, top=top, dials=chosen, runtime=runtime
+        ),
     }
     if chosen.layout == "file":
         files |= {f"{top}/__init__.py": lay_out("folder"), f"{top}/py.typed": ""}

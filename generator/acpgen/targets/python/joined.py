@@ -1,9 +1,10 @@
-"""Several Python modules as one: their imports once, then their classes in the order given."""
+"""Several Python modules as one: their imports once, then the rest of each in the order given."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from itertools import takewhile
 from sys import stdlib_module_names
 from typing import Final
 
@@ -11,30 +12,37 @@ _LINE: Final = 88
 """Characters of an import that stays on one line, as the emitter writes it."""
 
 
-def joined(modules: Sequence[str], module: str) -> str:
-    """The source of one module that has all classes of several. They share their docstring, and import names from modules alone.
+def joined(modules: Sequence[str], siblings: Callable[[ast.ImportFrom], bool]) -> str:
+    """The source of one module that has all of several after one another, with the docstring of the first.
 
-    What they import from `module`, the one that is made, stands beside them there.
+    They import names from modules alone, before everything else. What they import from `siblings` stands beside them there.
     """
     if len(modules) == 1:
         return modules[0]
     imported: dict[str, set[str]] = {}
     bodies: list[str] = []
-    docstring = ""
     for source in modules:
         tree = ast.parse(source)
-        first = next(node for node in tree.body if isinstance(node, ast.ClassDef))
+        head = list(takewhile(_is_head, tree.body))
         lines = source.splitlines(keepends=True)
-        bodies.append("".join(lines[first.lineno - 1 :]).strip("\n"))
-        docstring = "".join(lines[: tree.body[0].end_lineno]).strip("\n")
-        for node in tree.body:
-            if isinstance(node, ast.ImportFrom) and node.module is not None:
+        bodies.append("".join(lines[head[-1].end_lineno :]).strip("\n"))
+        for node in head:
+            if isinstance(node, ast.ImportFrom) and node.module is not None and not siblings(node):
                 imported.setdefault(node.module, set()).update(
                     alias.name if alias.asname is None else f"{alias.name} as {alias.asname}" for alias in node.names
                 )
-    imported.pop(module, None)
+    docstring = "".join(modules[0].splitlines(keepends=True)[: ast.parse(modules[0]).body[0].end_lineno]).strip("\n")
     blocks = [docstring, *_imports(imported), *(f"\n{body}" for body in bodies)]
     return "\n\n".join(blocks) + "\n"
+
+
+def _is_head(node: ast.stmt) -> bool:
+    """Whether a statement stands before what a module is about: its docstring, imports, and `__all__`."""
+    match node:
+        case ast.Expr() | ast.ImportFrom() | ast.Assign(targets=[ast.Name(id="__all__")]):
+            return True
+        case _:
+            return False
 
 
 def _imports(imported: dict[str, set[str]]) -> list[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -25,10 +27,29 @@ def _environment() -> Environment:
     )
 
 
-def lay_out(template: str, **values: Any) -> str:
-    """What a template makes of values, with one line end at its end."""
+def lay_out(template: str, *, others: Mapping[str, str] | None = None, **values: Any) -> str:
+    """What a template makes of values, with one line end at its end. `others` are names for names that the template itself has."""
     name = template if "." in template else f"{template}.py"
-    return _environment().get_template(f"{name}.jinja2").render(notice=NOTICE, **values).strip("\n") + "\n"
+    found = _environment().get_template(f"{name}.jinja2")
+    if others:
+        source, _, _ = cast("Any", _environment().loader).get_source(_environment(), f"{name}.jinja2")
+        found = _environment().from_string(_with_names(source, others))
+    return found.render(notice=NOTICE, **values).strip("\n") + "\n"
+
+
+def _with_names(source: str, others: Mapping[str, str]) -> str:
+    """A template that has other names for its own; what it is given stays."""
+
+    def other(found: re.Match[str]) -> str:
+        name = found["name"]
+        return found[0] if name is None else f"{name} as {others[name]}" if is_import else others[name]
+
+    words = re.compile(rf"\{{[{{%].*?[%}}]\}}|(?<![.\w])(?P<name>{'|'.join(map(re.escape, others))})\b")
+    lines: list[str] = []
+    for line in source.splitlines(keepends=True):
+        is_import = line.startswith("from ")
+        lines.append(words.sub(other, line))
+    return "".join(lines)
 
 
 def title_of(protocol: ir.Protocol) -> str:

@@ -68,3 +68,9 @@ _OPEN_QUOTE: Final = re.compile(r'(?<!\\)(?:\\\\)*"$')
 def _escape(match: re.Match[str]) -> str:
     code = ord(match[0])
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def raw(text: str) -> str:
+    """The literal of a JSON text, as it is where all of it can be seen. In such a text a quote is an escape of JSON."""
+    quoted = text.replace("'''", r"\u0027\u0027\u0027").strip()
+    return f"r'''{quoted}'''" if all(one.isprintable() or one == "\n" for one in quoted) else literal(quoted)

@@ -44,11 +44,16 @@ class Modules:
     package: str
     dials: Dials
 
+    @property
+    def is_file(self) -> bool:
+        """Whether one module has everything."""
+        return self.dials.layout == "file"
+
 
 def render_models(
     protocol: ir.Protocol, names: Names, modules: Modules, notice: str, keeping: Collection[str]
 ) -> str:
-    """The source of `models.py`. `keeping` are the records that keep unknown fields whatever is chosen."""
+    """The source of `models.py`. `keeping` are the definitions that keep unknown fields whatever is chosen."""
     hints = Hints(protocol, names)
     records = [d for d in protocol.definitions.values() if isinstance(d, ir.Record)]
     views = _Views(protocol, names, modules, hints, keeping)
@@ -57,8 +62,7 @@ def render_models(
     head = f'"""{protocol.name}: the types.\n\n{notice}\n"""'
     if aliases:
         hints.ours("TypeAlias")
-    called = [*names.classes.values()]
-    header = f"{head}\n\n{_imports(hints, modules)}\n\n__all__ = [{', '.join(map(literal, sorted(called)))}]\n"
+    header = f"{head}\n\n{_imports(hints, modules)}\n"
     others = lay_out(
         "aliases", aliases=aliases, type_checking=names.ours("TYPE_CHECKING"), type_alias=names.ours("TypeAlias")
     )
@@ -66,7 +70,7 @@ def render_models(
         return f"{header}\n{others}"
     spend(sum(_STEPS_A_RECORD + _STEPS_A_FIELD * len(record.fields) for record in records))
     found = [_emitted(lot, names, modules, header, made) for lot in _groups(records)]
-    classes = joined(found, f"{modules.package}.models").rstrip("\n")
+    classes = joined(found, lambda node: node.module == f"{modules.package}.models").rstrip("\n")
     return f"{classes}\n\n\n{others}"
 
 
@@ -119,7 +123,7 @@ def _emitted(
         custom_template_dir=Path(templates() / "python" / "dcg"),
         settings_path=Path(templates() / "python" / "dcg"),
         extra_template_data=defaultdict(dict, {f"#/$defs/{keys[r.name]}": made[r.name] for r in records}),
-        base_class_map={keys[r.name]: made[r.name]["path"] for r in records if r.base is None},
+        base_class_map={keys[r.name]: made[r.name]["imported_base"] for r in records if r.base is None},
         custom_class_name_generator=_as_it_is,
         allow_remote_refs=False,
         strict_refs=True,
@@ -172,7 +176,7 @@ class _Views:
         self._defaults = Defaults(protocol, names)
 
     def of(self, record: ir.Record) -> dict[str, Any]:
-        """The values for one record; `path` is what the emitter imports for its base."""
+        """The values for one record; `imported_base` is what the emitter imports for its base."""
         union = self._hints.unknown.get(record.name) if record.base is None else None
         base = "Unknown" if union is not None else "Record"
         fields = [self._field(field, record) for field in self._own_fields(record)]
@@ -183,7 +187,7 @@ class _Views:
         return {
             "own_name": self._names.classes[record.name],
             "own_base": self._names.classes[record.base] if record.base is not None else called,
-            "path": f"{self._modules.runtime}.{base}" if is_clear else f"{self._modules.runtime}.records",
+            "imported_base": f"{self._modules.runtime}.{base}" if is_clear else f"{self._modules.runtime}.records",
             "keywords": self._keywords(record, union, is_judged=is_judged),
             "docstring": docstring(record.doc or f"`{record.name}`.", 4),
             "views": fields,
@@ -244,4 +248,4 @@ class _Views:
 
 def _listed(values: Collection[ir.JSON]) -> str:
     """The entries of a tuple."""
-    return "".join(f"{literal(value)}, " for value in values).rstrip()
+    return ", ".join(map(literal, values)) + ("," if len(values) == 1 else "")

@@ -5,37 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from acpgen import ir
 from acpgen.targets.python.naming import Names
 
-PUBLIC: Final[Mapping[str, str]] = {
-    "UNENFORCED": "_tables",
-    **dict.fromkeys(
-        ("METHODS", "AnyNotificationParams", "AnyRequestParams", "AnyResult", "Message", "Sender"), "methods"
-    ),
-    **dict.fromkeys(("decode", "decode_as", "encode"), "methods"),
-    **dict.fromkeys(("validate", "validate_as"), "strict"),
-}
-"""What a package offers, with the module that has it."""
-
-_FRAMES: Final = {
-    "dap": ("ErrorResponse", "Event", "Request", "Response"),
-    "jsonrpc": ("ErrorObject", "ErrorResponse", "Notification", "Request", "Response"),
-}
-_SHARED: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("DecodeError", "Dropped", "EncodeError", "Problem"), "errors"),
-    **dict.fromkeys(("MISSING", "Unknown"), "model"),
-    **dict.fromkeys(("MissingExtra", "Violation"), "strict"),
-    "Method": "contract",
-    "encode_strictly": "sending",
-}
-"""What one file has to offer of the run-time package, with its module there."""
+PUBLIC: Final = (
+    *("METHODS", "AnyNotificationParams", "AnyRequestParams", "AnyResult", "Message", "Sender"),
+    *("decode", "decode_as", "encode", "validate", "validate_as"),
+)
+"""What a package offers beside its types; `methods.py` has it."""
 
 
-def shared(protocol: ir.Protocol) -> Mapping[str, str]:
-    """What one file offers of the run-time package, with its module there."""
-    frames = "dap" if protocol.envelope == "dap" else "jsonrpc"
-    return {**_SHARED, **dict.fromkeys(_FRAMES[frames], frames)}
+OWN: Final = frozenset(
+    {
+        *PUBLIC,
+        *("TYPE_CHECKING", "Any", "Final", "Literal", "Mapping", "TypeAlias", "TypeVar", "T"),
+        *("CODEC", "STRICT"),
+    }
+)
+"""All names of `methods.py` that a type may have as well: those in small letters cannot be types."""
+
+
+def own_names(names: Names) -> Mapping[str, str]:
+    """What one module with everything calls what a type has the name of."""
+    called = {**{name: f"_{name}" for name in OWN}, **public(PUBLIC, names)}
+    return {name: called[name] for name in sorted(OWN & names.taken)}
 
 
 def public(offered: Iterable[str], names: Names) -> Mapping[str, str]:

@@ -68,13 +68,11 @@ def peers_view(protocol: ir.Protocol, names: Names) -> dict[str, Any] | None:
         name: names.classes[name] + ("" if names.classes[name] == here.classes[name] else f" as {here.classes[name]}")
         for name in used
     }
-    is_record = {name: isinstance(protocol.definitions[name], ir.Record) for name in used}
     return {
         "sides": views,
         "first": peers[pair[0]],
         "second": peers[pair[1]],
-        "models": sorted(imported[name] for name in used if is_record[name]),
-        "unions": sorted(imported[name] for name in used if not is_record[name]),
+        "types": sorted(imported.values()),
         "envelope_module": "dap_envelope" if protocol.envelope == "dap" else "envelopes",
         "envelope": "DebugAdapter" if protocol.envelope == "dap" else "JsonRpc",
         "kind": literal(protocol.stream),

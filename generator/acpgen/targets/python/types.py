@@ -385,7 +385,8 @@ def either(members: Iterable[str]) -> str:
 
 
 def _tuple(items: Iterable[str]) -> str:
-    return f"({''.join(f'{item}, ' for item in items).rstrip()})"
+    listed = list(items)
+    return f"({', '.join(listed)}{',' if len(listed) == 1 else ''})"
 
 
 def references(type_: ir.Type) -> set[str]:

@@ -11,9 +11,9 @@ from .unions import (  # isort: skip
     Shape,
     Union,
 )
-from ._tables import UNENFORCED
 from .methods import (
     METHODS,
+    UNENFORCED,
     AnyNotificationParams,
     AnyRequestParams,
     AnyResult,
@@ -22,6 +22,8 @@ from .methods import (
     decode,
     decode_as,
     encode,
+    validate,
+    validate_as,
 )
 from .models import (
     Evil,
@@ -32,7 +34,6 @@ from .models import (
     TwoUnion,
     UnknownUnion,
 )
-from .strict import validate, validate_as
 
 __all__ = [
     "METHODS",

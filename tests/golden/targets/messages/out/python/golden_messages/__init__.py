@@ -10,9 +10,9 @@ from .unions import (  # isort: skip
     RequestId,
     ServerNotification,
 )
-from ._tables import UNENFORCED
 from .methods import (
     METHODS,
+    UNENFORCED,
     AnyNotificationParams,
     AnyRequestParams,
     AnyResult,
@@ -21,6 +21,8 @@ from .methods import (
     decode,
     decode_as,
     encode,
+    validate,
+    validate_as,
 )
 from .models import (
     ByeNotification,
@@ -28,7 +30,6 @@ from .models import (
     PingRequestParams,
     PingResult,
 )
-from .strict import validate, validate_as
 
 __all__ = [
     "METHODS",

@@ -18,23 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Unpack
 
-    from jsonrpc_bindings.strict import Strict
-
     from .models import (
         PingRequestParams,
         PingResult,
     )
 
 
-def _judge() -> Strict:
-    from .strict import STRICT
-
-    return STRICT
-
-
 WIRE: Final = wire.Wire(
     methods.CODEC,
-    _judge,
+    lambda: methods.STRICT,
     envelopes.JsonRpc(),
 )
 """How messages of this protocol stand on the wire, and which one takes a request back."""

@@ -10,9 +10,9 @@ from .unions import (  # isort: skip
     PersonContact,
     PersonHome,
 )
-from ._tables import UNENFORCED
 from .methods import (
     METHODS,
+    UNENFORCED,
     AnyNotificationParams,
     AnyRequestParams,
     AnyResult,
@@ -21,6 +21,8 @@ from .methods import (
     decode,
     decode_as,
     encode,
+    validate,
+    validate_as,
 )
 from .models import (
     Any,
@@ -31,7 +33,6 @@ from .models import (
     PersonAddressLinesItem,
     Settings,
 )
-from .strict import validate, validate_as
 
 __all__ = [
     "METHODS",

@@ -19,9 +19,9 @@ from .unions import (  # isort: skip
     Step,
     TickMarkType,
 )
-from ._tables import UNENFORCED
 from .methods import (
     METHODS,
+    UNENFORCED,
     AnyNotificationParams,
     AnyRequestParams,
     AnyResult,
@@ -30,6 +30,8 @@ from .methods import (
     decode,
     decode_as,
     encode,
+    validate,
+    validate_as,
 )
 from .models import (
     BluntEdge,
@@ -52,7 +54,6 @@ from .models import (
     UnknownStep,
     WaitStep,
 )
-from .strict import validate, validate_as
 
 __all__ = [
     "METHODS",

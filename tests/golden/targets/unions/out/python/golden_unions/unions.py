@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from jsonrpc_bindings import Defined, Open, Shapes, Tagged
+from jsonrpc_bindings import Defined, Open, Shapes, Tagged, checks
 from typing_extensions import TypeAliasType
-
-from ._checks import CHECKS
 
 __all__ = [
     "Board",
@@ -26,6 +24,13 @@ __all__ = [
     "Step",
     "TickMarkType",
 ]
+
+CHECKS = checks.Checks(
+    __name__,
+    patterns={},
+    openings={},
+)
+"""The checks by definition: patterns that are written otherwise for the engine, and what tolerated unions keep beside what they say."""
 
 Shape = TypeAliasType(
     "Shape",
