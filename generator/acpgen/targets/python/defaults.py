@@ -87,7 +87,7 @@ class Defaults:
 
     def _made(self, field: ir.Field) -> ir.Record | None:
         """The record that the default of a field makes, if it is an object of one and has what that requires."""
-        target, value = _not_null(field.type), field.default.value if field.default is not None else None
+        target, value = without_null(field.type), field.default.value if field.default is not None else None
         found = self._protocol.definitions[target.name] if isinstance(target, ir.Ref) else None
         if field.required or not isinstance(value, dict) or not isinstance(found, ir.Record):
             return None
@@ -141,7 +141,8 @@ def _fits(type_: ir.Type, value: object) -> bool:
             return False
 
 
-def _not_null(type_: ir.Type) -> ir.Type:
+def without_null(type_: ir.Type) -> ir.Type:
+    """A type that is one type or null, as that type alone."""
     if isinstance(type_, ir.AnyOf):
         left = [member for member in type_.types if member != ir.Null()]
         if len(left) == 1:

@@ -13,7 +13,7 @@ from acpgen.resources import templates
 from acpgen.schema.effort import spend
 from acpgen.schema.names import class_name
 from acpgen.targets.python.aliases import alias_views
-from acpgen.targets.python.defaults import Defaults
+from acpgen.targets.python.defaults import Defaults, without_null
 from acpgen.targets.python.dials import Dials
 from acpgen.targets.python.joined import import_of, joined
 from acpgen.targets.python.laid_out import lay_out
@@ -233,10 +233,13 @@ class _Views:
         if tag is not None and tag.field == field.name:
             constant = f"{self._hints.ours('Literal')}[{literal(tag.value)}]"
             return view | {"hint": f"{self._hints.ours('ClassVar')}[{constant}]", "default": literal(tag.value)}
-        hint = self._hints.of_field(field.type, f"{self._names.classes[record.name]}{class_name(field.name)}")
+        place = f"{self._names.classes[record.name]}{class_name(field.name)}"
+        hint = self._hints.of_field(field.type, place)
         alias = [f"name={literal(field.name)}"] if name != field.name else []
         default = self._defaults.of(field)
         source, is_made = default if default is not None else ("", False)
+        if source == "list" and isinstance(array := without_null(field.type), ir.Array):
+            source = f"lambda: list[{self._hints.of_field(array.items, place).source}]()"
         if default is None and not field.required:
             source = self._hints.ours("UNSET")
         unset = f" | {self._hints.ours('UnsetType')}" if default is None and not field.required else ""
