@@ -26,7 +26,7 @@ from acpgen.targets.python.literals import inside_docstring, literal, raw
 from acpgen.targets.python.methods import method_rows
 from acpgen.targets.python.models import Modules, render_models
 from acpgen.targets.python.naming import Names, name_all
-from acpgen.targets.python.offered import OWN, PUBLIC, in_order, moved, own_names, public
+from acpgen.targets.python.offered import PUBLIC, in_order, moved, own_names, public
 from acpgen.targets.python.peers import peers_view
 from acpgen.targets.python.schema import schema_text
 from acpgen.targets.python.types import either
@@ -80,7 +80,7 @@ def _file(protocol: ir.Protocol, bundle: Bundle, parts: list[str], names: Names,
 def _around(protocol: ir.Protocol, names: Names, modules: Modules) -> dict[str, str]:
     """What a package has beside its types and methods: what it offers, peers, and the package above it."""
     folder, top = modules.package.replace(".", "/"), modules.package.partition(".")[0]
-    files = {f"{folder}/__init__.py": _package(protocol, names, modules), f"{top}/py.typed": ""}
+    files = {f"{folder}/__init__.py": _package(protocol, names), f"{top}/py.typed": ""}
     view = peers_view(protocol, names)
     if view is not None:
         files[f"{folder}/peers.py"] = _peers(protocol, modules, view)
@@ -103,16 +103,10 @@ def _methods(protocol: ir.Protocol, bundle: Bundle, names: Names, modules: Modul
     error = _error(protocol)
     is_dap = protocol.envelope == "dap"
     unknown = "jsonrpc.JSON" if is_dap else "jsonrpc.ErrorObject"
-    used = {name for m in protocol.methods for name in (m.params, m.result) if name is not None}
-    used |= {error} if error is not None else set()
     sides = list(protocol.sides) or ["client", "server"]
     others = own_names(names) if modules.is_file else {}
-    here = names if modules.is_file else names.beside(OWN)
+    here = names if modules.is_file else names.of_module("models")
     message, any_ = others.get("Message", "Message"), others.get("Any", "Any")
-    imported = {
-        name: class_ if class_ == here.classes[name] else f"{class_} as {here.classes[name]}"
-        for name, class_ in names.classes.items()
-    }
     error_class = here.classes[error] if error is not None else unknown
     return lay_out(
         "methods",
@@ -125,7 +119,7 @@ def _methods(protocol: ir.Protocol, bundle: Bundle, names: Names, modules: Modul
         judge="dap_strict.FrameStrict" if is_dap else "strict.Strict",
         returns=f"{message} | list[{message}]" if protocol.batch else message,
         encodes=f"{message} | list[{message}] | {any_}" if protocol.batch else f"{message} | {any_}",
-        types=sorted(imported[name] for name in used) if not modules.is_file else [],
+        has_models=not modules.is_file and (bool(protocol.methods) or error is not None),
         groups=_groups(protocol, here, others),
         methods=method_rows(protocol, here, any_),
         error=error_class,
@@ -177,7 +171,8 @@ def _groups(protocol: ir.Protocol, names: Names, others: Mapping[str, str]) -> l
     groups: list[dict[str, str]] = []
     for name, found in members.items():
         classes = list(dict.fromkeys(names.classes[item] for item in found if item is not None))
-        groups.append({"name": others.get(name, name), "value": either([*classes, "jsonrpc.JSON"]), "doc": docs[name]})
+        lines = either([*classes, "jsonrpc.JSON"], "\n    | ")
+        groups.append({"name": others.get(name, name), "value": f'"""(\n    {lines}\n)"""', "doc": docs[name]})
     return groups
 
 
@@ -189,16 +184,14 @@ def _allows_null_id(protocol: ir.Protocol) -> bool:
             return False
 
 
-def _package(protocol: ir.Protocol, names: Names, modules: Modules) -> str:
-    types = sorted(names.classes.values())
+def _package(protocol: ir.Protocol, names: Names) -> str:
     called = public(PUBLIC, names)
     return lay_out(
         "package",
         title=title_of(protocol),
         about=_about(protocol, moved(called)),
-        types=types,
         public={name: name if other == name else f"{name} as {other}" for name, other in called.items()},
-        exports=in_order([*types, *called.values()]),
+        exports=in_order(called.values()),
     )
 
 

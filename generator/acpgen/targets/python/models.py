@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from acpgen.schema.names import class_name
 from acpgen.targets.python.aliases import alias_views
 from acpgen.targets.python.defaults import Defaults, without_null
 from acpgen.targets.python.dials import Dials
-from acpgen.targets.python.joined import import_of, joined
+from acpgen.targets.python.joined import import_of
 from acpgen.targets.python.laid_out import lay_out
 from acpgen.targets.python.literals import docstring, literal
 from acpgen.targets.python.naming import Names
@@ -50,32 +51,27 @@ class Modules:
         return self.dials.layout == "file"
 
 
-def render_models(
-    protocol: ir.Protocol, names: Names, modules: Modules, notice: str, keeping: Collection[str]
-) -> str:
+def render_models(protocol: ir.Protocol, names: Names, modules: Modules, notice: str, keeping: Collection[str]) -> str:
     """The source of `models.py`. `keeping` are the definitions that keep unknown fields whatever is chosen."""
     hints = Hints(protocol, names)
     records = [d for d in protocol.definitions.values() if isinstance(d, ir.Record)]
     views = _Views(protocol, names, modules, hints, keeping)
     made = {record.name: views.of(record) for record in records}
     aliases = alias_views(protocol, names, hints)
-    head = f'"""{protocol.name}: the types.\n\n{notice}\n"""'
     if aliases:
         hints.ours("TypeAlias")
-    header = f"{head}\n\n{_imports(hints, modules)}\n"
+    called = ", ".join(map(literal, sorted(names.classes.values())))
+    head = f'"""{protocol.name}: the types.\n\n{notice}\n"""\n\n{_imports(hints, modules)}\n\n__all__ = [{called}]\n'
+    spend(sum(_STEPS_A_RECORD + _STEPS_A_FIELD * len(record.fields) for record in records))
+    classes = [_emitted(lot, names, made) for lot in _groups(records)] if records else []
     others = lay_out(
         "aliases", aliases=aliases, type_checking=names.ours("TYPE_CHECKING"), type_alias=names.ours("TypeAlias")
     )
-    if not records:  # which the emitter takes for a mistake
-        return f"{header}\n{others}"
-    spend(sum(_STEPS_A_RECORD + _STEPS_A_FIELD * len(record.fields) for record in records))
-    found = [_emitted(lot, names, modules, header, made) for lot in _groups(records)]
-    classes = joined(found, lambda node: node.module == f"{modules.package}.models").rstrip("\n")
-    return f"{classes}\n\n\n{others}"
+    return "\n\n".join([head, *classes, others])
 
 
 def _imports(hints: Hints, modules: Modules) -> str:
-    """All that the module imports, but for the bases of records."""
+    """All that the module imports."""
     by_module: dict[str, set[str]] = {}
     for name in hints.used:
         module = "typing" if name in _FROM_TYPING else "msgspec" if name in _FROM_MSGSPEC else modules.runtime
@@ -102,10 +98,8 @@ def _groups(records: list[ir.Record]) -> list[list[ir.Record]]:
     return [sorted(group, key=lambda record: order[record.name]) for group in groups]
 
 
-def _emitted(
-    records: list[ir.Record], names: Names, modules: Modules, header: str, made: Mapping[str, dict[str, Any]]
-) -> str:
-    """The source of a module with some of the records. The emitter lays out classes with neutral names; the template has the rest."""
+def _emitted(records: list[ir.Record], names: Names, made: Mapping[str, dict[str, Any]]) -> str:
+    """The source of some of the classes. The emitter lays them out with neutral names; the template has the rest."""
     from datamodel_code_generator import LiteralType, generate
     from datamodel_code_generator.enums import DataModelType, InputFileType
     from datamodel_code_generator.format import PythonVersion
@@ -117,13 +111,11 @@ def _emitted(
         output_model_type=DataModelType.MsgspecStruct,
         target_python_version=PythonVersion.PY_311,
         formatters=[],
-        custom_file_header=header,
         disable_future_imports=True,
         disable_timestamp=True,
         custom_template_dir=Path(templates() / "python" / "dcg"),
         settings_path=Path(templates() / "python" / "dcg"),
         extra_template_data=defaultdict(dict, {f"#/$defs/{keys[r.name]}": made[r.name] for r in records}),
-        base_class_map={keys[r.name]: made[r.name]["imported_base"] for r in records if r.base is None},
         custom_class_name_generator=_as_it_is,
         allow_remote_refs=False,
         strict_refs=True,
@@ -138,7 +130,8 @@ def _emitted(
         skip_root_model=True,
     )
     assert isinstance(source, str)
-    return source
+    first = next(node for node in ast.parse(source).body if isinstance(node, ast.ClassDef))
+    return "".join(source.splitlines(keepends=True)[first.lineno - 1 :])
 
 
 def _keys(records: list[ir.Record], names: Names) -> Mapping[str, str]:
@@ -176,18 +169,14 @@ class _Views:
         self._defaults = Defaults(protocol, names)
 
     def of(self, record: ir.Record) -> dict[str, Any]:
-        """The values for one record; `imported_base` is what the emitter imports for its base."""
+        """The values for one record."""
         union = self._hints.unknown.get(record.name) if record.base is None else None
         base = "Unknown" if union is not None else "Record"
         fields = [self._field(field, record) for field in self._own_fields(record)]
         is_judged = bool(record.unenforced) or any(field.pop("is_judged") for field in fields)
-        # Where a class has the name of a base, the emitter imports their module.
-        is_clear = self._names.taken.isdisjoint(("Record", "Unknown"))
-        called = base if is_clear else f"records.{base}"
         return {
             "own_name": self._names.classes[record.name],
-            "own_base": self._names.classes[record.base] if record.base is not None else called,
-            "imported_base": f"{self._modules.runtime}.{base}" if is_clear else f"{self._modules.runtime}.records",
+            "own_base": self._names.classes[record.base] if record.base is not None else self._hints.ours(base),
             "keywords": self._keywords(record, union, is_judged=is_judged),
             "docstring": docstring(record.doc or f"`{record.name}`.", 4),
             "views": fields,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -29,16 +29,16 @@ class Names:
         return frozenset(name for names in self.fields.values() for name in names.values())
 
     def ours(self, name: str) -> str:
-        """What a generated module calls something that it imports: its own name, or a private one where a class or an attribute has that."""
+        """What a generated module calls something that it imports: a private name where a class or an attribute has its own."""
         return f"_{name}" if name in self.taken or name in self._attributes else name
 
     def imported(self, name: str) -> str:
         """How a module imports something under the name that `ours` gives it: `Any`, or `Any as _Any`."""
         return name if self.ours(name) == name else f"{name} as {self.ours(name)}"
 
-    def beside(self, own: Collection[str]) -> Names:
-        """The same names for a module that has names of its `own`: classes that are called so get private ones there."""
-        return replace(self, classes={name: f"_{one}" if one in own else one for name, one in self.classes.items()})
+    def of_module(self, module: str) -> Names:
+        """The same names as another module has them, which imports that of the types."""
+        return replace(self, classes={name: f"{module}.{class_}" for name, class_ in self.classes.items()})
 
 
 def name_all(protocol: ir.Protocol, dials: Dials | None = None) -> Names:

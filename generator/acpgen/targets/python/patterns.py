@@ -1,4 +1,4 @@
-"""Patterns that msgspec judges by: those for which the engine of Python, which tries one way after the other, takes a few steps a character."""
+"""Patterns that msgspec judges by: those for which the engine of Python, which goes back and tries again, takes few steps a character."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ from schema_inclusion.syntax import (
 
 _MOST_WAYS: Final = 100
 """As many ways to read one text may be tried."""
+_MOST_REPEATED: Final = 20
+"""As often may a part be repeated that there are several ways to read by."""
 
 
 @cache
@@ -57,11 +59,11 @@ def _ways(node: Node) -> float:
             return found
         case Choice(parts=parts):
             return sum(map(_ways, parts))
-        case Repeat(part=part, low=low, high=None):
-            return _ways(part) ** min(low, 1_000) if isinstance(_bare(part), Chars) else inf
-        case Repeat(part=part, low=low, high=int() as high):
+        case Repeat(part=part, low=low, high=high):
             ways = _ways(part)
-            return inf if ways > 1 and high > 20 else (high - low + 1) * ways**high
+            if high is None:
+                return 1 if isinstance(_bare(part), Chars) else inf
+            return inf if ways > 1 and high > _MOST_REPEATED else (high - low + 1) * ways**high
         case _:
             assert_never(node)
 

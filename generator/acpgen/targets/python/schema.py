@@ -40,7 +40,9 @@ def schema_text(protocol: ir.Protocol, bundle: Bundle, names: Names) -> str:
         "definitions": {class_: name for name, class_ in names.classes.items() if class_ != name},
         "patterns": dict(found.table),
         "loose": list(found.loose),
-        "gated": {name: {key: _listed(value) for key, value in row.items()} for name, row in rows(protocol).gated.items()},
+        "gated": {
+            name: {key: _listed(value) for key, value in row.items()} for name, row in rows(protocol).gated.items()
+        },
     }
     definitions = ",\n".join(f"{_json(name)}: {_json(_judging(schema))}" for name, schema in bundle.definitions.items())
     head = {"$schema": bundle.schema["$schema"]}

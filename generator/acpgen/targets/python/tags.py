@@ -43,15 +43,11 @@ def unknown_records(protocol: ir.Protocol) -> Mapping[str, ir.TaggedUnion]:
 
 def is_native(union: ir.TaggedUnion, tags: Mapping[str, Tag], protocol: ir.Protocol) -> bool:
     """Whether the tags of its classes are all that a tagged union goes by."""
-    own = tags_by_type(union)
-    told = all(
-        len(values) == 1 and tags.get(name) == Tag(union.tag, values[0])
-        for name, values in own.items()
-        if not isinstance(values[0], float | bool)
-    )
-    values = [variant.tag for variant in union.variants]
+    own = {name: tags.get(name) for name in tags_by_type(union)}
+    values = [tag.value for tag in own.values() if tag is not None and tag.field == union.tag]
+    told = values == [variant.tag for variant in union.variants]
     of_texts = all(isinstance(value, str) for value in values)
-    of_integers = all(isinstance(value, int) and not isinstance(value, bool) for value in values)
+    of_integers = not any(isinstance(value, str) for value in values)
     plain = union.default is None and not union.fallback_shapes and not union.unenforced
     keeps = union.fallback is None or (of_texts and _takes_any_text(union, protocol))
     return bool(own) and told and (of_texts or of_integers) and plain and keeps
@@ -77,9 +73,9 @@ def _told_apart(protocol: ir.Protocol) -> Iterator[tuple[str, Tag]]:
         tag = shared_tag(type_, protocol.definitions)
         if tag is None or tag.optional:
             continue
-        for one, values in zip(type_.types, tag.tags, strict=True):
-            if isinstance(one, ir.Ref) and len(values) == 1 and isinstance(values[0], str | int):
-                yield one.name, Tag(tag.field, values[0])
+        for one, constants in zip(type_.types, tag.tags, strict=True):
+            if isinstance(one, ir.Ref) and len(constants) == 1 and isinstance(constants[0], str | int):
+                yield one.name, Tag(tag.field, constants[0])
 
 
 def _types(protocol: ir.Protocol) -> Iterator[ir.AnyOf]:

@@ -79,9 +79,7 @@ class Hints:
 
     def without_names(self) -> Mapping[str, Hint]:
         """The types that the schema has no name for and that hooks read, by the name that they are given."""
-        return {
-            name: Hint(source, (), read, how) for (source, read, how), name in self.inner.items()
-        }
+        return {name: Hint(source, (), read, how) for (source, read, how), name in self.inner.items()}
 
     def of_field(self, type_: ir.Type, place: str) -> Hint:
         """What msgspec reads a type by; `place` names a type that it cannot."""
@@ -289,7 +287,9 @@ class Hints:
         if not arguments:
             return base
         kinds = tuple(Atom("text") if atom.kind == "str" else atom for atom in base.atoms)
-        return replace(base, source=f"{self.ours('Annotated')}[{base.source}, {self.ours('Meta')}({arguments})]", atoms=kinds)
+        return replace(
+            base, source=f"{self.ours('Annotated')}[{base.source}, {self.ours('Meta')}({arguments})]", atoms=kinds
+        )
 
 
 _LITERALS: Final[Mapping[type, str]] = {str: "literal", int: "integer", bool: "bool", type(None): "null"}
@@ -342,7 +342,7 @@ def _overlap(atoms: Sequence[Atom]) -> bool:
 
 
 def _limits(number: ir.Number) -> tuple[dict[str, int | float], bool]:
-    """The limits of a number as msgspec names them, at most one on a side, and whether they say all of it. Those of an integer are whole."""
+    """The limits of a number as msgspec names them, one on a side, and whether they say all of it. Those of an integer are whole."""
     limits: dict[str, Any] = limits_of(number)
     is_exact = not any(isinstance(limit, ExactNumber) for limit in limits.values()) or number.integer
     found: dict[str, int | float] = {}
@@ -375,13 +375,13 @@ def _lengths(least: int | None, most: int | None) -> dict[str, int | None]:
     }
 
 
-def either(members: Iterable[str]) -> str:
+def either(members: Iterable[str], joint: str = " | ") -> str:
     """A union of types. Very many stand in groups: compilers and formatters go down a level with each operator."""
     listed = list(members)
     if len(listed) <= MOST_IN_A_ROW:
-        return " | ".join(listed)
+        return joint.join(listed)
     groups = [listed[start : start + MOST_IN_A_ROW] for start in range(0, len(listed), MOST_IN_A_ROW)]
-    return either(f"({' | '.join(group)})" for group in groups)
+    return either([f"({' | '.join(group)})" for group in groups], joint)
 
 
 def _tuple(items: Iterable[str]) -> str:
