@@ -190,8 +190,9 @@ def _package(protocol: ir.Protocol, names: Names) -> str:
         "package",
         title=title_of(protocol),
         about=_about(protocol, moved(called)),
+        types=sorted(names.classes.values()),
         public={name: name if other == name else f"{name} as {other}" for name, other in called.items()},
-        exports=in_order(called.values()),
+        exports=in_order([*names.classes.values(), *called.values()]),
     )
 
 

@@ -60,8 +60,7 @@ def render_models(protocol: ir.Protocol, names: Names, modules: Modules, notice:
     aliases = alias_views(protocol, names, hints)
     if aliases:
         hints.ours("TypeAlias")
-    called = ", ".join(map(literal, sorted(names.classes.values())))
-    head = f'"""{protocol.name}: the types.\n\n{notice}\n"""\n\n{_imports(hints, modules)}\n\n__all__ = [{called}]\n'
+    head = f'"""{protocol.name}: the types.\n\n{notice}\n"""\n\n{_imports(hints, modules)}\n'
     spend(sum(_STEPS_A_RECORD + _STEPS_A_FIELD * len(record.fields) for record in records))
     classes = [_emitted(lot, names, made) for lot in _groups(records)] if records else []
     others = lay_out(

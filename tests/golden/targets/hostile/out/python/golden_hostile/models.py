@@ -10,20 +10,6 @@ from typing import Annotated, ClassVar, Literal, TypeAlias
 from jsonrpc_bindings import Record, Unknown
 from msgspec import UNSET, Meta, UnsetType, field
 
-__all__ = [
-    "Evil",
-    "EvilEnum",
-    "EvilPattern",
-    "EvilRequest",
-    "EvilResponse",
-    "ImportOsOsSystemX77RawScriptBUnion",
-    "Inner",
-    "Shape",
-    "TwoUnion",
-    "Union",
-    "UnknownUnion",
-]
-
 
 class Evil(Record, judged=True):
     """\"\"\"

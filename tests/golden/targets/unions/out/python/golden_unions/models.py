@@ -10,40 +10,6 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias
 from jsonrpc_bindings import Choice, Number, Record, Shapes, Tagged, Unknown
 from msgspec import UNSET, Meta, UnsetType
 
-__all__ = [
-    "BluntEdge",
-    "Board",
-    "Circle",
-    "DrawRequest",
-    "DrawResponse",
-    "Edge",
-    "EdgeType",
-    "Erase",
-    "Ink",
-    "Label",
-    "LetterMark",
-    "Mark",
-    "OneErase",
-    "Paper",
-    "PaperSize",
-    "PathShape",
-    "PlacedLabel",
-    "Point",
-    "PointedEdge",
-    "PointedEdgeType",
-    "ScreenBoard",
-    "Shape",
-    "Step",
-    "TickMark",
-    "TickMarkType",
-    "TrueErase",
-    "UnknownBoard",
-    "UnknownErase",
-    "UnknownShape",
-    "UnknownStep",
-    "WaitStep",
-]
-
 
 class BluntEdge(Record):
     """`BluntEdge`."""
