@@ -80,10 +80,9 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "schema.made": frozenset({"errors", "schema.calls", "schema.names", "schema.walk"}),
     "schema.openrpc": frozenset({"errors", "schema.calls", "schema.made", "schema.names", "schema.walk"}),
-    "schema.lsp": frozenset({"schema.calls", "schema.made", "schema.names", "schema.walk"}),
     "schema.foreign": frozenset(
         {
-            *("errors", "schema.calls", "schema.drafts", "schema.load", "schema.lsp", "schema.made", "schema.openrpc"),
+            *("errors", "schema.calls", "schema.drafts", "schema.load", "schema.made", "schema.openrpc"),
             *("schema.positions", "schema.profile", "schema.siblings", "schema.walk"),
         }
     ),

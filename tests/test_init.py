@@ -18,7 +18,7 @@ import evidence
 from acpgen import config, starting
 from acpgen import project as runs
 from acpgen.cli import app
-from acpgen.pipeline import understand_each
+from acpgen.pipeline import understand
 
 
 def acpgen(*arguments: str | Path) -> Result:
@@ -197,11 +197,11 @@ def test_a_schema_is_understood_once_for_each_way_to_read_it(here: Path, monkeyp
     (here / "v1.json").write_text(schema(**{"$defs": {"CallRequest": CALL}}), "utf-8")
     ways = list[bool]()
 
-    def understood(given: Any, readings: Any, **options: Any) -> Any:
-        ways.extend(readings)
-        return understand_each(given, readings, **options)
+    def understood(given: Any, **options: Any) -> Any:
+        ways.append(options["is_apart"])
+        return understand(given, **options)
 
-    monkeypatch.setattr(runs, "understand_each", understood)
+    monkeypatch.setattr(runs, "understand", understood)
     assert acpgen("init", "project", "acme/v1=v1.json").exit_code == 0
     assert sorted(ways) == [False, True]
     assert not hasattr(starting, "understand")

@@ -63,16 +63,12 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "constructing": {"json_types"},
     "contract": {"json_types"},
     "core_schemas": set(),
-    "dap": {"codec", "contract", "errors", "frames", "json_types", "jsonrpc", "pointers", "sending"},
-    "dap_envelope": {"dap", "envelopes", "failures"},
-    "dap_strict": {"contract", "errors", "frames", "json_types", "pointers", "strict"},
     "described": {"constructing"},
     "envelopes": {"failures", "jsonrpc"},
     "errors": set(),
     "explain": {"contract", "errors", "json_types", "pointers", "strict"},
     "failures": {"errors", "strict"},
     "ends": {"parse"},
-    "frames": {"contract"},
     "framing": {"ends"},
     "heads": {"parse"},
     "gates": {"codec", "contract", "json_types", "parse"},
@@ -360,7 +356,7 @@ def test_what_acpgen_shares_loads_neither_models_nor_bindings_nor_the_rest_of_ac
     runtime = {
         f"acpgen.jsonrpc_bindings.{name}"
         for name in (
-            *("contract", "dap_strict", "ends", "errors", "frames", "framing", "json_types", "parse", "patterns"),
+            *("contract", "ends", "errors", "framing", "json_types", "parse", "patterns"),
             *("pointers", "process_tree", "strict", "supervisor"),
         )
     }

@@ -6,17 +6,14 @@ first asked for, and without the `__init__` of its package: that of `jsonrpc_bin
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from acp_session import monitor
     from acp_session.monitor import versions
     from jsonrpc_bindings import contract, framing, parse, patterns, strict, supervisor
 
-    dap_strict: Any
-    """Bindings of ACP do not carry it."""
-
-    __all__ = ["contract", "dap_strict", "framing", "monitor", "parse", "patterns", "strict", "supervisor", "versions"]
+    __all__ = ["contract", "framing", "monitor", "parse", "patterns", "strict", "supervisor", "versions"]
 else:
     import sys
     from importlib import import_module
@@ -27,9 +24,7 @@ else:
 
     FOLDERS = {"jsonrpc_bindings": resources.runtime, "acp_session": resources.session}
     MODULES = {
-        **dict.fromkeys(
-            ("contract", "dap_strict", "framing", "parse", "patterns", "strict", "supervisor"), "jsonrpc_bindings"
-        ),
+        **dict.fromkeys(("contract", "framing", "parse", "patterns", "strict", "supervisor"), "jsonrpc_bindings"),
         "monitor": "acp_session",
         "versions": "acp_session.monitor",
     }

@@ -52,6 +52,10 @@ def strict(documents: Documents, methods: Profile | None = None) -> Strict:
     from acpgen.meaning.contract import rows
 
     protocol, bundle = understand(documents, methods=methods)
+    if protocol.envelope == "dap":
+        reason = "its messages have the frames of the Debug Adapter Protocol"
+        remedy = "Judge values by the schema: messages of other frames than JSON-RPC's are not read"
+        raise Faults([Unsupported(at=protocol.name, subject="the verdict on messages", reason=reason, remedy=remedy)])
     require_few_ways(bundle.definitions, bundle.origins)
     found = rows(protocol)
     routes: tuple[Route[Any, Any], ...] = tuple(embedded.contract.Method(**row) for row in found.methods)
@@ -64,10 +68,9 @@ def strict(documents: Documents, methods: Profile | None = None) -> Strict:
         gated={name: _gated(row) for name, row in found.gated.items()},
         envelope=protocol.envelope,
     )
-    judge: type[Strict] = embedded.dap_strict.FrameStrict if protocol.envelope == "dap" else embedded.strict.Strict
     written = translations(bundle.definitions.values())
     schema = with_decimals(bundle.schema)
-    return judge(contract, lambda: schema, extra="acpgen", patterns=written.table, loose=written.loose)
+    return embedded.strict.Strict(contract, lambda: schema, extra="acpgen", patterns=written.table, loose=written.loose)
 
 
 def versions(
@@ -116,8 +119,6 @@ def _require_two_peers(strict: Strict, name: str) -> None:
             "Name the profile that says where the methods stand: --methods FILE. To judge values that are no messages, generate the "
             "package, and call its validate_as"
         )
-    elif strict.contract.envelope == "dap":
-        reason = "its messages have the frames of the Debug Adapter Protocol"
     elif len(sides) > 2:
         reason = f"it has {len(sides)} sides: {', '.join(sides)}"
     if reason:

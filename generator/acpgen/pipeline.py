@@ -44,8 +44,9 @@ def generate(
     require_targets(chosen, TARGETS)
     made: dict[str, Files] = {}
     used = {name: TARGETS[name] for name in chosen}
-    readings = dict.fromkeys(target.is_apart for target in used.values())
-    read = understand_each(protocol, readings, names=names, keep_unknown=keep_unknown, methods=methods)
+    given: Any = {"names": names, "keep_unknown": keep_unknown, "methods": methods}
+    readings = {target.is_apart for target in used.values()}
+    read = {is_apart: understand(protocol, is_apart=is_apart, **given) for is_apart in readings}
     for name, settings in chosen.items():
         made[name] = used[name](*read[used[name].is_apart], settings)
     return made
@@ -61,27 +62,13 @@ def understand(
     is_apart: bool = False,
 ) -> tuple[ir.Protocol, Bundle]:
     """What a protocol means, and the one JSON Schema that says it. `names`, `shared` and `is_apart` as in `bundle`. Raises `Faults`."""
-    given: Any = {"names": names, "shared": shared, "keep_unknown": keep_unknown, "methods": methods}
-    return understand_each(protocol, (is_apart,), **given)[is_apart]
-
-
-def understand_each(
-    protocol: Documents,
-    readings: Iterable[bool],
-    *,
-    names: Mapping[str, str] = _NO_NAMES,
-    shared: Collection[str] = (),
-    keep_unknown: bool = False,
-    methods: Profile | None = None,
-) -> Mapping[bool, tuple[ir.Protocol, Bundle]]:
-    """The same for several values of `is_apart`. Raises `Faults`."""
     from acpgen.meaning.lower import lower
-    from acpgen.schema.bundle import bundle_each
+    from acpgen.schema.bundle import bundle
     from acpgen.schema.effort import bounded
 
     with bounded(protocol.documents[0].path, protocol.size):
-        bundled = bundle_each(protocol, readings, names=names, shared=shared, methods=methods)
-        return {is_apart: (lower(one, keep_unknown=keep_unknown), one) for is_apart, one in bundled.items()}
+        bundled = bundle(protocol, names=names, shared=shared, methods=methods, is_apart=is_apart)
+        return lower(bundled, keep_unknown=keep_unknown), bundled
 
 
 def require_targets(names: Iterable[str], known: Iterable[str], at: str = "targets") -> None:

@@ -29,7 +29,7 @@ from acpgen.errors import (
 )
 from acpgen.files import Change, Files, Tree, difference, is_ours, replace_files, require_folder, write
 from acpgen.kept import NOTHING, Kept, user_cache
-from acpgen.pipeline import merge, require_targets, understand_each
+from acpgen.pipeline import merge, require_targets, understand
 from acpgen.schema.load import NO_REFERENCES, References, Source, parse, place, read
 
 if TYPE_CHECKING:
@@ -470,15 +470,15 @@ def _meanings(
             faults.extend(caught.faults)
             continue
         try:
-            found = understand_each(
-                documents,
-                [is_apart for _, is_apart in readings],
-                names={**work.names, **work.names_of.get(part.label, {})},
-                shared=frozenset(work.names) if work.protocols else frozenset[str](),
-                keep_unknown=work.keep_unknown,
-                methods=work.methods.get(part.source),
-            )
-            meanings.update({reading: found[reading[1]] for reading in readings})
+            for reading in readings:
+                meanings[reading] = understand(
+                    documents,
+                    names={**work.names, **work.names_of.get(part.label, {})},
+                    shared=frozenset(work.names) if work.protocols else frozenset[str](),
+                    keep_unknown=work.keep_unknown,
+                    methods=work.methods.get(part.source),
+                    is_apart=reading[1],
+                )
         except Faults as caught:
             located = (_located(fault, work, sources[part.source]) for fault in caught.faults)
             faults.extend(located)

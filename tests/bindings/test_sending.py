@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
-from importlib import import_module
 from typing import Any
 
 import pytest
@@ -164,16 +163,6 @@ def test_a_response_is_judged_by_its_method_or_by_the_class_of_its_result(own: S
     error = module.Error(code=-32603, message="m")
     assert module.encode(runtime.ErrorResponse(1, error), strict=True)
     assert module.encode(runtime.ErrorResponse(1, error, "fs/read_text_file"), strict=True)
-
-
-def test_frames_of_the_debug_adapter_protocol_are_judged_too() -> None:
-    dap, errors = (import_module(f"jsonrpc_bindings.{name}") for name in ("dap", "errors"))
-    codec = dap.Codec({}, {}, {}, sides=("client", "adapter"))
-    assert (
-        codec.encode(dap.Request(1, "x", {"a": 1})) == b'{"seq":1,"type":"request","command":"x","arguments":{"a":1}}'
-    )
-    with pytest.raises(errors.EncodeError, match="the command 'x' is not known"):
-        codec.encode(dap.Request(1, "x", {"a": 1}), strict=True)
 
 
 def test_a_switch_makes_it_the_rule_of_the_process(own: Subject, strictly: Any) -> None:

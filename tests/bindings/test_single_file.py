@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import json
 import os
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from acp_bindings.v1 import methods
 
 import evidence
 import tiers
@@ -22,9 +24,9 @@ from acpgen.meaning.lower import lower
 from acpgen.schema.bundle import Bundle, bundle
 from acpgen.schema.load import load
 from acpgen.targets import TARGETS, Settings, with_options
+from acpgen.targets.python.offered import OWN
 from bindings.subjects import forget
 from jsonrpc_bindings import DecodeError
-from jsonrpc_bindings.dap import Request
 
 ROOT: Final = Path(__file__).parents[2]
 SOURCES: Final[dict[str, tuple[str | Path, str]]] = {
@@ -32,9 +34,8 @@ SOURCES: Final[dict[str, tuple[str | Path, str]]] = {
     "own_v2": (ROOT / "schema" / "acp" / "v2", "acp/v2"),
     "mcp": ("upstream/mcp-2025-11-25/schema.json", "mcp"),
     "a2a": ("wild/a2a-0.3.0.json", "a2a"),
-    "dap": ("wild/dap.json", "dap"),
 }
-OTHERS: Final = [pytest.param(name, marks=pytest.mark.exhaustive) for name in ("own_v1", "mcp", "a2a", "dap")]
+OTHERS: Final = [pytest.param(name, marks=pytest.mark.exhaustive) for name in ("own_v1", "mcp", "a2a")]
 TAKEN: Final = (
     *(
         "Message",
@@ -222,14 +223,6 @@ def test_a_file_judges_by_patterns_as_the_package_does(folder: Path, value: Any)
     ]
 
 
-@pytest.mark.exhaustive
-def test_a_file_decodes_the_frames_of_the_debug_adapter_protocol(folder: Path) -> None:
-    subject = pair(folder, "dap")
-    line = b'{"seq":1,"type":"request","command":"next","arguments":{"threadId":1}}'
-    message = subject.file.decode(line, sender="client")
-    assert isinstance(message, Request) and subject.file.encode(message) == line
-
-
 def test_values_of_a_file_are_copied_and_pickled(folder: Path) -> None:
     v2 = pair(folder, "own_v2").file
     update = v2.decode_as("SessionUpdate", {"sessionUpdate": "tide", "metres": 2.5})
@@ -261,7 +254,7 @@ def test_files_are_typed_strictly_and_formatted(folder: Path, tmp_path: Path, wh
         drawn(tmp_path, _names(TAKEN)),
         **{"unknown-fields": "refuse"},
     )
-    paths = [str(pair(folder, name).path) for name in ("own_v2", *(("mcp", "dap") if whole else ()))]
+    paths = [str(pair(folder, name).path) for name in ("own_v2", *(("mcp",) if whole else ()))]
     paths.append(str(folder / "single_names_of_base_file.py"))
     runs = (
         ["-m", "ruff", "format", "--check", "--isolated", "--no-cache"],
@@ -367,3 +360,13 @@ def test_a_large_union_is_one_file(folder: Path, tmp_path: Path) -> None:
     make(folder, "single_large", drawn(tmp_path, {**branches, "Any": union}), layout="file")
     large = import_module("single_large")
     assert type(large.decode_as("Any", {"kind": "k599"})).__name__ == "K599"
+
+
+def test_every_name_of_methods_that_a_type_could_have_is_known() -> None:
+    tree = ast.parse(Path(methods.__file__).read_text("utf-8"))
+    siblings = {
+        alias.name for node in tree.body if isinstance(node, ast.ImportFrom) and node.level for alias in node.names
+    }
+    assert {name for name in vars(methods) if name[0].isupper()} - siblings == {
+        name for name in OWN if name[0].isupper()
+    }

@@ -311,7 +311,7 @@ def written(types: Subject) -> dict[str, str]:
             if isinstance(field, ast.AnnAssign) and isinstance(statement, ast.ClassDef):
                 found[f"{statement.name}.{ast.unparse(field.target)}"] = ast.unparse(field.annotation)
     for statement in ast.parse((folder / "unions.py").read_text("utf-8")).body:
-        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call) and statement.value.args[1:]:
             found[ast.unparse(statement.targets[0])] = _unquoted(statement.value.args[1])
     return found
 

@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 import sys
-import zipfile
 from collections.abc import Awaitable, Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,7 +16,8 @@ from typing import Any, Final
 import pytest
 
 import evidence
-from methods.made import documents, package, wild
+from acpgen.schema.profile import built_in
+from methods.made import documents, package
 from peers.harbour import run
 
 HERE: Final = Path(__file__).parent
@@ -43,128 +43,47 @@ def run_with_a_process(test: Callable[[], Awaitable[object]]) -> None:
     run(test, 120)
 
 
-# --- the Debug Adapter Protocol: frames of its own, headers ----------------------------------------------------------
-
-
-def test_a_client_of_dap_talks_to_debugpy(tmp_path: Path) -> None:
-    evidence.need("wild/dap.json")
-    dap = package(wild("dap"), "debugger_wire", tmp_path)
-    peers: Any = peers_of(dap)
-    runtime: Any = runtime_of(dap)
-    (wheel,) = (evidence.FOLDER / "archives").glob("pypi-debugpy-*")
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(tmp_path / "debugpy")
-    adapter = [sys.executable, "-W", "ignore", "-m", "debugpy.adapter"]
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "debugpy")}
-    heard: list[str] = []
-
-    class Editor(peers.Client):  # type: ignore[misc]
-        async def heed(self, method: str, _: Any) -> None:
-            heard.append(method)
-
-    async def test() -> None:
-        async with peers.spawn_adapter(adapter, Editor(), env=environment, timeout=60) as calls:
-            offered = await calls.initialize(dap.InitializeRequestArguments(adapter_id="python"))
-            assert offered.supports_conditional_breakpoints is True
-            with pytest.raises(runtime.Failed, match="Server is not available"):
-                await calls.next(dap.NextArguments(thread_id=1))
-        assert heard[:2] == ["output", "output"]
-
-    run_with_a_process(test)
-
-
-def test_both_sides_of_dap_are_made(tmp_path: Path) -> None:
-    evidence.need("wild/dap.json")
-    dap = package(wild("dap"), "both_debug", tmp_path)
-    peers: Any = peers_of(dap)
-    runtime: Any = runtime_of(dap)
-
-    class Adapter(peers.Adapter):  # type: ignore[misc]
-        async def initialize(self, _: Any, /) -> Any:
-            await self.client.initialized()
-            return dap.Capabilities(supports_goto_targets_request=True)
-
-    class Editor(peers.Client):  # type: ignore[misc]
-        heard = False
-
-        async def initialized(self, _: Any, /) -> None:
-            self.heard = True
-
-    async def test() -> None:
-        editor = Editor()
-        async with peers.join(editor, Adapter()) as (_, adapter):
-            offered = await adapter.initialize(dap.InitializeRequestArguments(adapter_id="tide"))
-            assert offered.supports_goto_targets_request is True
-            assert editor.heard
-            with pytest.raises(runtime.Failed, match="is not served here"):
-                await adapter.next(dap.NextArguments(thread_id=1))
-
-    run(test)
-
-
 # --- the Language Server Protocol: JSON-RPC, headers -----------------------------------------------------------------
 
 
-def named(name: str) -> dict[str, Any]:
-    return {"kind": "reference", "name": name}
+def message(method: str, side: str, **properties: Any) -> dict[str, Any]:
+    return {**structure(**properties), "x-method": method, "x-side": side}
 
 
-def base(name: str) -> dict[str, Any]:
-    return {"kind": "base", "name": name}
+def structure(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": [*properties]}
 
 
-def structure(name: str, **properties: Any) -> dict[str, Any]:
-    return {"name": name, "properties": [{"name": key, "type": type_} for key, type_ in properties.items()]}
-
-
+TEXT: Final = {"type": "string"}
+WHOLE: Final = {"type": "integer"}
+ANY_OBJECT: Final = {"type": "object"}
 LSP: Final[dict[str, Any]] = {
-    "metaData": {"version": "3.17.0"},
-    "requests": [
-        {
-            "method": "initialize",
-            "params": named("InitializeParams"),
-            "result": named("InitializeResult"),
-            "messageDirection": "clientToServer",
-        },
-        {"method": "shutdown", "result": base("null"), "messageDirection": "clientToServer"},
-    ],
-    "notifications": [
-        {"method": "initialized", "params": named("InitializedParams"), "messageDirection": "clientToServer"},
-        {"method": "exit", "messageDirection": "clientToServer"},
-        {"method": "textDocument/didOpen", "params": named("DidOpenParams"), "messageDirection": "clientToServer"},
-        {"method": "window/logMessage", "params": named("LogParams"), "messageDirection": "serverToClient"},
-        {
-            "method": "textDocument/publishDiagnostics",
-            "params": named("DiagnosticsParams"),
-            "messageDirection": "serverToClient",
-        },
-    ],
-    "structures": [
-        structure("ClientCapabilities"),
-        structure("InitializeParams", capabilities=named("ClientCapabilities")),
-        structure("ServerCapabilities"),
-        structure("InitializeResult", capabilities=named("ServerCapabilities")),
-        structure("InitializedParams"),
-        structure(
-            "Document", uri=base("string"), languageId=base("string"), version=base("integer"), text=base("string")
+    "$defs": {
+        "InitializeRequest": message("initialize", "server", capabilities=ANY_OBJECT),
+        "InitializeResponse": message("initialize", "server", capabilities=ANY_OBJECT),
+        "ShutdownRequest": message("shutdown", "server"),
+        "ShutdownResponse": {"type": "null", "x-method": "shutdown", "x-side": "server"},
+        "InitializedNotification": message("initialized", "server"),
+        "ExitNotification": message("exit", "server"),
+        "Document": structure(uri=TEXT, languageId=TEXT, version=WHOLE, text=TEXT),
+        "DidOpenNotification": message("textDocument/didOpen", "server", textDocument={"$ref": "#/$defs/Document"}),
+        "LogNotification": message("window/logMessage", "client", type=WHOLE, message=TEXT),
+        "Diagnostic": structure(message=TEXT),
+        "DiagnosticsNotification": message(
+            "textDocument/publishDiagnostics",
+            "client",
+            uri=TEXT,
+            diagnostics={"type": "array", "items": {"$ref": "#/$defs/Diagnostic"}},
         ),
-        structure("DidOpenParams", textDocument=named("Document")),
-        structure("LogParams", type=base("integer"), message=base("string")),
-        structure("Diagnostic", message=base("string")),
-        structure(
-            "DiagnosticsParams", uri=base("string"), diagnostics={"kind": "array", "element": named("Diagnostic")}
-        ),
-    ],
-    "enumerations": [],
-    "typeAliases": [],
+    }
 }
 
 
-def test_a_client_of_a_meta_model_talks_to_a_language_server(tmp_path: Path) -> None:
+def test_a_client_with_headers_talks_to_a_language_server(tmp_path: Path) -> None:
     server = shutil.which("pyright-langserver", path=str(Path(sys.executable).parent))
     if server is None:
         evidence.lack("pyright is not installed beside this Python: the extra dev has it")
-    lsp = package(documents(LSP), "editor_wire", tmp_path)
+    lsp = package(documents(LSP), "editor_wire", tmp_path, built_in("lsp"))
     peers: Any = peers_of(lsp)
     (tmp_path / "pyrightconfig.json").write_text("{}")
     file = tmp_path / "tide.py"
@@ -179,16 +98,14 @@ def test_a_client_of_a_meta_model_talks_to_a_language_server(tmp_path: Path) -> 
                     found.set_result(params.diagnostics[0].message)
 
         async with peers.spawn_server([server, "--stdio"], Editor(), cwd=tmp_path, timeout=100, grace=10) as calls:
-            hello = lsp.InitializeParams(
-                capabilities=lsp.ClientCapabilities(), extra={"processId": None, "rootUri": tmp_path.as_uri()}
-            )
+            hello = lsp.InitializeRequest(capabilities={}, extra={"processId": None, "rootUri": tmp_path.as_uri()})
             assert (await calls.initialize(hello)).capabilities is not None
-            await calls.initialized(lsp.InitializedParams())
+            await calls.initialized(lsp.InitializedNotification())
             document = lsp.Document(uri=file.as_uri(), language_id="python", version=1, text="level: int = 'low'\n")
-            await calls.text_document_did_open(lsp.DidOpenParams(text_document=document))
+            await calls.text_document_did_open(lsp.DidOpenNotification(text_document=document))
             assert "is not assignable to declared type" in await found
-            await calls.shutdown()
-            await calls.exit()
+            await calls.shutdown(lsp.ShutdownRequest())
+            await calls.exit(lsp.ExitNotification())
 
     run_with_a_process(test)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
@@ -131,22 +131,8 @@ def bundle(
     definition as the files have it, so that who compares definitions compares what is written: a body never takes the tag of its variant.
     Raises `Faults`.
     """
-    given: Any = {"names": names, "shared": shared, "may_count": may_count, "methods": methods}
-    return bundle_each(documents, (is_apart,), **given)[is_apart]
-
-
-def bundle_each(
-    documents: Documents,
-    readings: Iterable[bool],
-    *,
-    names: Mapping[str, str] | None = None,
-    shared: Collection[str] = (),
-    may_count: bool = False,
-    methods: Profile | None = None,
-) -> Mapping[bool, Bundle]:
-    """The bundle of each reading, for which `is_apart` has the value; what all of them begin with is done once. Raises `Faults`."""
     with bounded(documents.documents[0].path, documents.size):
-        return _told_where(documents, ChosenNames(names or {}), shared, methods, readings, may_count=may_count)
+        return _told_where(documents, ChosenNames(names or {}), shared, methods, may_count=may_count, is_apart=is_apart)
 
 
 def _told_where(
@@ -154,28 +140,28 @@ def _told_where(
     wanted: ChosenNames,
     shared: Collection[str],
     methods: Profile | None,
-    readings: Iterable[bool],
     *,
     may_count: bool,
-) -> Mapping[bool, Bundle]:
+    is_apart: bool,
+) -> Bundle:
     profile = choose(documents, methods)
     foreign = translated(documents, profile)
     try:
-        return _bundles(documents, foreign, wanted, profile, shared, readings, may_count=may_count)
+        return _bundled(documents, foreign, wanted, profile, shared, may_count=may_count, is_apart=is_apart)
     except Faults as caught:
         raise Faults(_told(fault, documents, foreign.places) for fault in caught.faults) from None
 
 
-def _bundles(
+def _bundled(
     documents: Documents,
     foreign: Translated,
     wanted: ChosenNames,
     profile: Profile,
     shared: Collection[str],
-    readings: Iterable[bool],
     *,
     may_count: bool,
-) -> Mapping[bool, Bundle]:
+    is_apart: bool,
+) -> Bundle:
     collected = collect(foreign.documents, wanted, profile.sides if profile.at else (), foreign.made)
     require_short_chains(collected.definitions, collected.origins)
     with_alternatives(collected.definitions, collected.origins, profile)
@@ -187,13 +173,10 @@ def _bundles(
     sources = {**read, **found}
     files = {**made, **found}
 
-    def bundled(*, is_apart: bool) -> Bundle:
-        own = replace(collected, root=copied(collected.root), definitions=copied(collected.definitions))
-        work = Bundler(own, wanted, files, shared, may_count=may_count, calls=calls, is_apart=is_apart)
-        work.run()
-        return _bundle(documents, foreign, profile, own, work, files, sources)
-
-    return {is_apart: bundled(is_apart=is_apart) for is_apart in readings}
+    own = replace(collected, root=copied(collected.root), definitions=copied(collected.definitions))
+    work = Bundler(own, wanted, files, shared, may_count=may_count, calls=calls, is_apart=is_apart)
+    work.run()
+    return _bundle(documents, foreign, profile, own, work, files, sources)
 
 
 def _bundle(

@@ -14,7 +14,6 @@ from acpgen.errors import Fault, Faults, NotThatDocument
 from acpgen.schema.calls import Bound
 from acpgen.schema.drafts import address
 from acpgen.schema.load import Document, Documents, check
-from acpgen.schema.lsp import read_metamodel
 from acpgen.schema.made import Elsewhere, Made
 from acpgen.schema.openrpc import read_openrpc
 from acpgen.schema.positions import DEEPEST
@@ -24,7 +23,6 @@ from acpgen.schema.walk import is_object
 
 _READERS: Final[Mapping[str, Callable[[Mapping[str, Any], str, Elsewhere], Made]]] = {
     "openrpc": read_openrpc,
-    "lsp-metamodel": lambda document, path, _: read_metamodel(document, path),
 }
 
 

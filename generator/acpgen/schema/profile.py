@@ -33,11 +33,10 @@ Kind: TypeAlias = Literal["request", "notification"]
 How: TypeAlias = Literal["named", "marked", "evident", "guessed"]
 """Why a profile was chosen: a person named it, the schema marks its methods, it evidently fits, or it is a guess."""
 
-Document: TypeAlias = Literal["openrpc", "lsp-metamodel"]
+Document: TypeAlias = Literal["openrpc"]
 
 KINDS: Final[Mapping[Document, str]] = {
     "openrpc": "an OpenRPC document",
-    "lsp-metamodel": "a meta model of the Language Server Protocol",
 }
 """What documents are that are no JSON Schema."""
 
@@ -136,9 +135,7 @@ def choose(documents: Documents, named: Profile | None = None) -> Profile:
 
 def is_document(value: Mapping[str, Any], kind: Document) -> bool:
     """Whether a file evidently is such a document, and no JSON Schema."""
-    if kind == "openrpc":
-        return isinstance(value.get("openrpc"), str) and isinstance(value.get("methods"), list)
-    return all(isinstance(value.get(key), list) for key in ("requests", "notifications", "structures"))
+    return isinstance(value.get(kind), str) and isinstance(value.get("methods"), list)
 
 
 @cache

@@ -11,9 +11,9 @@ from functools import cache
 from typing import Any
 
 from acpgen import ir
+from acpgen.errors import Faults, Unsupported
 from acpgen.resources import runtime
 from acpgen.schema.bundle import Bundle
-from acpgen.schema.walk import is_object
 from acpgen.targets import Settings
 from acpgen.targets.python.defaults import with_sound_defaults
 from acpgen.targets.python.dials import OPTIONS, dials
@@ -37,8 +37,12 @@ __all__ = ["OPTIONS", "render"]
 def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
     """The package's files below the folder of its top-level package, and the distribution's where one is asked for.
 
-    Raises `Faults` where two names collide.
+    Raises `Faults` where two names collide, or messages are none of JSON-RPC.
     """
+    if protocol.envelope == "dap":
+        reason = "its messages have the frames of the Debug Adapter Protocol, and a package reads and writes messages of JSON-RPC"
+        remedy = "Leave the target 'python' out; docs, bundle and ir know these frames"
+        raise Faults([Unsupported(at=protocol.name, subject="the target 'python'", reason=reason, remedy=remedy)])
     package = settings.package or "bindings"
     top = package.partition(".")[0]
     chosen = dials(settings)
@@ -50,7 +54,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     folder = package.replace(".", "/")
     files = {
         f"{folder}/models.py": render_models(protocol, names, modules, NOTICE, speaking_of_more(bundle)),
-        f"{folder}/methods.py": _methods(protocol, bundle, names, modules),
+        f"{folder}/methods.py": _methods(protocol, names, modules),
     }
     if is_file:
         files = {f"{folder}.py": _file(protocol, bundle, [*files.values()], names, modules)}
@@ -99,61 +103,43 @@ def _peers(protocol: ir.Protocol, modules: Modules, view: dict[str, Any]) -> str
     return lay_out("peers", title=title_of(protocol), about=about, runtime=modules.runtime, **view)
 
 
-def _methods(protocol: ir.Protocol, bundle: Bundle, names: Names, modules: Modules) -> str:
+def _methods(protocol: ir.Protocol, names: Names, modules: Modules) -> str:
     error = _error(protocol)
-    is_dap = protocol.envelope == "dap"
-    unknown = "jsonrpc.JSON" if is_dap else "jsonrpc.ErrorObject"
     sides = list(protocol.sides) or ["client", "server"]
     others = own_names(names) if modules.is_file else {}
     here = names if modules.is_file else names.of_module("models")
     message, any_ = others.get("Message", "Message"), others.get("Any", "Any")
-    error_class = here.classes[error] if error is not None else unknown
+    error_class = here.classes[error] if error is not None else "jsonrpc.ErrorObject"
     return lay_out(
         "methods",
         others=others,
         title=title_of(protocol),
         runtime=modules.runtime,
         sides=", ".join(literal(side) for side in sides),
-        frames="dap" if is_dap else "jsonrpc",
-        codec="dap" if is_dap else "codec",
-        judge="dap_strict.FrameStrict" if is_dap else "strict.Strict",
         returns=f"{message} | list[{message}]" if protocol.batch else message,
         encodes=f"{message} | list[{message}] | {any_}" if protocol.batch else f"{message} | {any_}",
         has_models=not modules.is_file and (bool(protocol.methods) or error is not None),
         groups=_groups(protocol, here, others),
         methods=method_rows(protocol, here, any_),
         error=error_class,
-        options=_options(protocol, bundle, error_class if error is not None or not is_dap else None, sides),
+        options=_options(protocol, error_class, sides),
     )
 
 
 def _error(protocol: ir.Protocol) -> str | None:
     """The definition of what a failed request is answered with."""
-    if protocol.envelope == "dap":
-        return "ErrorResponseBody" if "ErrorResponseBody" in protocol.definitions else None
     error = protocol.definitions.get("Error")
     is_error = isinstance(error, ir.Record) and {"code", "message"} <= {field.name for field in error.fields}
     return "Error" if is_error else None
 
 
-def _options(protocol: ir.Protocol, bundle: Bundle, error: str | None, sides: list[str]) -> str:
+def _options(protocol: ir.Protocol, error: str, sides: list[str]) -> str:
     """The arguments of the codec after its tables."""
-    options = [] if error is None else [f"error={error}"]
-    if protocol.envelope != "dap":
-        options.append(f"null_id={_allows_null_id(protocol)}")
-    options.append(f"batch={protocol.batch}")
+    options = [f"error={error}", f"null_id={_allows_null_id(protocol)}", f"batch={protocol.batch}"]
     options.append(f"sides=({', '.join(map(literal, sides))})")
     if protocol.envelope == "json-rpc-unversioned":
         options.append("versioned=False")
-    least = _least(bundle) if protocol.envelope == "dap" else None
-    return ", ".join([*options, *([f"least={least}"] if least is not None else [])])
-
-
-def _least(bundle: Bundle) -> int | None:
-    """The smallest sequence number of a message."""
-    schema: Any = bundle.definitions.get("ProtocolMessage", {}).get("properties", {}).get("seq")
-    found = schema.get("minimum") if is_object(schema) else None
-    return found if isinstance(found, int) else None
+    return ", ".join(options)
 
 
 def _groups(protocol: ir.Protocol, names: Names, others: Mapping[str, str]) -> list[dict[str, str]]:

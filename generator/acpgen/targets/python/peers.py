@@ -21,7 +21,7 @@ _SERVING: Final = (
 """What the class of a side has of its own, beside the calls to the other side."""
 
 _MODULE: Final = (
-    *("annotations", "capacity", "command", "cwd", "dap_envelope", "env", "envelopes", "framing", "join", "kind"),
+    *("annotations", "capacity", "command", "cwd", "env", "envelopes", "framing", "join", "kind"),
     *("limit", "link", "methods", "models", "options", "peers", "self", "transport", "wire"),
 )
 """What functions of the module call something else than a side."""
@@ -67,8 +67,6 @@ def peers_view(protocol: ir.Protocol, names: Names) -> dict[str, Any] | None:
         "sides": views,
         "first": peers[pair[0]],
         "second": peers[pair[1]],
-        "envelope_module": "dap_envelope" if protocol.envelope == "dap" else "envelopes",
-        "envelope": "DebugAdapter" if protocol.envelope == "dap" else "JsonRpc",
         "kind": literal(protocol.stream),
         "cancellation": _cancellation(protocol),
         "uses_any": any(m.params is None or (m.kind == "request" and m.result is None) for m in protocol.methods),

@@ -37,7 +37,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     """
     if protocol.envelope == "dap":
         reason = "its messages have the frames of the Debug Adapter Protocol, and a row of the vectors is a message of JSON-RPC"
-        remedy = "Leave the target 'vectors' out; python, docs, bundle and ir know these frames"
+        remedy = "Leave the target 'vectors' out; docs, bundle and ir know these frames"
         raise Faults([Unsupported(at=protocol.name, subject="the target 'vectors'", reason=reason, remedy=remedy)])
     try:
         judge = Judge(bundle, protocol)
