@@ -12,6 +12,7 @@ from typing import Any
 
 from acpgen import ir
 from acpgen.errors import Faults, Unsupported
+from acpgen.meaning.unenforced import gaps
 from acpgen.resources import runtime
 from acpgen.schema.bundle import Bundle
 from acpgen.targets import Settings
@@ -54,7 +55,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     folder = package.replace(".", "/")
     files = {
         f"{folder}/models.py": render_models(protocol, names, modules, NOTICE, speaking_of_more(bundle)),
-        f"{folder}/methods.py": _methods(protocol, names, modules),
+        f"{folder}/methods.py": _methods(protocol, bundle, names, modules),
     }
     if is_file:
         files = {f"{folder}.py": _file(protocol, bundle, [*files.values()], names, modules)}
@@ -103,7 +104,7 @@ def _peers(protocol: ir.Protocol, modules: Modules, view: dict[str, Any]) -> str
     return lay_out("peers", title=title_of(protocol), about=about, runtime=modules.runtime, **view)
 
 
-def _methods(protocol: ir.Protocol, names: Names, modules: Modules) -> str:
+def _methods(protocol: ir.Protocol, bundle: Bundle, names: Names, modules: Modules) -> str:
     error = _error(protocol)
     sides = list(protocol.sides) or ["client", "server"]
     others = own_names(names) if modules.is_file else {}
@@ -123,6 +124,7 @@ def _methods(protocol: ir.Protocol, names: Names, modules: Modules) -> str:
         methods=method_rows(protocol, here, any_),
         error=error_class,
         options=_options(protocol, error_class, sides),
+        unenforced=[(literal(name), [*map(literal, places)]) for name, places in gaps(protocol, bundle).items()],
     )
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from acpgen.targets.python.naming import Names
 
 PUBLIC: Final = (
-    *("METHODS", "AnyNotificationParams", "AnyRequestParams", "AnyResult", "Message", "Sender"),
+    *("METHODS", "UNENFORCED", "AnyNotificationParams", "AnyRequestParams", "AnyResult", "Message", "Sender"),
     *("decode", "decode_as", "encode", "validate", "validate_as"),
 )
 """What a package offers beside its types; `methods.py` has it."""

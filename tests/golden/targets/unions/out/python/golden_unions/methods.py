@@ -75,6 +75,9 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
 METHODS: Final = cast("_Methods", _ROWS)
 """Every method by name: who handles it, its params and result, and the capability that gates it."""
 
+UNENFORCED: Final[Mapping[str, tuple[str, ...]]] = {}
+"""Places in the schema of patterns that ECMA-262 does not define or that no engine here can check, by definition: they refuse nothing."""
+
 STRICT: Final = strict.Strict.of(__name__, METHODS)
 """The judge of this protocol version; `acp_session.monitor` takes it too."""
 
