@@ -12,9 +12,6 @@ from acpgen.targets.interface import Settings
 from acpgen.targets.options import Option
 
 PYTHONS: Final = ("3.11", "3.12", "3.13", "3.14")
-PYDANTIC: Final = "2.14"
-PYDANTIC_BELOW: Final = "2.15"
-"""From and below which pydantic the bindings were tested: the distribution asks for it, and the run-time package refuses others."""
 LINE: Final = 88
 """The length of a line where nobody says otherwise, as formatters have it."""
 _LINES: Final = range(20, 321)

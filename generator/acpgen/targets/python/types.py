@@ -94,10 +94,6 @@ class Hints:
             self._defined[name] = replace(found, atoms=()) if name in self._recursive else found
         return self._defined[name]
 
-    def is_recursive(self, name: str) -> bool:
-        """Whether an alias is a part of itself without a record between."""
-        return name in self._recursive
-
     def _definition(self, definition: ir.Definition) -> Hint:
         name = self.names.classes[definition.name]
         match definition:

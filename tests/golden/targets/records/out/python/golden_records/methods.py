@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias, TypeVar, overload
 
-from jsonrpc_bindings import codec, contract, jsonrpc, strict
+from jsonrpc_bindings import codec, contract, jsonrpc, receiving, strict
 
 T = TypeVar("T")
 
@@ -50,7 +50,7 @@ STRICT: Final = strict.Strict.of(__name__, METHODS)
 
 CODEC: Final = codec.Codec(
     METHODS,
-    STRICT,
+    receiving.Receiving.of(__name__),
     error=jsonrpc.ErrorObject,
     null_id=False,
     batch=False,

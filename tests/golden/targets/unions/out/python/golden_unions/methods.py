@@ -17,7 +17,7 @@ from typing import (
     overload,
 )
 
-from jsonrpc_bindings import codec, contract, jsonrpc, strict
+from jsonrpc_bindings import codec, contract, jsonrpc, receiving, strict
 
 from . import models
 
@@ -83,7 +83,7 @@ STRICT: Final = strict.Strict.of(__name__, METHODS)
 
 CODEC: Final = codec.Codec(
     METHODS,
-    STRICT,
+    receiving.Receiving.of(__name__),
     error=jsonrpc.ErrorObject,
     null_id=False,
     batch=False,
