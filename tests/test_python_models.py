@@ -12,9 +12,9 @@ import pytest
 
 from acpgen.meaning.lower import lower
 from acpgen.schema.bundle import bundle
+from acpgen.schema.expressions import quick_in_python
 from acpgen.schema.load import load
 from acpgen.targets import TARGETS, Settings
-from acpgen.targets.python.patterns import pattern_for_msgspec
 
 TEXT = {"type": "string"}
 CIRCLE = {
@@ -136,7 +136,9 @@ def test_a_default_that_is_an_object_is_made_of_classes(tmp_path: Path) -> None:
 
 def test_a_tagged_union_is_a_union_of_classes_that_say_their_tags(tmp_path: Path) -> None:
     union = {"oneOf": [{"$ref": "#/$defs/Circle"}, {"$ref": "#/$defs/Square"}], "x-unknown": "keep"}
-    made = Written(tmp_path, {"Circle": CIRCLE, "Square": SQUARE, "Shape": union})
+    lone = record({"shape": {"anyOf": [{"$ref": "#/$defs/Shape"}, {"type": "null"}], "x-null": "omitted"}})
+    made = Written(tmp_path, {"Circle": CIRCLE, "Square": SQUARE, "Shape": union, "Lone": lone})
+    assert made.body("Lone") == ["shape: Shape | None = None"]
     assert made.of("Circle").startswith('class Circle(Record, tag_field="kind", tag="circle"):')
     assert made.body("Circle") == ['kind: ClassVar[Literal["circle"]] = "circle"', "radius: int"]
     assert made.of("UnknownShape").startswith(
@@ -278,4 +280,4 @@ def test_the_schema_of_a_package_says_what_receivers_may_do(tmp_path: Path) -> N
     ],
 )
 def test_python_judges_by_patterns_that_take_a_few_steps_a_character(pattern: str, is_quick: bool) -> None:
-    assert (pattern_for_msgspec(pattern) is not None) is is_quick
+    assert (quick_in_python(pattern) is not None) is is_quick

@@ -9,7 +9,6 @@ from acpgen.schema.drafts import as_written
 
 if TYPE_CHECKING:
     from acpgen import ir
-    from acpgen.meaning.checks import Checks
     from acpgen.schema.bundle import Bundle
 
 Gaps: TypeAlias = "Mapping[str, Mapping[str, str]]"
@@ -20,19 +19,14 @@ FEW: Final = 8
 
 
 def gaps(protocol: ir.Protocol, bundle: Bundle) -> Gaps:
-    """What no validator enforces of the definitions of a protocol; a definition of which all is enforced is left out."""
-    from acpgen.meaning.checks import checks
+    """What no validator enforces of the definitions of a protocol, as places in the schema files; a definition of which all is enforced is
+    left out.
+    """
+    from acpgen.meaning.checks import unchecked
 
-    return gaps_of(checks(protocol, bundle), bundle)
-
-
-def gaps_of(found: Checks, bundle: Bundle) -> Gaps:
-    """What checks leave, as places in the schema files."""
-    left = {name: {place: gap for place, gap in places.items() if gap} for name, places in found.left.items()}
     return {
         name: {as_written(place, bundle.sources): gap for place, gap in places.items()}
-        for name, places in left.items()
-        if places
+        for name, places in unchecked(protocol, bundle).items()
     }
 
 

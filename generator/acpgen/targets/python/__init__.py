@@ -24,7 +24,7 @@ from acpgen.targets.python.formatted import formatted, with_relative_imports
 from acpgen.targets.python.joined import joined
 from acpgen.targets.python.laid_out import NOTICE, lay_out, title_of
 from acpgen.targets.python.literals import inside_docstring, literal, raw
-from acpgen.targets.python.methods import method_rows
+from acpgen.targets.python.method_table import method_rows
 from acpgen.targets.python.models import Modules, render_models
 from acpgen.targets.python.naming import Names, name_all
 from acpgen.targets.python.offered import PUBLIC, in_order, moved, own_names, public

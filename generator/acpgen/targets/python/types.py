@@ -13,10 +13,10 @@ from acpgen.meaning.keys import keys_of
 from acpgen.meaning.limits import limits_of
 from acpgen.meaning.order import ordered
 from acpgen.schema.equality import exact, whole
+from acpgen.schema.expressions import quick_in_python
 from acpgen.schema.numbers import ExactNumber
 from acpgen.targets.python.literals import literal
 from acpgen.targets.python.naming import Names
-from acpgen.targets.python.patterns import pattern_for_msgspec
 from acpgen.targets.python.tags import Tag, class_tags, is_native, unknown_records
 
 _LARGEST: Final = 2**63 - 1
@@ -248,7 +248,7 @@ class Hints:
         return found if is_small else replace(found, atoms=())
 
     def _text(self, type_: ir.String) -> Hint:
-        pattern = pattern_for_msgspec(type_.pattern) if type_.pattern is not None else None
+        pattern = quick_in_python(type_.pattern) if type_.pattern is not None else None
         base = Hint("str", (Atom("str"),), is_judged=type_.pattern is not None and pattern is None)
         return self._limited(base, {**_lengths(type_.min_length, type_.max_length), "pattern": pattern})
 
@@ -324,7 +324,8 @@ def _are_told_apart(members: Sequence[tuple[Atom, ...]]) -> bool:
             return False
         if len({atom.tag for atom in objects}) < len(objects) or len({type(atom.tag) for atom in objects}) > 1:
             return False
-        if any(str(atom.tag).startswith(_UNKNOWN) for atom in objects):  # which would take the tags of other members
+        several = sum(any(atom in objects for atom in one) for one in members) > 1
+        if several and any(str(atom.tag).startswith(_UNKNOWN) for atom in objects):  # it would take the tags of others
             return False
     texts = [kind for kind in kinds if kind in ("literal", "str", "text")]
     plain = [kind for kind in kinds if kind not in ("object", "dict", "literal", "integer")]
