@@ -26,12 +26,19 @@ _OF_RECEIVERS: Final = frozenset(
 """What the dialect says to who receives a value."""
 
 
-def schema_text(protocol: ir.Protocol, bundle: Bundle, names: Names) -> str:
-    """The bundled schema as JSON, a definition a line, after `x-protocol`: the names of types that are not called like their definitions,
-    the patterns that engines take as another text, and what depends on capabilities.
+def schema_text(bundle: Bundle, beside: Mapping[str, Any] | None = None) -> str:
+    """The bundled schema as JSON, a definition a line: what judges, and what receivers may do. Before it stands `beside`, as `x-protocol`."""
+    definitions = ",\n".join(f"{_json(name)}: {_json(_judging(schema))}" for name, schema in bundle.definitions.items())
+    about = f'"x-protocol": {_json(beside)},\n' if beside is not None else ""
+    return f'{{"$schema": {_json(bundle.schema["$schema"])},\n{about}"$defs": {{\n{definitions}\n}}}}\n'
+
+
+def beside_the_schema(protocol: ir.Protocol, bundle: Bundle, names: Names) -> Mapping[str, Any]:
+    """What the schema does not say: the names of types that are called otherwise than their definitions, the patterns that engines take as other
+    texts, and what depends on capabilities.
     """
     found = translations(bundle.definitions.values())
-    about = {
+    return {
         "name": protocol.name,
         "version": protocol.version,
         "sides": list(protocol.sides),
@@ -44,9 +51,6 @@ def schema_text(protocol: ir.Protocol, bundle: Bundle, names: Names) -> str:
             name: {key: _listed(value) for key, value in row.items()} for name, row in rows(protocol).gated.items()
         },
     }
-    definitions = ",\n".join(f"{_json(name)}: {_json(_judging(schema))}" for name, schema in bundle.definitions.items())
-    head = {"$schema": bundle.schema["$schema"]}
-    return f'{_json(head)[:-1]},\n"x-protocol": {_json(about)},\n"$defs": {{\n{definitions}\n}}}}\n'
 
 
 def _listed(value: object) -> object:

@@ -69,6 +69,7 @@ class Hints:
         self.unknown = unknown_records(protocol)
         self.used: set[str] = set()
         self.inner: dict[tuple[str, str, str], str] = {}
+        self._taken = set(names.taken)
         self._recursive = recursive_aliases(protocol)
         self._defined: dict[str, Hint] = {}
 
@@ -176,12 +177,12 @@ class Hints:
             return hint
         key = (hint.source, hint.for_hook, hint.how)
         if key not in self.inner:
-            taken = {*self.names.taken, *self.inner.values()}
             found, count = f"_{place}", 1
-            while found in taken:
+            while found in self._taken:
                 count += 1
                 found = f"_{place}{count}"
             self.inner[key] = found
+            self._taken.add(found)
         return Hint(self.inner[key], _HOOK, is_judged=hint.is_judged)
 
     # --- unions ---
@@ -307,6 +308,9 @@ _JSON_KIND: Final[Mapping[str, str]] = {
 """The kinds of JSON values that several atoms take."""
 
 
+_OBJECTS: Final = ("object", "dict")
+
+
 def _are_told_apart(members: Sequence[tuple[Atom, ...]]) -> bool:
     """Whether msgspec tells the members of a union apart exactly: by the kind of a value, and of objects by their tags.
 
@@ -318,13 +322,13 @@ def _are_told_apart(members: Sequence[tuple[Atom, ...]]) -> bool:
     kinds = [atom.kind for atom in atoms]
     if "hook" in kinds or "any" in kinds:
         return set(kinds) in ({"hook", "null"}, {"any", "null"}) and kinds.count("hook") < 2
-    objects = [atom for atom in atoms if atom.kind in ("object", "dict")]
+    objects = [atom for atom in atoms if atom.kind in _OBJECTS]
     if len(objects) > 1:
         if any(not atom.tag_field for atom in objects) or len({atom.tag_field for atom in objects}) > 1:
             return False
         if len({atom.tag for atom in objects}) < len(objects) or len({type(atom.tag) for atom in objects}) > 1:
             return False
-        several = sum(any(atom in objects for atom in one) for one in members) > 1
+        several = sum(any(atom.kind in _OBJECTS for atom in one) for one in members) > 1
         if several and any(str(atom.tag).startswith(_UNKNOWN) for atom in objects):  # it would take the tags of others
             return False
     texts = [kind for kind in kinds if kind in ("literal", "str", "text")]
