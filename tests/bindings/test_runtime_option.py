@@ -58,7 +58,7 @@ def test_a_package_with_an_embedded_run_time_needs_no_other(tmp_path: Path) -> N
 def test_packages_share_the_errors_and_the_unknown_variants_of_the_run_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     for name in ("shared_one", "shared_two"):
         write(made(PLAIN, name, runtime="package"), tmp_path)
         invalidate_caches()
@@ -100,7 +100,7 @@ def test_a_schema_of_two_types_makes_six_files_at_most(
     assert len(files) <= 6, sorted(files)
     assert sum(text.count("\n") for text in files.values()) < 400
     write(files, tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     module = import_module(package)
     assert module.encode(module.decode_as("Thing", {"tide": 1})) == b'{"tide":1}'
     assert [one.pointer for one in module.validate_as("Thing", [])] == [""]

@@ -27,15 +27,15 @@ _OF_RECEIVERS: Final = frozenset(
 
 
 def schema_text(bundle: Bundle, beside: Mapping[str, Any] | None = None) -> str:
-    """The bundled schema as JSON, a definition a line: what judges, and what receivers may do. Before it stands `beside`, as `x-protocol`."""
+    """The bundled schema as JSON, a definition a line: what judges, and what receivers may do; before it `beside`, as `x-protocol`."""
     definitions = ",\n".join(f"{_json(name)}: {_json(_judging(schema))}" for name, schema in bundle.definitions.items())
     about = f'"x-protocol": {_json(beside)},\n' if beside is not None else ""
     return f'{{"$schema": {_json(bundle.schema["$schema"])},\n{about}"$defs": {{\n{definitions}\n}}}}\n'
 
 
 def beside_the_schema(protocol: ir.Protocol, bundle: Bundle, names: Names) -> Mapping[str, Any]:
-    """What the schema does not say: the names of types that are called otherwise than their definitions, the patterns that engines take as other
-    texts, and what depends on capabilities.
+    """What the schema does not say: the names of types that are called otherwise than their definitions, the patterns that engines take
+    as other texts, and what depends on capabilities.
     """
     found = translations(bundle.definitions.values())
     return {
