@@ -69,7 +69,7 @@ class Hints:
         self.unknown = unknown_records(protocol)
         self.used: set[str] = set()
         self.inner: dict[tuple[str, str, str], str] = {}
-        self._taken = set(names.taken)
+        self._taken = {*names.taken, *(f"_{name}" for name in names.taken)}
         self._recursive = recursive_aliases(protocol)
         self._defined: dict[str, Hint] = {}
 
@@ -107,7 +107,7 @@ class Hints:
                 is_open = definition.openness != "closed"
                 return self._either((values, definition.base), name) if is_open else self.of(values, name)
             case ir.Alias():
-                return self.of(definition.type, name)
+                return self.of(definition.type, f"{name}Item")
             case ir.Record():
                 return Hint(name, (self._atom(definition),))
             case _:
