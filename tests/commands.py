@@ -18,25 +18,25 @@ from acpgen.schema.effort import account
 from acpgen.schema.load import Documents
 from acpgen.schema.profile import Profile
 
-_MOST: Final = 8
-_KNOWN: Final[list[tuple[Documents, Profile | None, Any]]] = []
+_CACHE_SIZE: Final = 8
+_CACHE: Final[list[tuple[Documents, Profile | None, Any]]] = []
 
 
 def strict_once(documents: Documents, methods: Profile | None = None) -> Any:
     """`judge.strict`, which understands what is the same once: most of what a short command takes is that."""
-    for at, (known, profile, found) in enumerate(_KNOWN):
+    for index, (known, profile, validator) in enumerate(_CACHE):
         if known == documents and profile == methods:
-            _KNOWN.append(_KNOWN.pop(at))
-            return found
-    found = strict(documents, methods)
-    _KNOWN.append((documents, methods, found))
-    del _KNOWN[:-_MOST]
-    return found
+            _CACHE.append(_CACHE.pop(index))
+            return validator
+    validator = strict(documents, methods)
+    _CACHE.append((documents, methods, validator))
+    del _CACHE[:-_CACHE_SIZE]
+    return validator
 
 
 def acpgen(
     arguments: Sequence[str | Path],
-    given: bytes = b"",
+    stdin: bytes = b"",
     cwd: Path | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> CompletedProcess[bytes]:
@@ -46,7 +46,7 @@ def acpgen(
     streams = [io.TextIOWrapper(each, "utf-8", "backslashreplace", write_through=True) for each in (out, err)]
     with pytest.MonkeyPatch.context() as patch, contextlib.ExitStack() as stack:
         patch.setattr(judge, "strict", strict_once)
-        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(given)), "utf-8"))
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin)), "utf-8"))
         for name, value in {"NO_COLOR": "1", "COLUMNS": "80", **(environment or {})}.items():
             patch.setenv(name, value)
         if cwd is not None:
@@ -55,11 +55,11 @@ def acpgen(
         stack.enter_context(contextlib.redirect_stderr(streams[1]))
         with pytest.raises(SystemExit) as ended, account():
             cli.app(words, prog_name="acpgen")
-    return CompletedProcess(words, int(ended.value.code or 0), _written(streams[0], out), _written(streams[1], err))
+    return CompletedProcess(words, int(ended.value.code or 0), _content(streams[0], out), _content(streams[1], err))
 
 
-def _written(stream: io.TextIOWrapper, into: io.BytesIO) -> bytes:
+def _content(stream: io.TextIOWrapper, buffer: io.BytesIO) -> bytes:
     """What was written; the command closes a stream that nobody reads."""
     if not stream.closed:
         stream.flush()
-    return b"" if into.closed else into.getvalue()
+    return b"" if buffer.closed else buffer.getvalue()

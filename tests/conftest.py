@@ -43,7 +43,7 @@ class Durations:
     """Sums what the functions of tests take, and writes it at the end."""
 
     def __init__(self) -> None:
-        self.seconds = dict(tiers.durations())
+        self.seconds = dict(tiers.read_durations())
         self.seen: set[str] = set()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -55,7 +55,7 @@ class Durations:
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if not hasattr(session.config, "workerinput"):
-            tiers.record(self.seconds)
+            tiers.write_durations(self.seconds)
 
 
 @pytest.hookimpl(trylast=True)
@@ -65,10 +65,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         number, _, count = wanted.partition("/")
         if not (number.isdecimal() and count.isdecimal() and int(count)):
             raise pytest.UsageError(f"--slice {wanted}: write a number and a count, such as 3/10")
-        kept = tiers.slice_of(items, int(number), int(count))
+        kept = tiers.select_slice(items, int(number), int(count))
         config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
         items[:] = kept
-    items[:] = tiers.longest_first(items)
+    items[:] = tiers.sort_by_duration(items)
 
 
 def pytest_collection_finish() -> None:

@@ -51,13 +51,6 @@ def methods(count: int) -> Schema:
     return {"$defs": {f"M{number}{word}": marked(number, word) for number in range(count) for word in words}}
 
 
-def files_of_a_chain(count: int) -> dict[str, str]:
-    """Folders that extend one another."""
-    first = json.dumps(protocol({"L0": TEXT}))
-    more = {f"f{n}/p.json": json.dumps({"x-extends": f"../f{n - 1}", "$defs": {}}) for n in range(1, count)}
-    return {"f0/p.json": first, **more}
-
-
 def tower(number: int) -> Schema:
     """Both of two alternatives, each of which leads to the next level."""
     further = level(number + 1)

@@ -30,13 +30,13 @@ def versions() -> tuple[publish.Version, ...]:
     return tuple(map(version, PROTOCOLS))
 
 
-def every() -> tuple[publish.Version, ...]:
+def all_versions() -> tuple[publish.Version, ...]:
     """These, and those that extend them."""
     return (*versions(), *map(version, CHANNELS))
 
 
 @cache
-def beside() -> material.Material:
+def docs_material() -> material.Material:
     """What stands beside the schemas."""
     return material.parsed(material.read(ROOT / "schema", PROTOCOLS))
 
@@ -44,4 +44,4 @@ def beside() -> material.Material:
 @cache
 def files(*, for_site: bool = True) -> Mapping[str, str]:
     """All files of the docs."""
-    return publish.documents(every(), beside(), for_site=for_site)
+    return publish.documents(all_versions(), docs_material(), for_site=for_site)

@@ -294,7 +294,6 @@ ARROWS: dict[str, frozenset[str]] = {
     "project": frozenset(
         {
             *(
-                "among",
                 "schema.bundle",
                 "config",
                 "meaning.found",
@@ -335,10 +334,12 @@ ARROWS: dict[str, frozenset[str]] = {
         {
             *(
                 "adopt",
+                "among",
                 "embedded",
                 "schema.bundle",
                 "compat",
                 "errors",
+                "files",
                 "ir",
                 "material",
                 "memory",
@@ -367,7 +368,17 @@ ARROWS: dict[str, frozenset[str]] = {
         }
     ),
     "terminal": frozenset(
-        {"errors", "meaning.unenforced", "project", "recordings", "schema.load", "targets", "validate", "files"}
+        {
+            "errors",
+            "material",
+            "meaning.unenforced",
+            "project",
+            "recordings",
+            "schema.load",
+            "targets",
+            "validate",
+            "files",
+        }
     ),
     "watch": frozenset(),
 }

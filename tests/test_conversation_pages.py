@@ -33,7 +33,8 @@ def told(name: str) -> dict[str, Conversation]:
 
 @cache
 def pages(name: str) -> dict[str, str]:
-    return dict(docs.render(*understand(load(ROOT / "schema" / name, name=name)), Settings()))
+    book = docs.book(*understand(load(ROOT / "schema" / name, name=name)), Settings())
+    return dict(docs.laid_out(book, Settings(), {}, for_site=True))
 
 
 @cache

@@ -37,7 +37,7 @@ from acpgen.targets.docs.phrases import admits_null, in_words
 from acpgen.targets.docs.places import Linker, places
 from acpgen.targets.docs.planned import knows
 from acpgen.targets.docs.uses import gates
-from published import PROTOCOLS, ROOT, beside, files, versions
+from published import PROTOCOLS, ROOT, docs_material, files, versions
 
 HOSTILE = ROOT / "tests" / "golden" / "targets" / "hostile" / "schema.json"
 
@@ -532,7 +532,7 @@ def test_every_link_and_anchor_of_the_markdown_leads_somewhere(for_site: bool) -
     count = 0
     for path, page in texts.items():
         for link in links(page):
-            if link.startswith("https://") and path in beside().pages:
+            if link.startswith("https://") and path in docs_material().pages:
                 continue
             if path.startswith("requirements/") and link.startswith(documents):
                 continue
@@ -650,7 +650,9 @@ def test_every_requirement_of_a_version_is_told_on_a_page_of_that_version() -> N
             for name in re.findall(r"requirements/[^)#]*#(req-[^)]*)\)", text)
         }
         rules = [
-            each for each in table.parse(beside().requirements, "").rules if version.protocol.name in each.protocols
+            each
+            for each in table.parse(docs_material().requirements, "").rules
+            if version.protocol.name in each.protocols
         ]
         assert rules
         assert {each.anchor for each in rules} <= told
@@ -897,6 +899,27 @@ def test_every_union_and_lifecycle_is_drawn_with_words_for_those_who_do_not_see_
             colours = {item.get(name) for item in svg.iter() for name in ("fill", "stroke")}
             assert colours <= {None, "none", "currentColor"}
     assert count > 30
+
+
+def test_pages_of_a_repository_have_diagrams_that_a_forge_draws_in_place_of_svg() -> None:
+    count = 0
+    for path, page in files(for_site=False).items():
+        assert "<svg" not in page, path
+        drawn_here = len(drawn(files().get(path, "")))
+        assert page.count("\n```mermaid\nsequenceDiagram\n    participant a as client\n") == drawn_here, path
+        count += drawn_here
+    assert count > 40
+
+
+def test_a_diagram_obeys_no_name() -> None:
+    arrows = [pictures.Arrow("a/b", "right", note="x;y"), pictures.Arrow("```\nend #1%", "left", answer=True)]
+    assert pictures.sequence_diagram(("client", "agent"), arrows).splitlines()[2:] == [
+        "    participant a as client",
+        "    participant b as agent",
+        "    a->>b: a/b (x#59;y)",
+        "    b-->>a: #96;#96;#96;#10;end #35;1#37;",
+        "```",
+    ]
 
 
 def test_no_text_of_a_picture_runs_over_its_edge() -> None:

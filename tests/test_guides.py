@@ -76,7 +76,7 @@ def test_all_guides_are_there_and_the_first_page_links_each() -> None:
     assert {path.stem for path in GUIDES.glob("*.md")} == {*FIRST, "index"}
     linked = re.findall(r"\]\(([\w-]+)\.md\)", (GUIDES / "index.md").read_text("utf-8"))
     assert tuple(linked) == FIRST
-    assert "(schema/pages/guides/index.md)" in (ROOT / "README.md").read_text("utf-8")
+    assert "(generated/docs/guides/index.md)" in (ROOT / "README.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("guide", FIRST)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 import yaml
 
 from acpgen import __version__, config
+from test_docs import anchors, links
 
 ROOT = Path(__file__).parents[1]
 
@@ -154,15 +158,35 @@ def test_our_own_hooks_run_what_ci_runs() -> None:
 DECISIONS = ROOT / "generator" / "decisions"
 
 
-def links(file: Path) -> list[Path]:
-    """What a page links to in this repository."""
-    found = re.findall(r"\]\((?!\w+:|#)([^)#]+)", file.read_text("utf-8"))
-    return [file.parent / link for link in found]
+def test_every_link_of_the_markdown_leads_to_a_file_and_an_anchor_of_the_repository() -> None:
+    """As a forge shows it: from the pages that are written by hand, to whatever they lead to."""
+    pages = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "schema/README.md"]
+    pages += [path.relative_to(ROOT).as_posix() for path in (ROOT / "generator").rglob("*.md")]
 
+    @cache
+    def anchors_of(page: str) -> frozenset[str]:
+        return frozenset(anchors(read(page)))
 
-def test_every_link_of_the_pages_for_contributors_leads_to_a_file() -> None:
-    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DECISIONS.glob("*.md")):
-        assert [str(link) for link in links(page) if not link.exists()] == [], page
+    seen: set[str] = set()
+    broken: list[str] = []
+    while pages:
+        page = pages.pop()
+        if page in seen:
+            continue
+        seen.add(page)
+        for link in links(read(page)):
+            address, _, anchor = unquote(link).partition("#")
+            if re.match(r"\w+:", address):
+                continue
+            target = posixpath.normpath(posixpath.join(posixpath.dirname(page), address)) if address else page
+            if not (ROOT / target).exists():
+                broken.append(f"{page}: {link}")
+            elif target.endswith(".md"):
+                if anchor and anchor not in anchors_of(target):
+                    broken.append(f"{page}: {link}")
+                pages.append(target)
+    assert broken == []
+    assert len(seen) > 100
 
 
 def test_every_decision_is_listed_under_its_title() -> None:

@@ -20,21 +20,21 @@ from acpgen.errors import Faults
 from acpgen.pipeline import understand
 from acpgen.publish import changelog, monitor, upstream
 from acpgen.publish.ages import UNRELEASED, ages
-from acpgen.publish.channels import shelves
+from acpgen.publish.channels import find_places
 from acpgen.publish.history import History, histories
 from acpgen.publish.release_verdicts import FEW
 from acpgen.schema.load import load
 from acpgen.targets import Settings, docs
 from acpgen.targets.docs import examples
 from monitor.cases import CASES, MCP_CASES
-from published import PROTOCOLS, ROOT, beside, files, versions
+from published import PROTOCOLS, ROOT, docs_material, files, versions
 
 Json = dict[str, Any]
 
 
 @cache
 def past() -> Mapping[str, History]:
-    return histories(versions(), beside())
+    return histories(versions(), docs_material())
 
 
 # --- a small project -------------------------------------------------------------------------------------------------
@@ -219,8 +219,8 @@ def test_another_word_or_example_makes_a_type_differ(tmp_path: Path) -> None:
         for name in "abcd"
     }
     has = {
-        name: "types/Word.md" not in shelf.elsewhere
-        for name, shelf in shelves(list(made.values()), for_site=True).items()
+        name: "types/Word.md" not in places.replacements
+        for name, places in find_places(list(made.values()), for_site=True).items()
     }
     assert has == {"a": True, "b": False, "c": True, "d": True}
 
@@ -472,7 +472,7 @@ def test_a_reason_for_what_is_as_upstream_is_a_fault_with_its_place(tmp_path: Pa
 @pytest.mark.parametrize("name", ["acp/v1", "acp/v2"])
 def test_every_difference_from_upstream_has_its_reason(name: str) -> None:
     version = next(each for each in versions() if each.protocol.name == name)
-    found = upstream.origins(version, past()[name], beside())
+    found = upstream.origins(version, past()[name], docs_material())
     shown = {key: told for key, told in found.members.items() if key[0] in version.protocol.definitions}
     alone = {
         (key,): tuple(each for each in told if not each.members)
@@ -488,8 +488,8 @@ def test_every_age_is_that_of_the_first_release_that_names_the_thing(name: str) 
     """Told again without the meaning: by the words that stand in the files."""
     version = next(each for each in versions() if each.protocol.name == name)
     known = ages(version, past()[name])
-    releases = [release.title for release in beside().releases[name].releases]
-    kept = [release.version for release in beside().releases[name].releases]
+    releases = [release.title for release in docs_material().releases[name].releases]
+    kept = [release.version for release in docs_material().releases[name].releases]
     raw = [(ROOT / "schema" / "releases" / name / f"{each}.json").read_text() for each in kept]
     for method, said in known.methods.items():
         has = [f'"x-method":"{method}"' in text for text in raw]
@@ -535,7 +535,7 @@ def sections(page: str) -> list[tuple[str, str]]:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["acp/v1", "acp/v2"])
 def test_the_changelog_tells_what_the_compatibility_check_finds_between_releases(name: str) -> None:
-    releases = beside().releases[name].releases
+    releases = docs_material().releases[name].releases
     page = files(for_site=False)[f"{name}/changelog.md"]
     told = sections(page)
     assert len(told) == len(releases)
@@ -724,13 +724,15 @@ def test_a_definition_is_an_ir_definition() -> None:
 
 
 def test_a_family_keeps_its_versions_as_releases_and_its_protocols_theirs() -> None:
-    kept = beside().releases
+    kept = docs_material().releases
     assert [each.version for each in kept["mcp"].releases][:2] == ["2024-11-05", "2025-03-26"]
     assert "mcp/2025-06-18" not in kept
     assert "acp" not in kept
-    titles = [title for title, _ in publish.navigation(versions(), beside())]
+    titles = [title for title, _ in publish.navigation(versions(), docs_material())]
     assert "Between versions" in titles
-    assert "mcp/changelog.md" in files()["index.md"]
+    for name, address in (("acp/v1", "changelog.md"), ("mcp/2025-06-18", "../changelog.md")):
+        assert f"[changelog]({address})" in files()[f"{name}/index.md"]
+    assert "[changelog](mcp/changelog.md)" in files()["index.md"]
     told = sections(files()["mcp/changelog.md"])
     assert len(told) == len(kept["mcp"].releases)
     assert "- **breaking**" in files()["mcp/changelog.md"] and "This schema" not in files()["mcp/changelog.md"]

@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from acpgen import config, material, project, publish
+from acpgen import config, material, project, publish, terminal
 from acpgen.compat import compare
 from acpgen.compat.protocol.rules.rulebook import VERSION
 from acpgen.errors import Faults
-from acpgen.kept import NOTHING
+from acpgen.kept import NOTHING, Kept
 from acpgen.pipeline import understand
 from acpgen.publish import release_verdicts as verdicts
 from acpgen.schema.load import load
@@ -134,7 +134,7 @@ def test_a_release_that_changes_is_compared_again_with_both_neighbours_and_no_ot
     edited(tmp_path, lambda value: value["releases"][4].update(failure="untouched"))
     file = tmp_path / "schema/releases/p/v1/2.0.json"
     file.write_text(json.dumps(ask("id", other="string")))
-    found = verdicts.completed(material.read(tmp_path / "schema", ["p/v1"]))
+    found = verdicts.complete(material.read(tmp_path / "schema", ["p/v1"]))
     known = json.loads(dict(found.files)["releases/p/v1/verdicts.json"])["releases"]
     assert [change["rule"] for change in known[1]["changes"]] == ["field-became-required", "field-added"]
     assert {change["rule"] for change in known[2]["changes"]} == {"field-removed", "field-added"}
@@ -191,6 +191,22 @@ def test_an_edited_verdict_is_found_when_the_schema_draws_it(tmp_path: Path) -> 
     assert (tmp_path / FILE).read_text() == text
 
 
+def test_a_run_that_has_results_of_earlier_ones_compares_no_release_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = made(tmp_path, {"1.0": ask(), "2.0": ask("id")})
+    run(found)
+    edited(tmp_path, lambda value: value["releases"][1].update(severities=[], changes=[]))
+    terminal.show_difference(run(found, check=True))
+    assert capsys.readouterr().err.endswith("Run: acpgen generate --no-cache\n")
+
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("releases are compared")
+
+    monkeypatch.setattr(verdicts, "_compare", never)
+    project.run(project.configured(found, kept=Kept(tmp_path / "cache")))
+
+
 def test_releases_that_cannot_be_compared_say_so_on_the_page(tmp_path: Path) -> None:
     run(made(tmp_path))
     edited(tmp_path, lambda value: value["releases"][1].update(failure="They are *too* different."))
@@ -243,6 +259,15 @@ def test_a_file_of_verdicts_that_is_no_json_or_no_object_is_a_fault(tmp_path: Pa
         run(found)
 
 
+@pytest.mark.parametrize("check", [True, False])
+def test_a_folder_in_the_place_of_the_file_is_unusable_input(tmp_path: Path, check: bool) -> None:
+    found = made(tmp_path)
+    (tmp_path / FILE).mkdir()
+    with pytest.raises(Faults, match=r"verdicts\.json: this is not a file\. Remove it and run acpgen generate"):
+        run(found, check=check)
+    assert not (tmp_path / "docs").exists()
+
+
 def test_no_verdict_is_written_through_a_link(tmp_path: Path) -> None:
     project_, outside = tmp_path / "project", tmp_path / "outside"
     project_.mkdir()
@@ -262,7 +287,7 @@ def test_no_release_can_be_called_as_the_file_of_verdicts(tmp_path: Path) -> Non
 @pytest.mark.parametrize("name", KEPT)
 def test_a_drawn_verdict_of_the_repository_is_what_the_rules_say(name: str) -> None:
     files = material.read(ROOT / "schema", [f"{name}/any" if name == "mcp" else name])
-    again = verdicts.completed(files, name.encode())
+    again = verdicts.complete(files, name.encode())
     assert dict(again.files) == dict(files.files)
 
 
@@ -271,4 +296,4 @@ def test_a_drawn_verdict_of_the_repository_is_what_the_rules_say(name: str) -> N
 def test_each_verdict_of_the_repository_is_what_the_rules_say(name: str) -> None:
     """Where this fails and the new verdict is right, raise `VERSION` and run `acpgen generate`."""
     given = material.parsed(material.read(ROOT / "schema", [f"{name}/any" if name == "mcp" else name])).releases[name]
-    assert verdicts.verdicts(given) == verdicts.verdicts(replace(given, verdicts=None))
+    assert verdicts.evaluate(given) == verdicts.evaluate(replace(given, verdicts=None))

@@ -16,7 +16,7 @@ import pytest
 from acpgen.errors import Faults
 from acpgen.pipeline import understand
 from acpgen.publish import Version, monitor, requirements
-from acpgen.publish.channels import shelves
+from acpgen.publish.channels import find_places
 from acpgen.publish.demands import demands
 from acpgen.publish.table import PEERS, WAYS, Requirement
 from acpgen.schema.load import load
@@ -88,7 +88,9 @@ def rules() -> Mapping[str, str]:
 
 def made(table: Any = WHOLE, monitored: Mapping[str, str] | None = None) -> Mapping[str, str]:
     known = rules() if monitored is None else monitored
-    return requirements.pages(requirements.parse(table, FILE), versions(), shelves(versions(), for_site=True), known)
+    return requirements.pages(
+        requirements.parse(table, FILE), versions(), find_places(versions(), for_site=True), known
+    )
 
 
 @cache
@@ -150,7 +152,7 @@ def test_documents_of_one_area_share_a_page_and_no_two_areas_do() -> None:
 
 
 def test_in_a_repository_no_test_is_named() -> None:
-    table, where = requirements.parse(SMALL, FILE), shelves(versions(), for_site=False)
+    table, where = requirements.parse(SMALL, FILE), find_places(versions(), for_site=False)
     page = requirements.pages(table, versions(), where, rules(), for_site=False)["requirements/tides.md"]
     assert "Shown by" not in page and "](../acp/v1/areas/session.md#NewSessionRequest)" in page
 

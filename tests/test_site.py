@@ -721,7 +721,7 @@ def test_the_command_builds_the_site(
 
 
 def test_every_page_is_in_the_navigation() -> None:
-    versions = published.every()
+    versions = published.all_versions()
 
     def paths(entries: list[publish.Entry]) -> Iterator[str]:
         for _, below in entries:
@@ -731,7 +731,7 @@ def test_every_page_is_in_the_navigation() -> None:
                 yield from paths(below)
 
     made = published.files()
-    reached = list(paths(publish.navigation(versions, published.beside(), made=made)))
+    reached = list(paths(publish.navigation(versions, published.docs_material(), made=made)))
     pages = {path for path in made if path.endswith(".md") and not path.endswith(laying.WHOLE)}
     assert set(reached) == pages
     assert len(reached) == len(set(reached))

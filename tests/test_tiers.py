@@ -40,8 +40,8 @@ def test_a_case_that_is_added_changes_the_draw_of_at_most_one_other() -> None:
 @pytest.mark.parametrize("count", [1, 3, 10])
 def test_slices_are_disjoint_and_hold_every_test(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     found = items(*(f"a.py::test_{number}[{case}]" for number in range(30) for case in "xy"), "b.py::test_long")
-    monkeypatch.setattr(tiers, "durations", lambda: {"b.py::test_long": 100.0, "a.py::test_3": 20.0})
-    slices = [[item.nodeid for item in tiers.slice_of(found, number, count)] for number in range(count)]
+    monkeypatch.setattr(tiers, "read_durations", lambda: {"b.py::test_long": 100.0, "a.py::test_3": 20.0})
+    slices = [[item.nodeid for item in tiers.select_slice(found, number, count)] for number in range(count)]
     assert sorted(name for each in slices for name in each) == sorted(item.nodeid for item in found)
     functions = [{name.partition("[")[0] for name in each} for each in slices]
     assert sum(map(len, functions)) == 31, "a function is never divided"
@@ -51,6 +51,8 @@ def test_slices_are_disjoint_and_hold_every_test(count: int, monkeypatch: pytest
 
 def test_long_files_come_first_and_the_tests_of_a_file_stay_together(monkeypatch: pytest.MonkeyPatch) -> None:
     found = items("a.py::test_1", "a.py::test_2", "b.py::test_1", "b.py::test_2", "c.py::test_1")
-    monkeypatch.setattr(tiers, "durations", lambda: {"a.py::test_2": 5.0, "b.py::test_1": 3.0, "b.py::test_2": 3.0})
-    ordered = [item.nodeid for item in tiers.longest_first(found)]
+    monkeypatch.setattr(
+        tiers, "read_durations", lambda: {"a.py::test_2": 5.0, "b.py::test_1": 3.0, "b.py::test_2": 3.0}
+    )
+    ordered = [item.nodeid for item in tiers.sort_by_duration(found)]
     assert ordered == ["b.py::test_1", "b.py::test_2", "a.py::test_1", "a.py::test_2", "c.py::test_1"]

@@ -13,7 +13,7 @@ import pytest
 T = TypeVar("T")
 
 DURATIONS: Final = Path(__file__).with_name("durations.json")
-"""Seconds that the functions of tests took in the last recorded run; what takes less than a second is left out."""
+"""Seconds that the functions of tests seconds in the last recorded run; what takes less than a second is left out."""
 
 _SEED: Final = "1"
 
@@ -23,19 +23,19 @@ def sample(cases: Iterable[T], size: int, name: Callable[[T], str] = str) -> lis
 
     A case that is added changes the draw of at most one other. `name` makes the id of a case; ids must differ.
     """
-    found = list(cases)
-    chosen = {name(case) for case in draw(found, size, name)}
+    listed = list(cases)
+    drawn = {name(case) for case in draw(listed, size, name)}
     return [
-        pytest.param(case, id=name(case), marks=() if name(case) in chosen else pytest.mark.exhaustive)
-        for case in found
+        pytest.param(case, id=name(case), marks=() if name(case) in drawn else pytest.mark.exhaustive)
+        for case in listed
     ]
 
 
 def draw(cases: Iterable[T], size: int, name: Callable[[T], str] = str) -> list[T]:
     """Draw `size` of the cases by a seed; they keep their order. A case that is added changes at most one of them."""
-    found = list(cases)
-    chosen = set(sorted(map(name, found), key=_rank)[:size])
-    return [case for case in found if name(case) in chosen]
+    listed = list(cases)
+    drawn = set(sorted(map(name, listed), key=_rank)[:size])
+    return [case for case in listed if name(case) in drawn]
 
 
 EXTENTS: Final = (pytest.param(False, id="sample"), pytest.param(True, id="whole", marks=pytest.mark.exhaustive))
@@ -46,47 +46,47 @@ def _rank(name: str) -> str:
     return sha256(f"{_SEED} {name}".encode()).hexdigest()
 
 
-def function_of(item: pytest.Item) -> str:
+def function_name(item: pytest.Item) -> str:
     """The file and the function of a test, without its parameters."""
     return item.nodeid.partition("[")[0]
 
 
-def durations() -> Mapping[str, float]:
+def read_durations() -> Mapping[str, float]:
     """The recorded seconds by function."""
     return json.loads(DURATIONS.read_text("utf-8")) if DURATIONS.exists() else {}
 
 
-def record(seconds: Mapping[str, float]) -> None:
+def write_durations(seconds: Mapping[str, float]) -> None:
     """Write the file of durations."""
-    slow = {name: round(took) for name, took in sorted(seconds.items()) if took >= 1}
+    slow = {name: round(each) for name, each in sorted(seconds.items()) if each >= 1}
     DURATIONS.write_text(json.dumps(slow, indent=1) + "\n", "utf-8")
 
 
-def longest_first(items: list[pytest.Item]) -> list[pytest.Item]:
+def sort_by_duration(items: list[pytest.Item]) -> list[pytest.Item]:
     """The tests by their files, those in front that take long: no processor waits at the end for one that came last.
 
     The tests of a file stay together, so that what a module prepares is made once.
     """
-    known = durations()
-    took: dict[str, float] = {}
-    for function in {function_of(item): None for item in items}:
-        took[_file_of(function)] = took.get(_file_of(function), 0) + known.get(function, 0)
-    return sorted(items, key=lambda item: -took[_file_of(item.nodeid)])
+    durations = read_durations()
+    seconds: dict[str, float] = {}
+    for function in {function_name(item): None for item in items}:
+        seconds[_file_name(function)] = seconds.get(_file_name(function), 0) + durations.get(function, 0)
+    return sorted(items, key=lambda item: -seconds[_file_name(item.nodeid)])
 
 
-def _file_of(name: str) -> str:
+def _file_name(name: str) -> str:
     return name.partition("::")[0]
 
 
-def slice_of(items: list[pytest.Item], number: int, count: int) -> list[pytest.Item]:
+def select_slice(items: list[pytest.Item], number: int, count: int) -> list[pytest.Item]:
     """One of `count` slices of the tests, which take about the same time; a function is never divided."""
-    known = durations()
-    functions = dict.fromkeys(map(function_of, items))
-    took = [0.0] * count
-    chosen: set[str] = set()
-    for function in sorted(functions, key=lambda each: (-known.get(each, 0), each)):
-        least = took.index(min(took))
-        took[least] += known.get(function, 0) + 0.1
+    durations = read_durations()
+    functions = dict.fromkeys(map(function_name, items))
+    seconds = [0.0] * count
+    selected: set[str] = set()
+    for function in sorted(functions, key=lambda each: (-durations.get(each, 0), each)):
+        least = seconds.index(min(seconds))
+        seconds[least] += durations.get(function, 0) + 0.1
         if least == number % count:
-            chosen.add(function)
-    return [item for item in items if function_of(item) in chosen]
+            selected.add(function)
+    return [item for item in items if function_name(item) in selected]

@@ -7,63 +7,58 @@ revisions. What is wrong with the input is raised as
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from acpgen.compat.compare import compare
-    from acpgen.config import find_profile as profile
-    from acpgen.errors import Fault, Faults
-    from acpgen.files import Files, Tree, write
-    from acpgen.pipeline import generate
-    from acpgen.schema.load import Document, Documents, load
-    from acpgen.schema.profile import Profile
-    from acpgen.targets import Settings
+    from acpgen.compat.compare import compare as compare
+    from acpgen.config import find_profile
+    from acpgen.errors import Fault as Fault
+    from acpgen.errors import Faults as Faults
+    from acpgen.files import Files as Files
+    from acpgen.files import Tree as Tree
+    from acpgen.files import write as write
+    from acpgen.pipeline import generate as generate
+    from acpgen.schema.load import Document as Document
+    from acpgen.schema.load import Documents as Documents
+    from acpgen.schema.load import load as load
+    from acpgen.schema.profile import Profile as Profile
+    from acpgen.targets import Settings as Settings
+
+    profile = find_profile
 
 __version__ = "0.1.0"
-__all__ = [
-    "Document",
-    "Documents",
-    "Fault",
-    "Faults",
-    "Files",
-    "Profile",
-    "Settings",
-    "Tree",
-    "compare",
-    "generate",
-    "load",
-    "profile",
-    "write",
-]
+
+_PATHS: Final = {
+    "Document": "acpgen.schema.load.Document",
+    "Documents": "acpgen.schema.load.Documents",
+    "Fault": "acpgen.errors.Fault",
+    "Faults": "acpgen.errors.Faults",
+    "Files": "acpgen.files.Files",
+    "Profile": "acpgen.schema.profile.Profile",
+    "Settings": "acpgen.targets.Settings",
+    "Tree": "acpgen.files.Tree",
+    "compare": "acpgen.compat.compare.compare",
+    "generate": "acpgen.pipeline.generate",
+    "load": "acpgen.schema.load.load",
+    "profile": "acpgen.config.find_profile",
+    "write": "acpgen.files.write",
+}
+"""The public names and what they are."""
+
+__all__ = [*_PATHS]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> object:
     """Import what is asked for, so that `import acpgen` itself stays cheap."""
-    if name not in __all__:
+    if name not in _PATHS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home: object
-    if name == "compare":
-        from acpgen.compat import compare as home
-    elif name == "profile":
-        from acpgen.config import find_profile
+    from importlib import import_module
 
-        return find_profile
-    elif name in ("Fault", "Faults"):
-        from acpgen import errors as home
-    elif name in ("Files", "Tree", "write"):
-        from acpgen import files as home
-    elif name == "generate":
-        from acpgen import pipeline as home
-    elif name == "Profile":
-        from acpgen.schema import profile as home
-    elif name == "Settings":
-        from acpgen import targets as home
-    else:
-        from acpgen.schema import load as home
-    found: object = getattr(home, name)
+    module, _, attribute = _PATHS[name].rpartition(".")
+    found: object = getattr(import_module(module), attribute)
     return found
 
 
 def __dir__() -> list[str]:
     """What is imported when it is asked for is there as well: for `dir`, `help` and completion."""
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_PATHS})

@@ -11,13 +11,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from acpgen import material, stamp
-from acpgen.among import is_behind_link
 from acpgen.config import Config, quoted, read_names
 from acpgen.errors import (
     BadSetting,
     Fault,
     Faults,
-    LinkRefused,
     NamedByPosition,
     TooDeep,
     TooMuchWork,
@@ -260,8 +258,7 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
         if not (output.shared or is_ours(output.folder) or stamps.is_known(output.folder)):
             require_folder(Tree(output.folder, {}, output.root))
     meanings: Meanings = _meanings(work, stale, sources, progress) if stale else {}
-    before, materials = materials, _with_verdicts(stale, sources, materials)
-    verdicts = _verdicts(work, before, materials)
+    materials, verdicts = _release_verdicts(work, stale, sources, materials, check=check)
     trees = _trees(work, stale, sources, meanings, materials, code, progress) if stale else ()
     changes = write(trees, dry=check)
     if not check:
@@ -336,39 +333,32 @@ def _materials(work: Work) -> Mapping[Path, material.Files]:
     }
 
 
-def _with_verdicts(
-    outputs: Iterable[OutputFolder], sources: Mapping[Path, Source], materials: Mapping[Path, material.Files]
-) -> Mapping[Path, material.Files]:
-    """The material with a verdict on each release; the schemas of an output draw one that is made again. Raises `Faults`."""
-    found = dict(materials)
-    for output in outputs:
-        if output.folder in materials:
-            from acpgen.publish.release_verdicts import completed
+def _release_verdicts(
+    work: Work,
+    outputs: Iterable[OutputFolder],
+    sources: Mapping[Path, Source],
+    materials: Mapping[Path, material.Files],
+    *,
+    check: bool,
+) -> tuple[Mapping[Path, material.Files], Sequence[tuple[Tree, Change]]]:
+    """The material with a verdict on each release, and the files of verdicts that change. Raises `Faults`.
 
-            contents = [content for part in output.parts for _, content in sources[part.source].files]
-            found[output.folder] = completed(materials[output.folder], b"".join(contents))
-    return found
+    A check, and a run without results of earlier ones, computes one known verdict again: the schemas draw it.
+    """
+    documented = [output.folder for output in outputs if output.folder in materials]
+    if work.schema is None or not documented:
+        return materials, ()
+    from acpgen.publish.release_verdicts import complete, plan_updates
 
-
-def _verdicts(
-    work: Work, before: Mapping[Path, material.Files], after: Mapping[Path, material.Files]
-) -> Sequence[tuple[Tree, Change]]:
-    """The files of verdicts that differ from what they are to hold, and what would change in their folders. Raises `Faults`."""
-    texts: dict[str, str] = {}
-    for folder, files in after.items():
-        known = dict(before[folder].files)
-        texts |= {path: content.decode() for path, content in files.files if known.get(path) != content}
-    found: list[tuple[Tree, Change]] = []
-    for path, text in texts.items():
-        assert work.schema is not None
-        file = work.schema / path
-        if is_behind_link(work.schema, path):
-            raise Faults([LinkRefused(at=place(file.parent))])
-        tree = Tree(file.parent, {file.name: text}, shared=True)
-        found.append(
-            (tree, Change(file.parent, written=(file.name,), unchanged=(), removed=(), strays=(), shared=True))
-        )
-    return found
+    schemas = {
+        output.folder: b"".join(content for part in output.parts for _, content in sources[part.source].files)
+        for output in outputs
+        if check or work.kept == NOTHING
+    }
+    after = {folder: complete(materials[folder], schemas.get(folder, b"")) for folder in documented}
+    return {**materials, **after}, plan_updates(
+        work.schema, [(materials[folder], after[folder]) for folder in documented]
+    )
 
 
 def _missing(at: str, source: Path, protocol: str) -> Fault:

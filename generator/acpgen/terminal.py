@@ -206,6 +206,7 @@ def show_difference(outcome: Outcome) -> None:
     from rich.text import Text
 
     from acpgen.errors import printable
+    from acpgen.material import VERDICTS
 
     console = Console(highlight=False)
     lines = outcome.difference()
@@ -218,7 +219,8 @@ def show_difference(outcome: Outcome) -> None:
     for change in outcome.changes:
         if not change.is_none:
             counts = _counts(change)
-            say(f"{_folder(change.folder)} is not what the schema makes: {counts}. Run: acpgen generate")
+            anew = " --no-cache" if VERDICTS in change.written else ""
+            say(f"{_folder(change.folder)} is not what the schema makes: {counts}. Run: acpgen generate{anew}")
 
 
 @contextlib.contextmanager

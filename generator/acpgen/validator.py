@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import embedded
+from acpgen.pointers import reference_to
 from acpgen.schema.expressions import translations
 from acpgen.schema.numbers import with_decimals
 
@@ -51,6 +52,15 @@ class Validator:
         """What is wrong, with the pattern that the schema has."""
         head, mark, pattern = error.message.rpartition(_MISMATCH)
         return f'{head}{mark}{self._patterns.own(pattern[:-1])}"' if mark and pattern.endswith('"') else error.message
+
+
+def definitions_validator(definitions: Mapping[str, Any], references: Iterable[str] = ()) -> Validator:
+    """Compile definitions together, as a validator of objects that hold a value under the reference to its definition.
+
+    `references` are further places in the definitions.
+    """
+    keys = (*map(reference_to, definitions), *references)
+    return Validator({"$defs": definitions, "properties": {key: {"$ref": key} for key in keys}})
 
 
 _MISMATCH: Final = ' does not match "'

@@ -9,59 +9,56 @@ left to time: an answer during which it grew may be another one on another machi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from schema_inclusion.answers import Comparison, Relation, Satisfiability, Verdict, Witness
-    from schema_inclusion.apart import unanswered
-    from schema_inclusion.budget import Allowance
-    from schema_inclusion.comparer import Comparer, compare, include, is_satisfiable
-    from schema_inclusion.document import Dialect
-    from schema_inclusion.formats import FORMATS, UnknownFormat
+    from schema_inclusion.answers import Comparison as Comparison
+    from schema_inclusion.answers import Relation as Relation
+    from schema_inclusion.answers import Satisfiability as Satisfiability
+    from schema_inclusion.answers import Verdict as Verdict
+    from schema_inclusion.answers import Witness as Witness
+    from schema_inclusion.apart import unanswered as unanswered
+    from schema_inclusion.budget import Allowance as Allowance
+    from schema_inclusion.comparer import Comparer as Comparer
+    from schema_inclusion.comparer import compare as compare
+    from schema_inclusion.comparer import include as include
+    from schema_inclusion.comparer import is_satisfiable as is_satisfiable
+    from schema_inclusion.document import Dialect as Dialect
+    from schema_inclusion.formats import FORMATS as FORMATS
+    from schema_inclusion.formats import UnknownFormat as UnknownFormat
 
 __version__ = "0.1.0"
-__all__ = [
-    "FORMATS",
-    "Allowance",
-    "Comparer",
-    "Comparison",
-    "Dialect",
-    "Relation",
-    "Satisfiability",
-    "UnknownFormat",
-    "Verdict",
-    "Witness",
-    "compare",
-    "include",
-    "is_satisfiable",
-    "unanswered",
-]
+
+_MODULES: Final = {
+    "FORMATS": "formats",
+    "Allowance": "budget",
+    "Comparer": "comparer",
+    "Comparison": "answers",
+    "Dialect": "document",
+    "Relation": "answers",
+    "Satisfiability": "answers",
+    "UnknownFormat": "formats",
+    "Verdict": "answers",
+    "Witness": "answers",
+    "compare": "comparer",
+    "include": "comparer",
+    "is_satisfiable": "comparer",
+    "unanswered": "apart",
+}
+"""The public names and the modules that they are imported from."""
+
+__all__ = [*_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
     """Import what is asked for, so that patterns and values alone stay cheap."""
-    if name in ("Comparison", "Relation", "Satisfiability", "Verdict", "Witness"):
-        from schema_inclusion import answers
-
-        return getattr(answers, name)
-    if name == "Allowance":
-        from schema_inclusion.budget import Allowance
-
-        return Allowance
-    if name == "Dialect":
-        from schema_inclusion.document import Dialect
-
-        return Dialect
-    if name == "unanswered":
-        from schema_inclusion.apart import unanswered
-
-        return unanswered
-    if name in ("FORMATS", "UnknownFormat"):
-        from schema_inclusion import formats
-
-        return getattr(formats, name)
-    if name not in __all__:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from schema_inclusion import comparer
+    from importlib import import_module
 
-    return getattr(comparer, name)
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """What is imported when it is asked for is there as well: for `dir`, `help` and completion."""
+    return sorted({*globals(), *_MODULES})

@@ -11,7 +11,7 @@ from typing_extensions import TypeAliasType
 
 from bindings.subjects import SOURCES, Subjects
 
-BESIDE: Final = {
+BESIDE: Final[dict[str, set[str]]] = {
     "own_v1": {
         "UnknownAuthMethod",  # of each union that keeps unknown variants, what they are read as
         "UnknownContentBlock",

@@ -20,7 +20,6 @@ from acpgen.schema.load import place
 CASES: Final = Path(__file__).parent / "cases"
 FILE: Final = Path(__file__).parents[2] / "generator" / "acpgen" / "compat" / "rule_examples.json"
 
-_HARMFUL: Final = ("breaking", "undecided", "risky")
 _RANKS: Final = ("breaking", "undecided", "risky", "note", "additive", "editorial")
 _CONTEXT: Final = 4
 

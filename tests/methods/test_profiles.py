@@ -17,8 +17,6 @@ from acpgen.schema.calls import Gaps
 from acpgen.schema.profile import built_in, names
 from methods.made import documents, faults_of, kinds_of, meaning, own, rows, wild
 
-CONSTANT: Final = ("const", "enum")
-
 
 def _definitions(name: str) -> dict[str, Any]:
     (one,) = wild(name).documents

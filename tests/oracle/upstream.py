@@ -31,9 +31,6 @@ _WORDS: Final = frozenset(
 )
 """What the canonical files may say freely: words, and the keywords that upstream does not have."""
 
-_MESSAGES: Final = frozenset({"x-method", "x-side", "x-docs-ignore"})
-"""What MCP's files do not mark."""
-
 _BELOW: Final = ("items", "not", "additionalProperties", "unevaluatedProperties")
 
 

@@ -65,12 +65,6 @@ VERSION: Final = Clause(
 HANDSHAKE: Final = Clause(
     ACP, "Initialization", "must", "An agent answers `initialize` with the version that it chose and its capabilities."
 )
-ONLY_MESSAGES: Final = Clause(
-    ACP,
-    "Transports: stdio",
-    "must",
-    "Standard output of an agent carries valid messages of the protocol and nothing else.",
-)
 DELIMITED: Final = Clause(ACP, "Transports: stdio", "must", "Messages end with a line feed; nothing else ends one.")
 EXTENSION_ANSWERED: Final = Clause(
     ACP, "Extensibility: custom requests", "must", "A request of an unknown extension is answered under its id."

@@ -28,7 +28,7 @@ from acpgen.publish import (
     upstream,
 )
 from acpgen.publish import monitor as monitoring
-from acpgen.publish.channels import Shelves, shelves
+from acpgen.publish.channels import VersionPlaces, find_places
 from acpgen.publish.counterparts import beside
 from acpgen.publish.demands import demands
 from acpgen.publish.in_browser import scripts
@@ -74,7 +74,7 @@ def documents(
 
     table, every = _read(material, memory), versions
     versions = [version for version in every if for_site or extended(version, every) is None]
-    where = shelves(versions, for_site=for_site)
+    where = find_places(versions, for_site=for_site)
     named = tuple((version.protocol.name, version.family) for version in versions)
     past = memory.once("past", (named, material.releases), lambda: histories(versions, material))
     files: dict[str, str] = {}
@@ -99,9 +99,11 @@ def documents(
                 book = memory.once(
                     f"book {name}", (version, known, rules, stands), partial(_book, version, known, rules, stands)
                 )
-                shelf = where[name]
-                pages_made = partial(docs.laid_out, book, version.settings, counterparts, shelf, for_site=for_site)
-                files |= memory.once(f"pages {name}", (book, counterparts, shelf, for_site), pages_made)
+                places, log = where[name], _changelog_of(version, past)
+                pages_made = partial(
+                    docs.laid_out, book, version.settings, counterparts, places, changelog=log, for_site=for_site
+                )
+                files |= memory.once(f"pages {name}", (book, counterparts, places, log, for_site), pages_made)
                 if for_site:
                     whole = partial(docs.single_file, book, version.settings)
                     files |= memory.once(f"single file {name}", (book,), whole, may_lag=True)
@@ -112,9 +114,9 @@ def documents(
     for version in versions:
         name = version.protocol.name
         if name in past:
-            path, shelf = version.path(changelog.PAGE), where[name]
-            told = partial(changelog.page, name, past[name], path, RULES, version, shelf, has_own=for_site)
-            inputs = (version, shelf, past[name], for_site)
+            path, places = version.path(changelog.PAGE), where[name]
+            told = partial(changelog.page, name, past[name], path, RULES, version, places, has_own=for_site)
+            inputs = (version, places, past[name], for_site)
             files[path] = memory.once(f"changelog {name}", inputs, told, may_lag=True)
     for name in _families(versions, material):
         files[_changelog(name)] = changelog.page(name, past[name], _changelog(name), RULES, has_own=False)
@@ -151,7 +153,7 @@ def documents(
             used = memory.once(f"used {path}", (python, files[path]), using)
             files |= {path: f"{files[path]}\n{used}"} if used is not None else {}
         files |= memory.once("reference", (python,), partial(reference.pages, python))
-    listed, above = _listed(versions, where, files), _above(versions, material, files)
+    listed, above = _listed(versions, where, past, files), _above(versions, material, files)
     linked = pages.linked(material)
     more = [(title, path) for title, path in above if path not in linked]
     files[HOME] = docs.lay_out("home", path=HOME, head=pages.head(material), versions=listed, pages=more)
@@ -178,17 +180,19 @@ def navigation(
     if in_browser.judged(versions):
         found.append(("Judge messages", in_browser.PAGE))
     found.append(("JSON Schemas", schemas.PAGE))
-    shelf = shelves(versions, for_site=True)
+    version_places = find_places(versions, for_site=True)
     for version in versions:
-        where = shelf[version.protocol.name]
+        where = version_places[version.protocol.name]
         areas: list[Entry] = []
-        for area, page in filter(lambda each: where.is_made(each[1]), where.areas.items()):
+        for area, page in filter(lambda each: each[1] not in where.replacements, where.areas.items()):
             types = [(name, where.types[name]) for name, found in where.area_of.items() if found == area]
-            inside = sorted((name, version.path(each)) for name, each in types if where.is_made(each))
+            inside = sorted((name, version.path(each)) for name, each in types if each not in where.replacements)
             areas.append((docs.area_title(version.bundle, area), [("Overview", version.path(page)), *inside]))
         plans = [(plan.title, where.conversations[plan.name]) for plan in docs.plans(version.protocol)]
-        told: list[Entry] = [(title, version.path(page)) for title, page in plans if where.is_made(page)]
-        methods = sorted((name, version.path(page)) for name, page in where.methods.items() if where.is_made(page))
+        told: list[Entry] = [(title, version.path(page)) for title, page in plans if page not in where.replacements]
+        methods = sorted(
+            (name, version.path(page)) for name, page in where.methods.items() if page not in where.replacements
+        )
         has_past = _has_past(version.protocol.name, material)
         history: list[Entry] = [("Changelog", version.path(changelog.PAGE))] if has_past else []
         found.append(
@@ -200,7 +204,7 @@ def navigation(
                     ("Types", [("All types", version.path("types.md")), *sorted(areas, key=lambda entry: entry[0])]),
                     *([("Conversations", told)] if told else []),
                     ("Capabilities", version.path("capabilities.md")),
-                    *((title, version.path(page)) for title, page in _SAID_ONCE if where.is_made(page)),
+                    *((title, version.path(page)) for title, page in _SAID_ONCE if page not in where.replacements),
                     *history,
                 ],
             )
@@ -234,16 +238,16 @@ def sources(
     hand.
     """
     found = {path: pages.source(material, path) for path in material.pages} | {**reference.sources(python)}
-    shelf = shelves(versions, for_site=True)
+    version_places = find_places(versions, for_site=True)
     for version in versions:
-        where = shelf[version.protocol.name]
+        where = version_places[version.protocol.name]
         definitions = version.protocol.definitions
         files = {where.types[name]: definitions[name].at for name in definitions}
         files |= {where.methods[method.name]: method.at for method in version.protocol.methods}
         found |= {
             version.path(path): version.at(at).partition("#")[0]
             for path, at in files.items()
-            if at and where.is_made(path)
+            if at and path not in where.replacements
         }
     return found
 
@@ -305,7 +309,9 @@ def _above(versions: Sequence[Version], material: Material, files: Mapping[str, 
     return [*found, *((title, path) for title, path in rules if path in files)]
 
 
-def _listed(versions: Sequence[Version], where: Shelves, files: Mapping[str, str]) -> list[dict[str, object]]:
+def _listed(
+    versions: Sequence[Version], where: VersionPlaces, past: Mapping[str, object], files: Mapping[str, str]
+) -> list[dict[str, object]]:
     return [
         {
             "name": version.protocol.name,
@@ -315,7 +321,7 @@ def _listed(versions: Sequence[Version], where: Shelves, files: Mapping[str, str
                 for page in docs.FIXED
             },
             "whole": whole if (whole := version.path(docs.WHOLE)) in files else "",
-            "changelog": page if (page := version.path(changelog.PAGE)) in files else "",
+            "changelog": _changelog_of(version, past),
         }
         for version in versions
     ]
@@ -329,6 +335,13 @@ def _has_past(name: str, material: Material) -> bool:
 def _changelog(family: str) -> str:
     """The changelog of a family whose versions are releases of one protocol."""
     return f"{family}/{changelog.PAGE}"
+
+
+def _changelog_of(version: Version, past: Mapping[str, object]) -> str:
+    """The changelog of a version, or of its family; empty where no release is kept of either."""
+    if version.protocol.name in past:
+        return version.path(changelog.PAGE)
+    return _changelog(version.family) if version.family in past else ""
 
 
 def _families(versions: Sequence[Version], material: Material) -> list[str]:

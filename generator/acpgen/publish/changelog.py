@@ -15,7 +15,7 @@ from acpgen.compat.report.markdown import VERDICTS
 from acpgen.compat.sources import opened
 from acpgen.markup import quoting
 from acpgen.publish.history import History
-from acpgen.publish.release_verdicts import FEW, ChangelogEntry, ChangelogStep, step
+from acpgen.publish.release_verdicts import FEW, ChangelogEntry, ChangelogStep, summarize
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
 from acpgen.targets.docs import Markdown, Places, code, joined
@@ -71,7 +71,7 @@ def _own(history: History, version: Version) -> ChangelogStep:
     found = check(last, present).judged
     if not found and last.bundle.schema != present.bundle.schema:
         found = (restructured(last, present, "", ""),)
-    return step(found, is_joined=False)
+    return summarize(found, is_joined=False)
 
 
 def _step(

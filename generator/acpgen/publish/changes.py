@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acpgen.publish.channels import Shelves
+from acpgen.publish.channels import VersionPlaces
 from acpgen.publish.counterparts import matched, same_method
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
@@ -13,9 +13,9 @@ def name(old: Version, new: Version) -> str:
     return old.beside(f"changes-{old.last}-{new.last}.md")
 
 
-def page(old: Version, new: Version, path: str, guide: str, shelves: Shelves) -> str:
+def page(old: Version, new: Version, path: str, guide: str, version_places: VersionPlaces) -> str:
     """The methods and types of two versions beside one another; `guide` is the page that says what takes the place of what is gone."""
-    before, after = shelves[old.protocol.name], shelves[new.protocol.name]
+    before, after = version_places[old.protocol.name], version_places[new.protocol.name]
 
     def of_old(page: str) -> docs.Markdown:
         return docs.relative(path, old.path(before.address(page)))

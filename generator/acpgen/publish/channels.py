@@ -11,37 +11,37 @@ from acpgen.publish.versions import Version, extended
 from acpgen.targets import docs
 from acpgen.targets.docs import Places
 from acpgen.targets.docs.places import ERRORS, MESSAGES
-from acpgen.targets.docs.uses import held
+from acpgen.targets.docs.uses import reachable_types
 
-Shelves: TypeAlias = Mapping[str, Places]
+VersionPlaces: TypeAlias = Mapping[str, Places]
 """The places of each version, by its name."""
 
 
-def shelves(versions: Sequence[Version], *, for_site: bool) -> Shelves:
-    """Where the pages of each version are: on a site all of them, elsewhere without pages of types."""
+def find_places(versions: Sequence[Version], *, for_site: bool) -> VersionPlaces:
+    """Where the pages of each version are: on a site all of them, in a repository without pages of types."""
     found: dict[str, Places] = {}
     for version in versions:
         whole = docs.places_of(version.protocol, version.bundle)
         stable = extended(version, versions)
         if stable is not None:
-            found[version.protocol.name] = docs.with_others(
-                whole, stable.protocol.name, dict(_equal(version, stable, whole))
+            found[version.protocol.name] = docs.with_replacements(
+                whole, stable.protocol.name, dict(_equal_pages(version, stable, whole))
             )
         else:
             found[version.protocol.name] = whole if for_site else docs.with_types_in_areas(whole)
     return found
 
 
-def _equal(version: Version, stable: Version, places: Places) -> Iterator[tuple[str, str]]:
+def _equal_pages(version: Version, stable: Version, places: Places) -> Iterator[tuple[str, str]]:
     """The pages of a version that would say what those of the version that it extends say, each with the address of the other."""
     there = docs.places_of(stable.protocol, stable.bundle)
 
     def other(page: str) -> str:
         return posixpath.relpath(f"/{stable.path(page)}", f"/{version.settings.prefix}")
 
-    types = {name for name in version.protocol.definitions if _says_the_same(name, version, stable)}
+    types = {name for name in version.protocol.definitions if _is_equal_type(name, version, stable)}
     yield from ((places.types[name], other(there.types[name])) for name in types)
-    methods = {name for name in places.methods if _is_called_alike(name, version, stable, types)}
+    methods = {name for name in places.methods if _is_equal_method(name, version, stable, types)}
     yield from ((places.methods[name], other(there.methods[name])) for name in methods)
     protocol = version.protocol
     own = {places.area_of[name] for name in protocol.definitions if name not in types}
@@ -57,17 +57,17 @@ def _equal(version: Version, stable: Version, places: Places) -> Iterator[tuple[
             yield page, other(page)
 
 
-def _says_the_same(name: str, version: Version, stable: Version) -> bool:
+def _is_equal_type(name: str, version: Version, stable: Version) -> bool:
     """Whether two versions say the same of a type, in words and examples too."""
     here, there = version.protocol.definitions[name], stable.protocol.definitions.get(name)
     return here == there and version.bundle.definitions.get(name) == stable.bundle.definitions.get(name)
 
 
-def _is_called_alike(name: str, version: Version, stable: Version, types: set[str]) -> bool:
+def _is_equal_method(name: str, version: Version, stable: Version, types: set[str]) -> bool:
     """Whether two versions have the same methods of a name, and all that their messages hold is of these types."""
     here, there = (_methods(name, each.protocol) for each in (version, stable))
     named = [part for method, _ in here for part in (method.params, method.result) if part is not None]
-    return here == there and types.issuperset(held(version.protocol, named))
+    return here == there and types.issuperset(reachable_types(version.protocol, named))
 
 
 def _methods(name: str, protocol: ir.Protocol) -> list[tuple[ir.Method, str]]:

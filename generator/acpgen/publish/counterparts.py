@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import assert_never
 
 from acpgen import ir
-from acpgen.publish.channels import Shelves
+from acpgen.publish.channels import VersionPlaces
 from acpgen.publish.versions import Version
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.numbers import dumps
@@ -14,11 +14,11 @@ from acpgen.targets import docs
 from acpgen.targets.docs import Counterpart, VersionDifference
 
 
-def beside(version: Version, others: Sequence[Version], shelves: Shelves) -> docs.Beside:
+def beside(version: Version, others: Sequence[Version], version_places: VersionPlaces) -> docs.Beside:
     """For each page of a version, the page about the same thing in every other version."""
     found: dict[str, list[Counterpart]] = {}
     for other in others:
-        known, where = dict(matched(version, other)), shelves[other.protocol.name]
+        known, where = dict(matched(version, other)), version_places[other.protocol.name]
         there = set(docs.pages(other.protocol, other.bundle))
         for page in docs.pages(version.protocol, version.bundle):
             target, differences = known.get(page, (page if page in there else None, None))

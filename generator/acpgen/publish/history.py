@@ -9,7 +9,7 @@ from acpgen import material
 from acpgen.errors import Fault, Faults
 from acpgen.material import Material
 from acpgen.publish.outlines import Outline
-from acpgen.publish.release_verdicts import ChangelogStep, verdicts
+from acpgen.publish.release_verdicts import ChangelogStep, evaluate
 from acpgen.publish.versions import Version
 from acpgen.schema.load import Documents
 
@@ -50,7 +50,7 @@ def histories(versions: Sequence[Version], beside: Material) -> Mapping[str, His
         if given is None or not given.releases:
             continue
         try:
-            known = verdicts(given)
+            known = evaluate(given)
         except Faults as caught:
             faults.extend(caught.faults)
             continue

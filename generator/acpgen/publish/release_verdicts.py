@@ -9,17 +9,20 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Final
 
 from acpgen.adopt import layout
+from acpgen.among import is_behind_link
 from acpgen.compat.findings import SEVERITIES, Severity
 from acpgen.compat.protocol.check.judged import Judged
 from acpgen.compat.protocol.rules.rulebook import VERSION
-from acpgen.errors import BadMaterial, Faults
+from acpgen.errors import BadMaterial, Faults, LinkRefused
+from acpgen.files import Change, Tree
 from acpgen.material import RELEASES, VERDICTS, Files, Release, Releases, parsed
 from acpgen.pointers import place_parts, pointer
 from acpgen.publish.outlines import Outline, OutlinedType, outline
-from acpgen.schema.load import decode, parse_json
+from acpgen.schema.load import decode, parse_json, place
 from acpgen.schema.walk import is_object
 
 FEW: Final = 6
@@ -124,27 +127,27 @@ class ReleaseVerdict:
     step: ChangelogStep
 
 
-def step(judged: Iterable[Judged], *, is_joined: bool = True) -> ChangelogStep:
-    """The step that findings are: those with the same words together, or only those that are also of one place."""
-    found: dict[tuple[Severity, str, str, str], list[Judged]] = {}
+def summarize(findings: Iterable[Judged], *, is_joined: bool = True) -> ChangelogStep:
+    """Summarize findings as a step: those with the same words together, or only those that are also of one place."""
+    groups: dict[tuple[Severity, str, str, str], list[Judged]] = {}
     severities: set[Severity] = set()
-    for each in judged:
+    for each in findings:
         severities.add(each.severity)
         if each.severity != "editorial":
             place = "" if is_joined else each.new_at or each.old_at
-            found.setdefault((each.severity, each.rule, each.message, place), []).append(each)
-    changes = [ChangelogEntry(*key[:3], *_places(group)) for key, group in found.items()]
+            groups.setdefault((each.severity, each.rule, each.message, place), []).append(each)
+    changes = [ChangelogEntry(*key[:3], *_places(group)) for key, group in groups.items()]
     return ChangelogStep(
         tuple(each for each in SEVERITIES if each in severities),
         tuple(sorted(changes, key=lambda change: SEVERITIES.index(change.severity))),
     )
 
 
-def _places(found: Sequence[Judged]) -> Iterator[tuple[str, ...]]:
+def _places(findings: Sequence[Judged]) -> Iterator[tuple[str, ...]]:
     """The methods, the places in messages and the types of findings, each once, and one more than are named."""
-    methods = (each.method or "" for each in found)
-    places = (each.location for each in found)
-    types = (_type(each.new_at) or _type(each.old_at) for each in found)
+    methods = (each.method or "" for each in findings)
+    places = (each.location for each in findings)
+    types = (_type(each.new_at) or _type(each.old_at) for each in findings)
     for names in (methods, places, types):
         yield tuple(dict.fromkeys(filter(None, names)))[: FEW + 1]
 
@@ -158,36 +161,55 @@ def _type(at: str) -> str:
 # --- completing ------------------------------------------------------------------------------------------------------
 
 
-def verdicts(given: Releases, drawn: int | None = None) -> tuple[ReleaseVerdict, ...]:
-    """The verdicts on releases, oldest first: as they are kept, or made now. The one that was `drawn` is made in any case.
+def evaluate(releases: Releases, recomputed: int | None = None) -> tuple[ReleaseVerdict, ...]:
+    """Read the verdicts on releases, oldest first, and compute those that are not known, and the one of the number `recomputed`.
 
     Raises `Faults`.
     """
-    known = _known(given)
-    sides = _Sides(given.releases)
-    found: list[ReleaseVerdict] = []
-    for number, release in enumerate(given.releases):
+    known = _read(releases)
+    sides = _Sides(releases.releases)
+    verdicts: list[ReleaseVerdict] = []
+    for number, release in enumerate(releases.releases):
         digest = _digest(release)
-        verdict = known.get((found[-1].digest if found else "", digest)) if number != drawn else None
+        verdict = known.get((verdicts[-1].digest if verdicts else "", digest)) if number != recomputed else None
         if verdict is None:
-            verdict = ReleaseVerdict(digest, outline(sides[number].meaning), _compared(sides, number))
-        found.append(verdict)
-    return tuple(found)
+            verdict = ReleaseVerdict(digest, outline(sides[number].meaning), _compare(sides, number))
+        verdicts.append(verdict)
+    return tuple(verdicts)
 
 
-def completed(files: Files, drawn_by: bytes = b"") -> Files:
-    """The material with a verdict on each release. One that is known already is made again: the one that a text draws. Raises `Faults`."""
+def complete(files: Files, seed: bytes = b"") -> Files:
+    """Add the verdicts that are missing to the material. With a seed, compute one of the others, too. Raises `Faults`."""
     releases = parsed(files).releases
-    drawn: tuple[str, int] | None = None
-    if drawn_by:
+    recomputed: tuple[str, int] | None = None
+    if seed:
         pairs = [(name, number) for name, each in releases.items() for number in range(1, len(each.releases))]
-        drawn = pairs[int.from_bytes(hashlib.sha256(drawn_by).digest()) % len(pairs)] if pairs else None
+        recomputed = pairs[int.from_bytes(hashlib.sha256(seed).digest()) % len(pairs)] if pairs else None
     texts = dict(files.files)
     for name, each in releases.items():
         if each.releases:
-            found = verdicts(each, drawn[1] if drawn is not None and drawn[0] == name else None)
-            texts[f"{RELEASES}/{name}/{VERDICTS}"] = _text(each.releases, found).encode()
+            verdicts = evaluate(each, recomputed[1] if recomputed is not None and recomputed[0] == name else None)
+            texts[f"{RELEASES}/{name}/{VERDICTS}"] = _serialize(each.releases, verdicts).encode()
     return replace(files, files=tuple(sorted(texts.items())))
+
+
+def plan_updates(schema: Path, materials: Iterable[tuple[Files, Files]]) -> tuple[tuple[Tree, Change], ...]:
+    """Plan the writing of the files that differ between material before and after. Raises `Faults`."""
+    texts: dict[str, str] = {}
+    for before, after in materials:
+        known = dict(before.files)
+        texts |= {path: content.decode() for path, content in after.files if known.get(path) != content}
+    planned: list[tuple[Tree, Change]] = []
+    for path, text in texts.items():
+        file = schema / path
+        if is_behind_link(schema, path):
+            raise Faults([LinkRefused(at=place(file.parent))])
+        if file.exists() and not file.is_file():
+            reason, remedy = "this is not a file", "Remove it and run acpgen generate"
+            raise Faults([BadMaterial(at=place(file), reason=reason, remedy=remedy)])
+        change = Change(file.parent, written=(file.name,), unchanged=(), removed=(), strays=(), shared=True)
+        planned.append((Tree(file.parent, {file.name: text}, shared=True), change))
+    return tuple(planned)
 
 
 class _Sides:
@@ -206,7 +228,7 @@ class _Sides:
         return self._read[number]
 
 
-def _compared(sides: _Sides, number: int) -> ChangelogStep:
+def _compare(sides: _Sides, number: int) -> ChangelogStep:
     """What a release changes for peers of the one before it."""
     from acpgen.compat.compare import checked
 
@@ -214,7 +236,7 @@ def _compared(sides: _Sides, number: int) -> ChangelogStep:
         return ChangelogStep()
     old, new = sides[number - 1], sides[number]
     try:
-        return step(checked(old, new).judged)
+        return summarize(checked(old, new).judged)
     except Faults as caught:
         return ChangelogStep(failure=" ".join(dict.fromkeys(map(str, caught.faults))))
 
@@ -226,11 +248,11 @@ def _digest(release: Release) -> str:
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def _known(given: Releases) -> Mapping[tuple[str, str], ReleaseVerdict]:
+def _read(releases: Releases) -> Mapping[tuple[str, str], ReleaseVerdict]:
     """The verdicts that are kept and hold for the rules of today, by the hashes of both releases. Raises `Faults`."""
-    if given.verdicts is None:
+    if releases.verdicts is None:
         return {}
-    at, content = given.verdicts
+    at, content = releases.verdicts
     value: Any = parse_json(decode(content, at), at)
     if is_object(value) and type(value.get("rules")) is int and value["rules"] != VERSION:
         return {}
@@ -243,9 +265,9 @@ def _known(given: Releases) -> Mapping[tuple[str, str], ReleaseVerdict]:
     for row in rows:
         if row.get("after", "") != before:
             break  # a row says what differs from the one before it: behind a gap, nothing is known
-        types = _changed(types, row.get("types", {}))
-        said = {(name, kind): told for kind in _KINDS for name, told in row.get(kind, {}).items()}
-        methods = _changed(methods, said)
+        types = _apply(types, row.get("types", {}))
+        changes = {(name, kind): types_ for kind in _KINDS for name, types_ in row.get(kind, {}).items()}
+        methods = _apply(methods, changes)
         step_ = ChangelogStep(
             tuple(row.get("severities", ())),
             tuple(
@@ -275,8 +297,8 @@ def _require_form(value: Any, at: str) -> None:
         raise Faults([BadMaterial(at=f"{at}{where}", reason=reason, remedy=_REMEDY)])
 
 
-def _changed(before: Mapping[Any, Any], changes: Mapping[Any, Any]) -> dict[Any, Any]:
-    """What is there after changes, in which `null` is what is gone."""
+def _apply(before: Mapping[Any, Any], changes: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Apply changes, in which `null` removes a key."""
     return {key: value for key, value in {**before, **changes}.items() if value is not None}
 
 
@@ -300,13 +322,13 @@ def _outline(types: Mapping[str, Any], methods: Mapping[tuple[str, str], Any]) -
 _KINDS: Final = ("request", "notification")
 
 
-def _text(releases: Sequence[Release], found: Sequence[ReleaseVerdict]) -> str:
+def _serialize(releases: Sequence[Release], verdicts: Sequence[ReleaseVerdict]) -> str:
     """The file: a row for each release, with what differs from the row before it, which it names: a merge may part the two."""
     rows: list[Any] = []
     before: tuple[Mapping[Any, Any], Mapping[Any, Any]] = ({}, {})
-    for release, each in zip(releases, found, strict=True):
-        types, methods = _types(each.outline), {key: [*told] for key, told in each.outline.methods.items()}
-        differing = _differing(before[1], methods)
+    for release, each in zip(releases, verdicts, strict=True):
+        types, methods = _types(each.outline), {key: [*names] for key, names in each.outline.methods.items()}
+        changed = _diff(before[1], methods)
         row: dict[str, Any] = {
             "version": release.version,
             "sha256": each.digest,
@@ -314,8 +336,8 @@ def _text(releases: Sequence[Release], found: Sequence[ReleaseVerdict]) -> str:
             "failure": each.step.failure,
             "severities": [*each.step.severities],
             "changes": [_row(change) for change in each.step.changes],
-            **{kind: {key[0]: told for key, told in differing.items() if key[1] == kind} for kind in _KINDS},
-            "types": _differing(before[0], types),
+            **{kind: {key[0]: names for key, names in changed.items() if key[1] == kind} for kind in _KINDS},
+            "types": _diff(before[0], types),
         }
         rows.append({key: value for key, value in row.items() if value})
         before = types, methods
@@ -323,24 +345,24 @@ def _text(releases: Sequence[Release], found: Sequence[ReleaseVerdict]) -> str:
 
 
 def _row(change: ChangelogEntry) -> Mapping[str, Any]:
-    told = {"methods": [*change.methods], "places": [*change.places], "types": [*change.types]}
-    kept = {key: value for key, value in told.items() if value}
-    return {"severity": change.severity, "rule": change.rule, "message": change.message, **kept}
+    lists = {"methods": [*change.methods], "places": [*change.places], "types": [*change.types]}
+    present = {key: value for key, value in lists.items() if value}
+    return {"severity": change.severity, "rule": change.rule, "message": change.message, **present}
 
 
-def _types(found: Outline) -> Mapping[str, Any]:
+def _types(outline: Outline) -> Mapping[str, Any]:
     return {
         name: {
             **({"kind": each.kind} if each.kind is not None else {}),
-            **({"named": True} if name in found.own else {}),
+            **({"named": True} if name in outline.own else {}),
             **({"members": sorted(each.members)} if each.members else {}),
             **({"fields": {tag: sorted(names) for tag, names in sorted(each.fields.items())}} if each.fields else {}),
         }
-        for name, each in found.types.items()
+        for name, each in outline.types.items()
     }
 
 
-def _differing(before: Mapping[Any, Any], after: Mapping[Any, Any]) -> Mapping[Any, Any]:
+def _diff(before: Mapping[Any, Any], after: Mapping[Any, Any]) -> Mapping[Any, Any]:
     """What differs from what was there before; `null` is what is gone."""
     changed = {key: value for key, value in after.items() if before.get(key) != value}
     return dict(sorted({**changed, **dict.fromkeys(before.keys() - after.keys())}.items()))

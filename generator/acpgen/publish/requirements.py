@@ -9,7 +9,7 @@ from typing import Any, Final
 from acpgen.errors import BadMaterial, Fault, Faults, UnknownName, did_you_mean, shown
 from acpgen.markup import Markdown, code, identifier, prose
 from acpgen.pointers import pointer_parts, resolve
-from acpgen.publish.channels import Shelves
+from acpgen.publish.channels import VersionPlaces
 from acpgen.publish.table import PEERS, WAYS, NormativeDocument, Requirement, SchemaPlaces, Table, parse, slug
 from acpgen.publish.versions import Version
 from acpgen.schema.walk import is_array, is_object
@@ -33,21 +33,26 @@ _MEANINGS: Final = {
 
 
 def pages(
-    table: Table, versions: Sequence[Version], shelves: Shelves, rules: Mapping[str, str], *, for_site: bool = True
+    table: Table,
+    versions: Sequence[Version],
+    version_places: VersionPlaces,
+    rules: Mapping[str, str],
+    *,
+    for_site: bool = True,
 ) -> Mapping[str, str]:
     """The pages of a table by path: at `PAGE` the documents with an anchor for each of their rules, and one page for each area with the
     rules of its documents, and links to the types and the rules of the monitor that enforce each; for a site, to the tests that show it.
 
-    `shelves` are the places of the versions that have pages. `rules` are the pages that tell of each rule of the monitor; none where
+    `version_places` are the places of the versions that have pages. `rules` are the pages that tell of each rule of the monitor; none where
     the docs do not. Raises `Faults` for a place that is not what the table says, and for a rule that the monitor does not have.
     """
     faults = list(_unfounded(table, versions, rules))
     if faults:
         raise Faults(faults)
     found = {version.protocol.name: version for version in versions}
-    shelf = {name: _Shelf(found[name], places) for name, places in shelves.items()}
+    documented = {name: _DocumentedVersion(found[name], places) for name, places in version_places.items()}
     views = [
-        _DocumentView(document, path(document), _sections(table, document, shelf, rules, with_tests=for_site))
+        _DocumentView(document, path(document), _sections(table, document, documented, rules, with_tests=for_site))
         for document in table.documents
     ]
     ways = [
@@ -141,7 +146,7 @@ class _Way:
 
 
 @dataclass(frozen=True, slots=True)
-class _Shelf:
+class _DocumentedVersion:
     """A version and its pages."""
 
     version: Version
@@ -202,7 +207,7 @@ class _Kind:
 def _sections(
     table: Table,
     document: NormativeDocument,
-    shelf: Mapping[str, _Shelf],
+    documented: Mapping[str, _DocumentedVersion],
     rules: Mapping[str, str],
     *,
     with_tests: bool,
@@ -211,7 +216,7 @@ def _sections(
     found: dict[str, list[_View]] = {}
     for rule in table.rules:
         if rule.document == document.id:
-            found.setdefault(rule.section, []).append(_view(rule, document, shelf, rules, with_tests=with_tests))
+            found.setdefault(rule.section, []).append(_view(rule, document, documented, rules, with_tests=with_tests))
     return [
         _SectionView(title, Markdown(f"{document.url}#{slug(title)}") if document.url is not None else None, views)
         for title, views in found.items()
@@ -221,14 +226,14 @@ def _sections(
 def _view(
     rule: Requirement,
     document: NormativeDocument,
-    shelf: Mapping[str, _Shelf],
+    documented: Mapping[str, _DocumentedVersion],
     rules: Mapping[str, str],
     *,
     with_tests: bool,
 ) -> _View:
     lines = [
-        _Line("Methods", tuple(_method_links(rule, shelf))),
-        _Line(WAYS["schema"], tuple(phrase for place in rule.schema for phrase in _places(place, shelf))),
+        _Line("Methods", tuple(_method_links(rule, documented))),
+        _Line(WAYS["schema"], tuple(phrase for place in rule.schema for phrase in _places(place, documented))),
         _Line(WAYS["validator"], (_refuses(rule.validator),) if rule.validator else ()),
         _Line(WAYS["lint"], tuple(map(code, rule.lint))),
         _Line(WAYS["monitor"], tuple(_rule_link(name, rules) for name in rule.monitor)),
@@ -241,12 +246,12 @@ def _view(
     return _View(rule, Markdown(rule.anchor), PEERS[rule.who], narrowed, tuple(line for line in lines if line.phrases))
 
 
-def _method_links(rule: Requirement, shelf: Mapping[str, _Shelf]) -> Iterator[Markdown]:
+def _method_links(rule: Requirement, documented: Mapping[str, _DocumentedVersion]) -> Iterator[Markdown]:
     """The methods that a rule is about, each linked to its page in each protocol."""
     for name in rule.methods:
         links = [
             f"[{prose(protocol)}](../{at.version.path(at.places.address(at.places.methods[name]))})"
-            for protocol, at in shelf.items()
+            for protocol, at in documented.items()
             if protocol in rule.protocols and name in at.places.methods
         ]
         yield Markdown(f"{code(name)} ({', '.join(links)})" if links else code(name))
@@ -276,7 +281,7 @@ _PHRASES: Final = {
 """What a place has or lacks, by the last key of its pointer: of one thing, of several, and how what holds it is joined on."""
 
 
-def _places(place: SchemaPlaces, shelf: Mapping[str, _Shelf]) -> Iterator[Markdown]:
+def _places(place: SchemaPlaces, documented: Mapping[str, _DocumentedVersion]) -> Iterator[Markdown]:
     """What a schema has or lacks, a phrase for each kind of place; the same place in several protocols is told once."""
     kinds: dict[tuple[str, str], dict[str, list[Markdown]]] = {}
     for where in place.at:
@@ -286,7 +291,7 @@ def _places(place: SchemaPlaces, shelf: Mapping[str, _Shelf]) -> Iterator[Markdo
         below = ".".join(part for part in parts[2:] if part != "properties")
         types = kinds.setdefault((kind, below), {})
         types.setdefault("".join(parts[1:2]), []).append(
-            _type_link(shelf[protocol], parts) if protocol in shelf else prose(protocol)
+            _type_link(documented[protocol], parts) if protocol in documented else prose(protocol)
         )
     for (kind, below), types in kinds.items():
         one, several, joint = _PHRASES[kind, bool(place.has)]
@@ -297,9 +302,9 @@ def _places(place: SchemaPlaces, shelf: Mapping[str, _Shelf]) -> Iterator[Markdo
         yield Markdown(f"{what} {joint} {member}{', '.join(holders)}")
 
 
-def _type_link(shelf: _Shelf, parts: Sequence[str]) -> Markdown:
+def _type_link(documented: _DocumentedVersion, parts: Sequence[str]) -> Markdown:
     """A protocol, linked to the page of the type at `parts` of its schema, and to the field if they lead to one."""
-    version, places = shelf.version, shelf.places
+    version, places = documented.version, documented.places
     match parts:
         case ["$defs", name, "properties", member, *_] if name in places.types:
             target = places.address(places.types[name], f"field-{identifier(member)}")

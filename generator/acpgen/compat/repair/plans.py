@@ -96,18 +96,6 @@ PLANS: Final[Mapping[str, Plan]] = {
 }
 """The rules that may find something breaking or risky."""
 
-NEVER: Final[frozenset[str]] = frozenset(
-    {
-        *("method-added", "null-result-allowed", "field-added", "default-grown", "null-meaning-declared"),
-        *("leniency-added", "value-added", "values-named", "variant-added", "tolerance-added"),
-        *("undeclared-narrowed", "undeclared-widened"),
-        *("inclusion-undecided", "definition-added", "definition-removed", "not-compared", "definition-renamed"),
-        *("text-reworded", "schema-restructured", "language-widened", "language-undecided"),
-        *("keyword-ignored", "policy-applied", "policy-unused", "waiver-expired", "waiver-unused"),
-    }
-)
-"""The rules that find nothing breaking or risky: there is nothing to repair, or nothing is proven that a repair could end."""
-
 OTHERWISE: Final = Plan(_TAKEN_BACK, "No edit that keeps the change is known.")
 """For rules that have no plan of their own."""
 

@@ -40,7 +40,7 @@ from acpgen.targets.docs.places import (
     Places,
     joined,
     places,
-    with_others,
+    with_replacements,
     with_types_in_areas,
 )
 from acpgen.targets.docs.planned import PlannedConversation, plans
@@ -79,7 +79,7 @@ __all__ = [
     "relative",
     "render",
     "single_file",
-    "with_others",
+    "with_replacements",
     "with_types_in_areas",
 ]
 
@@ -140,23 +140,31 @@ def book(
 
 
 def laid_out(
-    told: Book, settings: Settings, beside: Beside, where: Places | None = None, *, for_site: bool = False
+    told: Book,
+    settings: Settings,
+    beside: Beside,
+    where: Places | None = None,
+    *,
+    changelog: str = "",
+    for_site: bool = False,
 ) -> Mapping[str, str]:
-    """The pages of a book below the prefix, all of them or those that are at a place of their own. For a site, headings of sections that
-    only repeat what stands elsewhere carry the mark by which search leaves them out.
+    """The pages of a book below the prefix, all of them or those that are at a place of their own. `changelog` is its page, seen from the
+    folder above all versions. For a site, headings of sections that only repeat what stands elsewhere carry the mark by which search
+    leaves them out.
     """
     folder, where = _folder(settings), where or told.places
     return {
         folder + path: told.page(
             template,
-            Linker(where, path, folder=settings.prefix, shown=view.get("shown", frozenset())),
+            Linker(where, path, folder=settings.prefix, types=view.get("shown", frozenset())),
             view,
             folder,
             beside.get(path, ()),
+            changelog=changelog,
             for_site=for_site,
         )
         for path, template, view in told.pages()
-        if path not in where.elsewhere
+        if path not in where.replacements
     }
 
 

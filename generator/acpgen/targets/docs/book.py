@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, TypeAlias, assert_never
 
 from acpgen import ir
@@ -26,7 +27,7 @@ from acpgen.targets.docs.places import CAPABILITIES, ERRORS, INDEX, MESSAGES, ME
 from acpgen.targets.docs.rule_notes import NO_RULES, RuleLine, RuleNote, RuleNotes, by_side
 from acpgen.targets.docs.templates import lay_out, relative
 from acpgen.targets.docs.typescript import typescript
-from acpgen.targets.docs.uses import Use, gates, held, named_in, uses
+from acpgen.targets.docs.uses import Use, gates, named_in, reachable_types, uses
 from acpgen.targets.docs.views import FALLS_TO_DEFAULT, KEPT_BESIDE_DEFAULT, KNOWN_IS_STRICT, UNKNOWN, metadata
 
 _EITHER: Final = ("both", "protocol")
@@ -115,6 +116,7 @@ class Book:
         folder: str,
         beside: tuple[Counterpart, ...],
         *,
+        changelog: str = "",
         for_site: bool = False,
     ) -> str:
         def demands(notes: Iterable[RuleNote]) -> list[tuple[str, list[RuleLine]]]:
@@ -127,6 +129,7 @@ class Book:
             h1=Markdown(marks),
             h2=Markdown(f"{marks}#"),
             h3=Markdown(f"{marks}##"),
+            for_site=for_site,
             unsearched=Markdown(" { data-search-exclude }" if for_site else ""),
             linker=linker,
             protocol=self.protocol,
@@ -136,6 +139,7 @@ class Book:
             deprecated=self.deprecated,
             origins=self.origins,
             demands=demands,
+            changelog=relative(folder + linker.page, changelog) if changelog else Markdown(),
             counterparts=[_shown(counterpart, folder + linker.page) for counterpart in beside],
         )
 
@@ -213,7 +217,7 @@ class Book:
             "related": [other for other in dict.fromkeys(related) if other not in known],
             "area": self._area_link(self.places.area_of[named[0]]) if named else None,
             "since": _age(self.ages.methods.get(method.name)),
-            "held": tuple(held(self.protocol, named)),
+            "reachable": tuple(reachable_types(self.protocol, named)),
             "sides": "either side" if method.side in _EITHER else f"the {method.side}",
         }
 
@@ -343,11 +347,11 @@ class Book:
     def _about(self, area: str) -> tuple[str, str]:
         return about_area(self.bundle, area)
 
-    def _picture(self, told: Conversation) -> Callable[[Linker], Markdown]:
-        return lambda linker: picture(self.protocol, told, linker)
+    def _picture(self, told: Conversation) -> Callable[..., Markdown]:
+        return partial(picture, self.protocol, told)
 
-    def _around(self, told: Conversation, method: str) -> Callable[[Linker], Markdown]:
-        return lambda linker: around(self.protocol, told, method, linker)
+    def _around(self, told: Conversation, method: str) -> Callable[..., Markdown]:
+        return partial(around, self.protocol, told, method)
 
     def _told_of(self, method: ir.Method) -> Iterator[tuple[Conversation, Spoken]]:
         """The conversations that a method takes part in, each with its first message there."""

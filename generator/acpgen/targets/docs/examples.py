@@ -18,7 +18,7 @@ from acpgen.schema.bundle import Bundle
 from acpgen.schema.numbers import dumps
 from acpgen.schema.walk import inside, is_array
 from acpgen.schema.ways import require_few_ways
-from acpgen.validator import Validator
+from acpgen.validator import definitions_validator
 
 LONGEST_REASON: Final = 200
 
@@ -101,8 +101,9 @@ def made(protocol: ir.Protocol, judge: ExampleJudge, found: Examples) -> Example
 
 
 class ExampleJudge:
-    """Judges values by the definitions of a bundle and by the schemas that have examples, compiled together: each is a property of an
-    object made for this. `given` are the schemas with examples and their places.
+    """Judges values by the definitions of a bundle and by the schemas that have examples, compiled together.
+
+    `given` are the schemas with examples and their places.
 
     Raises `Faults` where the schema is one that no judge can read, or walk to its end.
     """
@@ -116,15 +117,9 @@ class ExampleJudge:
             for keys, schema in inside(definition)
             if is_array(schema.get("examples"))
         ]
-        places = [*((name,) for name in bundle.definitions), *(keys for keys, _ in self.given)]
-        references = [reference_to(*keys) for keys in places]
-        schema = {
-            "$schema": bundle.schema["$schema"],
-            "$defs": bundle.schema["$defs"],
-            "properties": {reference: {"$ref": reference} for reference in references},
-        }
+        references = (reference_to(*keys) for keys, _ in self.given)
         try:
-            self._validator = Validator(schema)
+            self._validator = definitions_validator(bundle.definitions, references)
         except jsonschema_rs.ValidationError as error:
             raise Faults(
                 [NotASchema(at=next(iter(bundle.files), bundle.name), reason=error.message, dialect="2020-12")]

@@ -16,29 +16,39 @@ AROUND: Final = 2
 """How many messages before a method and after it are shown on its page."""
 
 
-def picture(protocol: ir.Protocol, conversation: Conversation, linker: Linker) -> Markdown:
-    """A conversation from top to bottom; each arrow leads to its message."""
+def picture(protocol: ir.Protocol, conversation: Conversation, linker: Linker, *, for_site: bool) -> Markdown:
+    """A conversation from top to bottom; on a site, each arrow leads to its message."""
     plan = conversation.plan
-    return _drawn(protocol, conversation, conversation.messages, plan.name, plan.title, linker)
+    return _drawn(protocol, conversation, conversation.messages, plan.name, plan.title, linker, for_site=for_site)
 
 
-def around(protocol: ir.Protocol, conversation: Conversation, method: str, linker: Linker) -> Markdown:
+def around(
+    protocol: ir.Protocol, conversation: Conversation, method: str, linker: Linker, *, for_site: bool
+) -> Markdown:
     """The part of a conversation from shortly before the first message of a method until shortly after its answer."""
     mine = [place for place, spoken in enumerate(conversation.messages) if spoken.step.method.name == method]
     answer = next((place for place in mine if conversation.messages[place].step.is_answer), mine[0])
     shown = conversation.messages[max(0, mine[0] - AROUND) : max(answer, mine[0]) + AROUND + 1]
     title = f"Before and after {method}"
-    return _drawn(protocol, conversation, shown, f"{conversation.plan.name}-around", title, linker)
+    name = f"{conversation.plan.name}-around"
+    return _drawn(protocol, conversation, shown, name, title, linker, for_site=for_site)
 
 
 def _drawn(
-    protocol: ir.Protocol, told: Conversation, shown: Sequence[Spoken], name: str, title: str, linker: Linker
+    protocol: ir.Protocol,
+    told: Conversation,
+    shown: Sequence[Spoken],
+    name: str,
+    title: str,
+    linker: Linker,
+    *,
+    for_site: bool,
 ) -> Markdown:
     both = sides(protocol)
     assert both is not None
     page = linker.places.conversations[told.plan.name]
     arrows = [_arrow(spoken, both, linker.href(page, spoken.anchor)) for spoken in shown]
-    return pictures.conversation(name, title, both, arrows)
+    return pictures.conversation(name, title, both, arrows) if for_site else pictures.sequence_diagram(both, arrows)
 
 
 def _arrow(spoken: Spoken, both: tuple[str, str], href: str) -> pictures.Arrow:

@@ -1,11 +1,13 @@
-"""Pictures as SVG inside the page: the variants of a union, the messages of a session.
+"""Pictures: the variants of a union, the messages of a session. A site has SVG inside its pages; a forge removes that from Markdown and
+draws diagrams of Mermaid.
 
-They are drawn in one colour, that of the text around them, so they follow light and dark; narrow enough for a phone; and say in
-`title` and `desc` what they show.
+The SVG is drawn in one colour, that of the text around them, so it follows light and dark; narrow enough for a phone; and says in
+`title` and `desc` what it shows.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -19,6 +21,7 @@ WIDTH: Final = 352
 
 _LETTER: Final = 7.3
 _ROW: Final = 40
+_OBEYED: Final = re.compile(r"[^A-Za-z0-9_.,:/$() -]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,21 @@ def conversation(name: str, title: str, sides: tuple[str, str], arrows: Sequence
         told.append(f"{arrow.label}{f' ({arrow.note})' if arrow.note else ''} to the {receiver}")
     role = "group" if any(arrow.href for arrow in arrows) else "img"
     return _svg(name, title, f"In this order: {'; '.join(told)}.", height, parts, role)
+
+
+def sequence_diagram(sides: tuple[str, str], arrows: Sequence[Arrow]) -> Markdown:
+    """Messages from top to bottom between two sides, in the language of Mermaid."""
+    lines = [f"participant {name} as {_mermaid(side)}" for name, side in zip("ab", sides, strict=True)]
+    for arrow in arrows:
+        ends = ("a", "b") if arrow.to == "right" else ("b", "a")
+        note = f" ({arrow.note})" if arrow.note else ""
+        lines.append(f"{ends[0]}{'-->>' if arrow.answer else '->>'}{ends[1]}: {_mermaid(arrow.label + note)}")
+    return Markdown("```mermaid\nsequenceDiagram\n" + "".join(f"    {line}\n" for line in lines) + "```")
+
+
+def _mermaid(text: str) -> str:
+    """Text that Mermaid shows and does not obey."""
+    return _OBEYED.sub(lambda found: f"#{ord(found[0])};", text) or "#8203;"
 
 
 def _linked(arrow: Arrow, y: float, drawn: Sequence[str]) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""Where each thing is told: pages by the name of what they are about, and anchors by name, never by number."""
+"""Where each thing is documented: pages by the name of what they are about, and anchors by name, never by number."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _NO_ID: Final = re.compile(r"[^A-Za-z0-9_.+-]")
 class Places:
     """The pages of one protocol version, relative to its folder. `areas` are the source files, without their ending.
 
-    `unions` are those that each type is a branch of, with the field that tells their branches. `elsewhere` are the pages that are not made:
-    for each the page that tells the same, which may stand outside of the folder, and the anchor there, empty for that of the link.
-    `extended` is the version whose pages those are, if they are those of another one.
+    `unions` are those that each type is a branch of, with their discriminators. `replacements` has, for each page that does not exist, the
+    address to use instead, which may lie outside of the folder. Where it has no anchor, that of the link applies. `extended` is the
+    version to which those addresses lead, if it is another one.
     """
 
     methods: Mapping[str, str]
@@ -40,36 +40,30 @@ class Places:
     conversations: Mapping[str, str]
     area_of: Mapping[str, str] = field(repr=False)
     unions: Mapping[str, tuple[tuple[str, str], ...]] = field(repr=False)
-    elsewhere: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]], repr=False)
+    replacements: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     extended: str = ""
 
-    def told(self, page: str, anchor: str = "") -> tuple[str, str]:
-        """Where a page, or an anchor on it, is told: there, or on the page that stands for it."""
-        other, own = self.elsewhere.get(page, (page, ""))
-        return other, own or anchor
-
     def address(self, page: str, anchor: str = "") -> str:
-        """The same as an address, as seen from the folder of the version."""
-        return "#".join(filter(None, self.told(page, anchor)))
-
-    def is_made(self, page: str) -> bool:
-        """Whether there is a page, and not another one that stands for it."""
-        return page not in self.elsewhere
+        """The address of a page or of an anchor on it, or of its replacement, as seen from the folder of the version."""
+        target = self.replacements.get(page, page)
+        return target if "#" in target or not anchor else f"{target}#{anchor}"
 
     def has_page(self, name: str) -> bool:
         """Whether a type has a page, here or in the version that this one extends."""
-        return not self.told(self.types[name])[1]
+        return "#" not in self.address(self.types[name])
 
 
-def with_others(places: Places, version: str, others: Mapping[str, str]) -> Places:
-    """The same without the pages for which those of another version stand."""
-    return replace(places, elsewhere={page: (other, "") for page, other in others.items()}, extended=version)
+def with_replacements(places: Places, version: str, replacements: Mapping[str, str]) -> Places:
+    """Replace pages by those of another version."""
+    return replace(places, replacements=replacements, extended=version)
 
 
 def with_types_in_areas(places: Places) -> Places:
-    """The same without pages of types: each is told on the page of its area, at an anchor with its name."""
-    told = {page: (places.areas[places.area_of[name]], identifier(name)) for name, page in places.types.items()}
-    return replace(places, elsewhere=told)
+    """Replace the pages of types by anchors with their names on the pages of their areas."""
+    addresses = {
+        page: f"{places.areas[places.area_of[name]]}#{identifier(name)}" for name, page in places.types.items()
+    }
+    return replace(places, replacements=addresses)
 
 
 def places(protocol: ir.Protocol, origins: Mapping[str, str]) -> Places:
@@ -101,34 +95,32 @@ def _unions(protocol: ir.Protocol) -> Mapping[str, tuple[tuple[str, str], ...]]:
 def _page_names(wanted: Mapping[str, str]) -> Mapping[str, str]:
     """The name of the page of each thing, without its ending."""
     plain = {name: identifier(text) for name, text in wanted.items()}
-    told_apart = assign(
-        {name: (key.casefold(), identifier(spelled_out(name)).casefold()) for name, key in plain.items()}
-    )
-    return {name: key if told_apart[name] == key.casefold() else told_apart[name] for name, key in plain.items()}
+    distinct = assign({name: (key.casefold(), identifier(spelled_out(name)).casefold()) for name, key in plain.items()})
+    return {name: key if distinct[name] == key.casefold() else distinct[name] for name, key in plain.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Linker:
-    """Writes links and anchors for one page; `whole` for the file that holds all pages. `folder` is that of the version, `shown` are the
-    types that the page shows in full.
+    """Writes links and anchors for one page; `whole` for the file that holds all pages. `folder` is that of the version, `types` are
+    those that the page shows in full.
     """
 
     places: Places
     page: str
     whole: bool = False
     folder: str = ""
-    shown: frozenset[str] = frozenset()
+    types: frozenset[str] = frozenset()
 
     def href(self, page: str, anchor: str = "") -> str:
         """The address of a page or of an anchor on it, as seen from here."""
         if self.whole:
             return f"#{_within(page, anchor)}"
-        page, anchor = self.places.told(page, anchor)
+        page, _, anchor = self.places.address(page, anchor).partition("#")
         path = "" if page == self.page else posixpath.relpath(self._from_root(page), self._from_root(self.page, ".."))
         return f"{path}#{anchor}" if anchor else path or posixpath.basename(page)
 
-    def link(self, shown: Markdown, page: str, anchor: str = "") -> Markdown:
-        return Markdown(f"[{shown}]({self.href(page, anchor)})")
+    def link(self, text: Markdown, page: str, anchor: str = "") -> Markdown:
+        return Markdown(f"[{text}]({self.href(page, anchor)})")
 
     def anchor(self, name: str) -> Markdown:
         """An anchor that stands here. The page's own anchor is the empty name."""
@@ -138,21 +130,21 @@ class Linker:
 
     def type(self, name: str, anchor: str = "") -> Markdown:
         """A link to a type: to its page, or, where it has none, to where this page shows it, else to its area."""
-        if name in self.shown and not self.places.has_page(name) and not self.whole:
+        if name in self.types and not self.places.has_page(name) and not self.whole:
             return Markdown(f"[{code(name)}](#{type_anchor(name)})")
         return self.link(code(name), self.places.types[name], anchor)
 
-    def type_elsewhere(self, name: str) -> Markdown:
-        """A link to what else is told of a type that is shown here; its name alone where nothing else is."""
+    def type_details(self, name: str) -> Markdown:
+        """A link to the rest of the documentation of a type that this page shows; its name alone where there is none."""
         page = self.places.types[name]
-        is_here = not self.whole and self.places.told(page)[0] == self.page
+        is_here = not self.whole and self.places.address(page).partition("#")[0] == self.page
         return code(name) if is_here else self.link(code(name), page)
 
-    def type_shown(self, name: str) -> Markdown:
-        """The anchor of a type that is shown here, where it has no page."""
+    def type_anchor_here(self, name: str) -> Markdown:
+        """The anchor of a type that this page shows and that has no page."""
         return Markdown() if self.whole or self.places.has_page(name) else self.anchor(type_anchor(name))
 
-    def type_at(self, method: str, name: str) -> Markdown:
+    def type_in_method(self, method: str, name: str) -> Markdown:
         """A link to a type on the page of a method that shows it."""
         return self.link(code(method), self.places.methods[method], type_anchor(name))
 
@@ -160,8 +152,8 @@ class Linker:
         return self.link(code(name), self.places.methods[name])
 
     def capability(self, path: str) -> Markdown:
-        shown = code(path.partition(":")[2] or path)
-        return self.link(shown, CAPABILITIES, capability_anchor(path))
+        text = code(path.partition(":")[2] or path)
+        return self.link(text, CAPABILITIES, capability_anchor(path))
 
     def conversation(self, name: str, title: Markdown, anchor: str = "") -> Markdown:
         return self.link(title, self.places.conversations[name], anchor)

@@ -68,7 +68,7 @@ def named_in(definition: ir.Definition) -> Iterator[str]:
             assert_never(definition)
 
 
-def held(protocol: ir.Protocol, names: Iterable[str]) -> Iterator[str]:
+def reachable_types(protocol: ir.Protocol, names: Iterable[str]) -> Iterator[str]:
     """These types and all that they name, at any depth."""
     seen = dict.fromkeys(names)
     pending = [*seen]

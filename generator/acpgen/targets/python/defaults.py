@@ -11,7 +11,7 @@ from acpgen.pointers import reference_to
 from acpgen.targets.python.construct import Constructor, NotConstructible, flat
 from acpgen.targets.python.literals import json_literal, literal
 from acpgen.targets.python.naming import Names
-from acpgen.validator import Validator
+from acpgen.validator import Validator, definitions_validator
 
 if TYPE_CHECKING:
     from acpgen.schema.bundle import Bundle
@@ -33,11 +33,7 @@ class _Judge:
 
     @cached_property
     def _validator(self) -> Validator:
-        """A validator of objects that hold one value under the name of its definition."""
-        definitions = self.bundle.definitions
-        return Validator(
-            {"$defs": definitions, "properties": {name: {"$ref": reference_to(name)} for name in definitions}}
-        )
+        return definitions_validator(self.bundle.definitions)
 
     def settled(self, field: ir.Field) -> ir.Field:
         """A field, without its default where that is unsound."""
@@ -49,7 +45,7 @@ class _Judge:
         return field if is_sound else replace(field, default=None)
 
     def _is_of(self, name: str, value: ir.JSON) -> bool:
-        return self._validator.is_valid({name: value})
+        return self._validator.is_valid({reference_to(name): value})
 
 
 class Defaults:

@@ -20,7 +20,7 @@ from acpgen.schema.numbers import with_decimals
 from acpgen.schema.tolerance import tolerant
 from acpgen.schema.walk import Schema, copied, is_array
 from acpgen.schema.ways import require_few_ways, ways
-from acpgen.validator import Validator
+from acpgen.validator import Validator, definitions_validator
 
 _WAYS: Final = 50
 """Ways along which the judge goes while others look at one schema."""
@@ -62,23 +62,32 @@ class Judge:
             if isinstance(definition, ir.TaggedUnion)
             for keyword in ("anyOf", "oneOf")
         }
-        self._strict = _all_together(bundle.schema)
-        self._tolerant = _all_together(_tolerated(bundle.schema, protocol))
+        self._references: Final = {name: reference_to(name) for name in {**bundle.definitions, **protocol.definitions}}
+        self._strict = definitions_validator(bundle.definitions)
+        self._tolerant = definitions_validator(_tolerated(bundle.schema, protocol)["$defs"])
 
     def is_valid(self, name: str, value: Any) -> bool:
         """Whether a value is surely one of the definition `name`, also for those who read numbers as doubles."""
         self._count(name)
-        return name not in self._strict.uncertain and _is_read_alike(value) and self._strict.is_valid({name: value})
+        return (
+            name not in self._strict.uncertain
+            and _is_read_alike(value)
+            and self._strict.is_valid({self._references[name]: value})
+        )
 
     def is_tolerated(self, name: str, value: Any) -> bool:
         """Whether a receiver that keeps what it does not know takes the value, leniency aside."""
         self._count(name)
-        return name not in self._tolerant.uncertain and _is_read_alike(value) and self._tolerant.is_valid({name: value})
+        return (
+            name not in self._tolerant.uncertain
+            and _is_read_alike(value)
+            and self._tolerant.is_valid({self._references[name]: value})
+        )
 
     def breaks(self, name: str, value: Any) -> tuple[Break, ...]:
         """What the value breaks, each rule at each place once; nothing, if it is valid."""
         self._count(name)
-        errors = self._strict.errors({name: value})
+        errors = self._strict.errors({self._references[name]: value})
         return _breaks(errors, self._strict, self._tags)
 
     def _count(self, name: str) -> None:
@@ -94,13 +103,6 @@ class Judge:
 def _is_read_alike(value: Any) -> bool:
     """Whether there is a double, or an integer, for each number of a value."""
     return with_decimals(value) is value
-
-
-def _all_together(schema: Schema) -> Validator:
-    """A validator of objects that hold one value under the name of its definition."""
-    definitions: Mapping[str, Any] = schema["$defs"]
-    properties = {name: {"$ref": reference_to(name)} for name in definitions}
-    return Validator({"properties": properties, "$defs": definitions})
 
 
 def _tolerated(schema: Schema, protocol: ir.Protocol) -> Schema:
@@ -132,7 +134,7 @@ def _single(error: jsonschema_rs.ValidationError, judge: Validator) -> Break:
 
 
 def _path(error: jsonschema_rs.ValidationError) -> Path:
-    """The path in a value that is judged under the name of its definition."""
+    """The path in a value that is validated under the reference to its definition."""
     return tuple(error.instance_path[1:])
 
 

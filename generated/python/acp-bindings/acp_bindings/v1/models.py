@@ -8,9 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
+from jsonrpc_bindings import (
+    MISSING,
+    Alone,
+    Excluding,
+    Model,
+    Number,
+    Unknown,
+    UnknownTag,
+)
 from pydantic import Field
 
-from ..runtime import MISSING, Alone, Excluding, Model, Number, Unknown, UnknownTag
 from .unions import (
     AbsolutePath,
     AuthMethod,

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+from jsonrpc_bindings import Defined, Number, Open, Shapes, Tagged
 from pydantic import Field
 from typing_extensions import TypeAliasType
-
-from ..runtime import Defined, Number, Open, Shapes, Tagged
 
 __all__ = [
     "AbsolutePath",

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+from jsonrpc_bindings import Defined, Number, Open, Shapes, Tagged
 from pydantic import Field
 from typing_extensions import TypeAliasType
 
-from ..runtime import Defined, Number, Open, Shapes, Tagged
-
 __all__ = [
     "AbsolutePath",
-    "AnyIdleStateUpdate",
     "AuthMethod",
     "AuthMethodId",
     "AvailableCommand",
@@ -41,6 +39,7 @@ __all__ = [
     "ExtRequest",
     "ExtResponse",
     "IconTheme",
+    "IdleStateUpdate",
     "McpServer",
     "MediaType",
     "MessageId",
@@ -738,7 +737,7 @@ StateUpdate = TypeAliasType(
     Annotated[
         """(
         RunningStateUpdate
-        | AnyIdleStateUpdate
+        | IdleStateUpdate
         | RequiresActionStateUpdate
         | UnknownStateUpdate
         )""",
@@ -753,8 +752,8 @@ background work does not count. Repeating a state is harmless and is neither new
 Unknown values of `state` are kept as `UnknownStateUpdate`.
 """
 
-AnyIdleStateUpdate = TypeAliasType(
-    "AnyIdleStateUpdate",
+IdleStateUpdate = TypeAliasType(
+    "IdleStateUpdate",
     Annotated[
         """(
         EndTurnStopReason
@@ -779,7 +778,7 @@ AnyIdleStateUpdate = TypeAliasType(
             fallbacks=1,
             default=True,
         ),
-        Defined(__name__, "AnyIdleStateUpdate"),
+        Defined(__name__, "IdleStateUpdate"),
     ],
 )
 """Nothing is going on in the foreground. When this ends work, `stopReason` says why; repeated later, it repeats the

@@ -16,9 +16,9 @@ from .unions import (  # isort: skip
     RootUri,
     ServerCapabilities,
 )
-from ._tables import UNENFORCED
 from .methods import (
     METHODS,
+    UNENFORCED,
     AnyNotificationParams,
     AnyRequestParams,
     AnyResult,
@@ -27,6 +27,8 @@ from .methods import (
     decode,
     decode_as,
     encode,
+    validate,
+    validate_as,
 )
 from .models import (
     ClientCapabilities,
@@ -42,7 +44,6 @@ from .models import (
     RootsCapability,
     RootsListChangedNotification,
 )
-from .strict import validate, validate_as
 
 __all__ = [
     "METHODS",

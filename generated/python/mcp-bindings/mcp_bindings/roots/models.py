@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from jsonrpc_bindings import MISSING, Model
 from pydantic import Field
 
-from ..runtime import MISSING, Model
 from .unions import ErrorCode, Meta, ProgressToken, RootUri, ServerCapabilities
 
 

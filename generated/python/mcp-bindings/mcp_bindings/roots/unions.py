@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+from jsonrpc_bindings import Defined, Open, Shapes
 from pydantic import Field
 from typing_extensions import TypeAliasType
-
-from ..runtime import Defined, Open, Shapes
 
 __all__ = [
     "ErrorCode",

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+from jsonrpc_bindings import Defined, Number, Open, Shapes, Tagged
 from pydantic import Field
 from typing_extensions import TypeAliasType
 
-from ...runtime import Defined, Number, Open, Shapes, Tagged
-
 __all__ = [
     "AbsolutePath",
-    "AnyIdleStateUpdate",
     "AuthMethod",
     "AuthMethodId",
     "AuthState",
@@ -35,6 +33,7 @@ __all__ = [
     "ExtNotification",
     "ExtRequest",
     "ExtResponse",
+    "IdleStateUpdate",
     "InitializeProxyRequest",
     "InitializeProxyResponse",
     "LlmProtocol",
@@ -787,7 +786,7 @@ StateUpdate = TypeAliasType(
     Annotated[
         """(
         RunningStateUpdate
-        | AnyIdleStateUpdate
+        | IdleStateUpdate
         | RequiresActionStateUpdate
         | UnknownStateUpdate
         | StateUpdateFallback
@@ -804,8 +803,8 @@ Unknown values of `state` are kept as `StateUpdateFallback`.
 Unstable: may change in any version.
 """
 
-AnyIdleStateUpdate = TypeAliasType(
-    "AnyIdleStateUpdate",
+IdleStateUpdate = TypeAliasType(
+    "IdleStateUpdate",
     Annotated[
         """(
         EndTurnStopReason
@@ -830,7 +829,7 @@ AnyIdleStateUpdate = TypeAliasType(
             fallbacks=1,
             default=True,
         ),
-        Defined(__name__, "AnyIdleStateUpdate"),
+        Defined(__name__, "IdleStateUpdate"),
     ],
 )
 """The subagent is ready for another prompt.

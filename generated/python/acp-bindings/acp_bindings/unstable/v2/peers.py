@@ -10,14 +10,14 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from ...runtime import envelopes, framing, peers, transport, wire
+from jsonrpc_bindings import envelopes, framing, peers, transport, wire
+
 from . import methods
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Unpack
 
-    from ...runtime.strict import Strict
     from .models import (
         ArchiveSessionRequest,
         ArchiveSessionResponse,
@@ -85,15 +85,9 @@ if TYPE_CHECKING:
     )
 
 
-def _judge() -> Strict:
-    from .strict import STRICT
-
-    return STRICT
-
-
 WIRE: Final = wire.Wire(
     methods.CODEC,
-    _judge,
+    lambda: methods.STRICT,
     envelopes.JsonRpc(),
     wire.Cancellation("$/cancel_request", "requestId"),
 )

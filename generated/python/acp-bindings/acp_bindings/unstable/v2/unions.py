@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+from jsonrpc_bindings import Defined, Number, Open, Shapes, Tagged
 from pydantic import Field
 from typing_extensions import TypeAliasType
 
-from ...runtime import Defined, Number, Open, Shapes, Tagged
-
 __all__ = [
     "AbsolutePath",
-    "AnyIdleSessionStateUpdate",
-    "AnyIdleStateUpdate",
     "AuthMethod",
     "AuthMethodId",
     "AuthState",
@@ -43,6 +40,8 @@ __all__ = [
     "ExtRequest",
     "ExtResponse",
     "IconTheme",
+    "IdleSessionStateUpdate",
+    "IdleStateUpdate",
     "InitializeProxyRequest",
     "InitializeProxyResponse",
     "LlmProtocol",
@@ -896,7 +895,7 @@ StateUpdate = TypeAliasType(
     Annotated[
         """(
         RunningStateUpdate
-        | AnyIdleStateUpdate
+        | IdleStateUpdate
         | RequiresActionStateUpdate
         | UnknownStateUpdate
         | StateUpdateFallback
@@ -912,8 +911,8 @@ background work does not count. Repeating a state is harmless and is neither new
 Unknown values of `state` are kept as `StateUpdateFallback`.
 """
 
-AnyIdleStateUpdate = TypeAliasType(
-    "AnyIdleStateUpdate",
+IdleStateUpdate = TypeAliasType(
+    "IdleStateUpdate",
     Annotated[
         """(
         EndTurnStopReason
@@ -938,7 +937,7 @@ AnyIdleStateUpdate = TypeAliasType(
             fallbacks=1,
             default=True,
         ),
-        Defined(__name__, "AnyIdleStateUpdate"),
+        Defined(__name__, "IdleStateUpdate"),
     ],
 )
 """Nothing is going on in the foreground. When this ends work, `stopReason` says why; repeated later, it repeats the
@@ -1130,7 +1129,7 @@ SessionStateUpdate = TypeAliasType(
     Annotated[
         """(
         RunningSessionStateUpdate
-        | AnyIdleSessionStateUpdate
+        | IdleSessionStateUpdate
         | RequiresActionSessionStateUpdate
         | UnknownSessionStateUpdate
         | SessionStateUpdateFallback
@@ -1141,8 +1140,8 @@ SessionStateUpdate = TypeAliasType(
 )
 """Unknown values of `state` are kept as `SessionStateUpdateFallback`."""
 
-AnyIdleSessionStateUpdate = TypeAliasType(
-    "AnyIdleSessionStateUpdate",
+IdleSessionStateUpdate = TypeAliasType(
+    "IdleSessionStateUpdate",
     Annotated[
         """(
         EndTurnIdleSessionStateUpdate
@@ -1167,7 +1166,7 @@ AnyIdleSessionStateUpdate = TypeAliasType(
             fallbacks=1,
             default=True,
         ),
-        Defined(__name__, "AnyIdleSessionStateUpdate"),
+        Defined(__name__, "IdleSessionStateUpdate"),
     ],
 )
 """Unknown values of `stopReason` are kept as `UnknownIdleSessionStateUpdate`."""
