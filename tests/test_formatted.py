@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from acpgen.errors import Faults
-from acpgen.targets.python.annotations import either
+from acpgen.targets.python.types import either
 from acpgen.targets.python.formatted import formatted, relative
 
 ROOT = Path(__file__).parents[1]

@@ -21,8 +21,7 @@ from acpgen.meaning.lower import lower
 from acpgen.schema.bundle import bundle
 from acpgen.schema.load import load
 from acpgen.targets import TARGETS, Settings
-from acpgen.targets.python import records
-from acpgen.targets.python.alone import shared_bodies, with_shared_bodies
+from acpgen.targets.python import models
 from jsonrpc_bindings import Model
 
 CASES = sorted(path.parent.name for path in Path(__file__).parent.glob("golden/targets/*/schema.json"))
@@ -174,11 +173,10 @@ def test_records_that_are_emitted_in_lots_are_those_that_are_emitted_at_once(
         return classes, {f"{node.module}.{alias.name}" for node in imports for alias in node.names}, ordered
 
     whole = parts()
-    monkeypatch.setattr(records, "_AT_ONCE", at_once)
+    monkeypatch.setattr(models, "_AT_ONCE", at_once)
     lots = parts()
     assert (lots[0], lots[1]) == (whole[0], whole[1])
-    made = with_shared_bodies(protocol, shared_bodies(protocol))
-    bases = {record.name: record.base for record in made.definitions.values() if isinstance(record, ir.Record)}
+    bases = {record.name: record.base for record in protocol.definitions.values() if isinstance(record, ir.Record)}
     assert all(lots[2].index(base) < lots[2].index(name) for name, base in bases.items() if base is not None)
 
 

@@ -106,10 +106,6 @@ class Subject:
         """The class or alias of a definition."""
         return getattr(self.module, self.names.classes[definition])
 
-    def class_of(self, record: str) -> Any:
-        """The class that makes a record: of a variant whose body stands alone as well, that of the body."""
-        return getattr(self.module, self.names.class_of(record))
-
     def encoded(self, value: Any) -> Any:
         """What `encode` writes, parsed."""
         return json.loads(self.module.encode(value))

@@ -70,7 +70,7 @@ def test_what_is_constructed_from_the_smallest_value_equals_what_is_decoded(subj
         }
         names = subject.names.fields[record.name]
         given = {names[field.name]: getattr(found, names[field.name]) for field in record.fields if field.name in value}
-        again = subject.class_of(record.name)(
+        again = subject.type(record.name)(
             **{name: one for name, one in given.items() if name not in {names[c] for c in constants}}
         )
         assert again == found

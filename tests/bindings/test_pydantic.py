@@ -183,7 +183,7 @@ def test_every_field_has_the_words_of_the_schema(subjects: Subjects, source: str
     for record in subject.protocol.definitions.values():
         if not isinstance(record, ir.Record):
             continue
-        class_ = subject.class_of(record.name)
+        class_ = subject.type(record.name)
         for field in record.fields:
             told = class_.model_fields[subject.names.fields[record.name][field.name]].description
             words = " ".join((told or "").split())

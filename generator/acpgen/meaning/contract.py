@@ -1,6 +1,6 @@
 """What a protocol asks beyond shapes, as plain rows: its methods by definition, and what depends on capabilities.
 
-The target `python` writes the rows into `methods.py`; `judge` builds the same objects from them in memory.
+The target `python` writes the rows into `_schema.json`; `judge` builds the same objects from them in memory.
 """
 
 from __future__ import annotations

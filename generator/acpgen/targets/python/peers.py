@@ -22,7 +22,7 @@ _SERVING: Final = (
 
 _MODULE: Final = (
     *("annotations", "capacity", "command", "cwd", "env", "envelopes", "framing", "join", "kind"),
-    *("limit", "link", "methods", "options", "peers", "self", "transport", "wire"),
+    *("limit", "link", "methods", "models", "options", "peers", "self", "transport", "wire"),
 )
 """What functions of the module call something else than a side."""
 
@@ -60,21 +60,13 @@ def peers_view(protocol: ir.Protocol, names: Names) -> dict[str, Any] | None:
     if len(sides) < 2 or not protocol.methods:
         return None
     peers = _named(sides)
-    here = names.beside(_OWN | {name for peer in peers.values() for name in (peer.handler, peer.remote)})
+    here = names.of_module("models")
     pair = _pair(sides)
     views = [_view(peer, peers[_other(peer.name, pair)], protocol, here) for peer in peers.values()]
-    used = {name for m in protocol.methods for name in (m.params, m.result) if name is not None}
-    imported = {
-        name: names.classes[name] + ("" if names.classes[name] == here.classes[name] else f" as {here.classes[name]}")
-        for name in used
-    }
-    is_record = {name: isinstance(protocol.definitions[name], ir.Record) for name in used}
     return {
         "sides": views,
         "first": peers[pair[0]],
         "second": peers[pair[1]],
-        "models": sorted(imported[name] for name in used if is_record[name]),
-        "unions": sorted(imported[name] for name in used if not is_record[name]),
         "kind": literal(protocol.stream),
         "cancellation": _cancellation(protocol),
         "uses_any": any(m.params is None or (m.kind == "request" and m.result is None) for m in protocol.methods),
