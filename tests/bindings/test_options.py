@@ -321,6 +321,8 @@ def test_what_cannot_be_used_is_a_fault(
     ("package", "why"),
     [
         ("a.runtime", "a.runtime holds the modules that its packages share"),
+        ("jsonrpc_bindings", "'jsonrpc_bindings' is a package that the generated code imports"),
+        ("jsonrpc_bindings.x", "'jsonrpc_bindings' is a package that the generated code imports"),
         ("a.Runtime", "a.runtime holds"),  # one folder, where case does not count
         ("a.runtime.v1", "a.runtime holds"),
         ("json.v1", "'json' is a module of Python"),

@@ -227,7 +227,7 @@ def package_conflict(package: str) -> str:
 
 _DEPENDENCIES: Final = frozenset(
     {
-        *("pydantic", "pydantic_core", "annotated_types", "typing_extensions", "typing_inspection"),
+        *("jsonrpc_bindings", "pydantic", "pydantic_core", "annotated_types", "typing_extensions", "typing_inspection"),
         *("jsonschema_rs", "websockets"),
     }
 )
