@@ -55,7 +55,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
         "trace",
         "writing",
     },
-    "calling": {"contract", "failures", "framing", "gates", "pending", "places", "transport", "wire"},
+    "calling": {"contract", "envelopes", "failures", "framing", "gates", "pending", "places", "transport", "wire"},
     "connection": {
         *("calling", "ends", "envelopes", "errors", "failures", "framing", "incoming", "json_types", "parse"),
         *("places", "transport", "wire"),
@@ -104,7 +104,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "trace": {"contract", "errors", "json_types", "markers", "model", "pointers"},
     "transport": {"failures"},
     "websocket": {"failures", "framing", "peers", "strict", "transport", "wire"},
-    "wire": {"codec", "envelopes", "strict"},
+    "wire": {"codec", "strict"},
     "writing": {"alone", "errors", "json_types", "judging", "model", "references"},
 }
 

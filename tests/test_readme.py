@@ -96,7 +96,7 @@ def environment(block: str, into: Path) -> list[str]:
             top = file.parts[0]
             if top not in ("..", "__pycache__") and not (into / top).exists():
                 (into / top).symlink_to(Path(str(distribution(name).locate_file(top))))
-    sources = {".": "generator"}
+    sources = {".": "generator", "generator/jsonrpc_bindings": ".."}
     folders = [local.partition("[")[0] for local in locals_]
     return [str(into), *(str(ROOT / folder / sources.get(folder, "")) for folder in folders)]
 
@@ -116,7 +116,9 @@ def test_the_first_code_runs_with_what_the_first_block_installs_and_nothing_else
 
 @pytest.mark.parametrize("extras", ["", "[strict]"])
 def test_the_bindings_need_pydantic_alone_until_something_is_validated(tmp_path: Path, extras: str) -> None:
-    path = environment(f"pip install generated/python/acp-bindings{extras}", tmp_path / "site-packages")
+    path = environment(
+        f"pip install generator/jsonrpc_bindings generated/python/acp-bindings{extras}", tmp_path / "site-packages"
+    )
     code = f"""
 import sys
 sys.path += {path!r}

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
+from . import envelopes
 from .contract import Method
 from .failures import ConnectionEnded, NotAdvertised, NotStrict
 from .framing import Unreadable
@@ -119,7 +120,7 @@ class Calling:
         """Send a notification; waits while the peer does not read. Raises as `request`."""
         name: str = method.name if isinstance(method, Method) else method
         self._permit(name, is_request=False)
-        self._send(self._wire.envelope.notification(next(self._numbers), name, params), name)
+        self._send(envelopes.notification(name, params), name)
         if self.transport.is_full:
             await self._inside_handler(self.transport.drain())
 
@@ -136,7 +137,7 @@ class Calling:
     async def _ask(self, method: str, params: Any) -> Any:
         self._permit(method, is_request=True)
         number = next(self._numbers)
-        message = self._wire.envelope.request(number, method, params)
+        message = envelopes.request(number, method, params)
         place = PLACE.get()
         waiting = self._pending.open(number, method, params, place if isinstance(place, Serving) else None)
         try:
@@ -171,9 +172,7 @@ class Calling:
         how = self._wire.cancellation
         if how is not None:
             try:
-                self._send(
-                    self._wire.envelope.notification(next(self._numbers), how.method, {how.field: number}), how.method
-                )
+                self._send(envelopes.notification(how.method, {how.field: number}), how.method)
             except (ConnectionEnded, NotStrict) as error:
                 self._tell(error)
 

@@ -1,14 +1,21 @@
-"""Decoding and encoding: a message is dispatched by method and side, never by trying everything."""
+"""Decoding and encoding of the messages of one protocol version.
+
+A line is read by msgspec in one call, and written again in one: as many colons show that nothing was lost. What msgspec refuses, or would
+lose, is read by readers, and what they refuse is judged by the schema, which says what is wrong or what may be dropped.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Annotated, Any, Final, Literal, TypeAlias, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
-from pydantic_core import PydanticSerializationError, SchemaValidator
+import jiter
+import msgspec
+from msgspec import UNSET
 
+from .choices import Alias, resolve
 from .contract import Method, Path
 from .errors import (
     INVALID_PARAMS,
@@ -22,58 +29,120 @@ from .errors import (
     shown,
     told,
 )
-from .heads import Head, learn
 from .json_types import is_array, is_object
-from .jsonrpc import ErrorObject, ErrorResponse, Form, Notification, Request, Response
-from .judging import Judge
-from .leniency import Edits, Leniency, explained, placed, repair, without_repeats
-from .model import Reading, changed_defaults
+from .jsonrpc import (
+    Beside,
+    ErrorObject,
+    ErrorResponse,
+    Form,
+    Message,
+    Notification,
+    Request,
+    Response,
+    class_of,
+)
+from .naming import STRICTLY, unnamed
+from .native import Never, decoder, exact, native, note
 from .parse import VALUES, Duplicates, copied, parse
 from .pointers import json_pointer
-from .quick import quick_validator
-from .sending import STRICTLY, Sent, below, faults, faults_of_value, refuse, unnamed
-from .trace import chosen, find, with_strays
-from .writing import quickly, refuse_unwritable
-
-ROUNDS: Final = 16
-"""So often a message is judged again without what was dropped from it; each round drops what may be, up to a limit."""
-
-_TOO_MUCH: Final = "more is wrong here than is looked for and dropped"
+from .readers import Read, Refused, classes_of, reader
+from .receiving import Receiving
+from .records import Record, changed, held, make, notes_of, shape_of
+from .writers import HasNotes, encode_native, plain, refuse_not_finite, text_of, write_with_notes, written_text
 
 Hook: TypeAlias = Callable[[Dropped], object]
-Message: TypeAlias = "Request[Any] | Notification[Any] | Response[Any] | ErrorResponse[Any]"
+
+DEEPEST: Final = 150
+"""So deep a line may be nested that msgspec reads: parsers differ in how deep they go. Each object takes a colon, each array a bracket."""
+
+_FRACTION: Final = re.compile(rb"[:\[,\s]-?[0-9]++[.eE]")
+"""How every number begins that is not written as an integer."""
+_DIGITS: Final = bytes(48 if 48 <= one <= 57 else 46 if one in b".eE" else 32 for one in range(256))
+"""Makes each digit a zero, and a point of what may follow the digits of such a number."""
+
+_LOST: Final = (msgspec.MsgspecError, Refused, TypeError, ValueError, OverflowError, RecursionError)
+"""What becomes of a line that msgspec does not read, or of a value that it does not write."""
 
 
-@dataclass(slots=True)
 class Codec:
     """Decodes and encodes the messages of one protocol version.
 
-    `lenient` and `owners` are the generated tables of lenient fields and of fields declared by another definition than
-    their class. `null_id`: a request's id may be null. `batch`: a message may be an array. `sides` are the senders. `versioned`:
-    messages have the member `jsonrpc`.
+    `receiving` judges what no reader takes. `error` is the type of errors. `null_id`: a request's id may be null. `batch`: a message may be
+    an array. `sides` are the senders. `versioned`: messages have the member `jsonrpc`.
     """
 
-    methods: Mapping[str, Method[Any, Any]]
-    lenient: Mapping[str, Mapping[str, Leniency]]
-    owners: Mapping[str, Mapping[str, str]]
-    error: type[Any] = ErrorObject
-    null_id: bool = False
-    batch: bool = False
-    sides: tuple[str, ...] = ()
-    versioned: bool = True
-    _judges: dict[Any, Judge] = field(default_factory=dict[Any, Judge], repr=False)
-    _routes: dict[tuple[str, bool], Method[Any, Any]] = field(
-        default_factory=dict[tuple[str, bool], Method[Any, Any]], repr=False
-    )
+    def __init__(
+        self,
+        methods: Mapping[str, Method[Any, Any]],
+        receiving: Receiving,
+        *,
+        error: Any = ErrorObject,
+        null_id: bool = False,
+        batch: bool = False,
+        sides: Sequence[str] = (),
+        versioned: bool = True,
+    ) -> None:
+        self.methods: Final = methods
+        self.receiving: Final = receiving
+        self.error: Final = error
+        self.null_id: Final = null_id
+        self.batch: Final = batch
+        self.sides: Final = tuple(sides)
+        self.versioned: Final = versioned
+        self._routes: Final = {(row.name, row.kind == "request"): row for row in methods.values()}
+        self._lines: dict[str, Any] = {}
+        self._results: dict[tuple[str, str], Any] = {}
+        self._classes: dict[tuple[Any, str], Any] = {}
+        self._types: dict[int, tuple[Any, Any]] = {}
+        self._readers: dict[int, tuple[Any, Read]] = {}
+        self._checks: dict[Any, Any] = {}
+        self._entries: dict[Any, Any] = {}
+        self._judged: dict[int, tuple[Any, bool]] = {}
 
-    _quicks: dict[Any, SchemaValidator | None] = field(default_factory=dict[Any, "SchemaValidator | None"], repr=False)
-    _heads: dict[bytes, Head | None] = field(default_factory=dict[bytes, "Head | None"], repr=False)
-    _beginnings: dict[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
-    _written: dict[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
+    # --- the native way ---
 
-    def __post_init__(self) -> None:
-        for method in self.methods.values():
-            self._routes[method.name, method.kind == "request"] = method
+    def _class(self, kind: Any, row: Method[Any, Any]) -> Any:
+        """The class of the messages of one method; `None` where they have none."""
+        key = kind, row.name
+        if key not in self._classes:
+            self._classes[key] = self._made_class(kind, row)
+        return self._classes[key]
+
+    def _made_class(self, kind: Any, row: Method[Any, Any]) -> Any:
+        type_ = row.result if kind is Response else row.params
+        if type_ is None:
+            return None
+        told_of = native(self.type(type_))
+        if told_of is Never or self._is_judged(self.type(type_)):
+            return None
+        fields: dict[str, Any] = {"jsonrpc": Literal["2.0"]} if self.versioned else {}
+        if kind is not Notification:
+            fields["id"] = int | str | None if self.null_id else int | str
+        fields["result" if kind is Response else "params"] = told_of
+        return class_of(kind, row.name, fields, is_tagged=kind is not Response)
+
+    def _line_decoder(self, sender: str) -> Any:
+        """What reads the calls of a sender."""
+        if self.sides and sender not in self.sides:
+            raise ValueError(f"the sender is one of {self.sides}, not {sender!r}")
+        rows: dict[str, list[Method[Any, Any]]] = {}
+        for row in self._routes.values():
+            if row.side != sender:
+                rows.setdefault(row.name, []).append(row)
+        kinds = {"request": Request, "notification": Notification}
+        classes = [self._class(kinds[own[0].kind], own[0]) for own in rows.values() if len(own) == 1]
+        found = [cls for cls in classes if cls is not None]
+        made = decoder(Union[tuple(found)]).decode if found else _nothing  # noqa: UP007
+        self._lines[sender] = made
+        return made
+
+    def _result_decoder(self, sender: str, method: str) -> Any:
+        """What reads the results of a method."""
+        row = self._routes.get((method, True))
+        cls = self._class(Response, row) if row is not None and row.side in (sender, "both") else None
+        made = decoder(cls).decode if cls is not None else _nothing
+        self._results[sender, method] = made
+        return made
 
     # --- decoding ---
 
@@ -89,21 +158,37 @@ class Codec:
         duplicates: Duplicates = "refuse",
         values: int = VALUES,
     ) -> Any:
-        """See the generated module's `decode`."""
-        if line.__class__ is bytes and len(line) <= values:
-            last = line.rfind(b'"')
-            head = self._heads.get(line[: line.rfind(b'"', 0, last)])
-            if head is not None:
-                said, closers, begin, end, name, read_params = head
-                if said == sender and line[last:] == closers:
-                    try:
-                        return Notification(name, read_params(line[begin:end]), {}, "value")
-                    except ValidationError:
-                        pass  # the general way says what is wrong, or drops it
-        if self.sides and sender not in self.sides:
+        """The message of a line of UTF-8 text, or of parsed JSON."""
+        if line.__class__ is not bytes:
+            line = _as_bytes(line)
+        if line.__class__ is bytes and (len(line) <= values or _holds_at_most(line, values)):
+            try:
+                read = (
+                    (self._lines.get(sender) or self._line_decoder(sender))
+                    if method is None
+                    else self._results.get((sender, method)) or self._result_decoder(sender, method)
+                )
+                message = read(line)
+                colons = line.count(b":")
+                if len(line) > DEEPEST and colons + line.count(b"[") > DEEPEST:
+                    _refuse_deep(line)
+                if encode_native(message).count(b":") == colons and (b"\\" not in line or b"\\u003" not in line):
+                    return message
+                if duplicates == "refuse":
+                    return self._noted(message, line)
+            except _LOST as error:
+                if isinstance(error, ValueError) and self.sides and sender not in self.sides:
+                    raise
+        elif self.sides and sender not in self.sides:
             raise ValueError(f"the sender is one of {self.sides}, not {sender!r}")
-        read = parse if isinstance(line, bytes | bytearray | str) else copied
-        value = read(line, duplicates=duplicates, values=values)
+        value = self._parsed(line, duplicates, values)
+        entry = self._entry(value, sender, method) if value.__class__ is dict else None
+        if entry is not None:
+            try:
+                return make(entry[0], **{**value, entry[2]: entry[1](value[entry[2]])})
+            except Refused:
+                if method is None:
+                    value["method"] = entry[0].method
         if self.batch and is_array(value):
             if not value:
                 raise _invalid("a batch must hold at least one message")
@@ -111,17 +196,53 @@ class Codec:
                 self._message(item, (index,), sender, method, pending, on_drop, lenient)
                 for index, item in enumerate(value)
             ]
-        message = self._message(value, (), sender, method, pending, on_drop, lenient)
-        if isinstance(line, bytes) and isinstance(message, Notification) and duplicates == "refuse":
-            self._learn(line, sender, message)
+        return self._message(value, (), sender, method, pending, on_drop, lenient)
+
+    def _noted(self, message: Any, line: bytes) -> Any:
+        """A message that msgspec read, with what it passed over. Raises `Refused` where a reader has to read it."""
+        value = jiter.from_json(line, allow_inf_nan=False, cache_mode="keys", catch_duplicate_keys=True)
+        members = message.members_on_wire
+        if not value.keys() <= members:
+            extra = {key: item for key, item in value.items() if key not in members}
+            if not _ENVELOPE.isdisjoint(extra):
+                raise Refused
+            message._notes = Beside(exact(extra))
+        payload = "params" if "params" in members else "result"
+        note(getattr(message, payload), value[payload])
         return message
 
-    def _learn(self, line: bytes, sender: str, message: Notification[Any]) -> None:
-        row = self._routes.get((message.method, False))
-        if row is not None and row.params is not None and message.form == "value" and not message.extra:
-            quick = self._quick(row.params)
-            if quick is not None:
-                learn(self._heads, line, sender, message.method, quick.validate_json)
+    def _entry(self, value: dict[str, Any], sender: str, method: str | None) -> tuple[Any, Read, str] | None:
+        """The class, the reader and the name of the payload of a message about which nothing is special."""
+        name: Any = value.get("method") if method is None else method
+        key = sender, name, "id" in value, method is None
+        if name.__class__ is not str:
+            return None
+        if key not in self._entries:
+            self._entries[key] = self._made_entry(*key)
+        entry = self._entries[key]
+        if entry is None or value.keys() != entry[3] or value.get("jsonrpc", "2.0") != "2.0":
+            return None
+        if "id" in entry[3]:
+            kind = value["id"].__class__
+            if kind is not int and kind is not str:
+                return None
+        if method is None:
+            del value["method"]
+        return entry[0], entry[1], entry[2]
+
+    def _made_entry(
+        self, sender: str, name: str, is_request: bool, is_call: bool
+    ) -> tuple[Any, Read, str, frozenset[str]] | None:
+        row = self._routes.get((name, is_request if is_call else True))
+        if row is None or (row.side == sender if is_call else row.side not in (sender, "both")):
+            return None
+        kind = Response if not is_call else Request if is_request else Notification
+        cls = self._class(kind, row)
+        if cls is None:
+            return None
+        names = _FRAMES[kind] if self.versioned else _FRAMES[kind] - {"jsonrpc"}
+        member = "params" if is_call else "result"
+        return cls, self.reader(row.params if is_call else row.result), member, names
 
     def read(
         self, value: Any, *, sender: str, pending: Mapping[Any, str] | None = None, on_drop: Hook | None = None
@@ -133,6 +254,21 @@ class Codec:
         """The method of a request or notification."""
         return self._routes.get((name, is_request))
 
+    def _parsed(self, line: Any, duplicates: Duplicates, values: int) -> Any:
+        if not isinstance(line, bytes | bytearray | str):
+            return copied(line, duplicates=duplicates, values=values)
+        if line.__class__ is bytes and (len(line) <= values or _holds_at_most(line, values)):
+            try:
+                value = jiter.from_json(line, allow_inf_nan=False, cache_mode="keys", catch_duplicate_keys=True)
+            except ValueError:
+                pass
+            else:
+                if (
+                    line.translate(_DIGITS).count(b"0.") == line.count(b'"2.0"') or _FRACTION.search(line) is None
+                ):  # a number that is written as no integer may have to be read from its text
+                    return value
+        return parse(line, duplicates=duplicates, values=values)
+
     def _message(
         self,
         value: Any,
@@ -142,15 +278,9 @@ class Codec:
         pending: Mapping[Any, str] | None,
         on_drop: Hook | None,
         lenient: bool,
-    ) -> Message:
+    ) -> Any:
         if not is_object(value):
             raise _invalid(f"a JSON-RPC message is an object, not {told(value)}", at)
-        if value.keys() == _NOTIFICATION and self.versioned and value["jsonrpc"] == "2.0":  # most are so
-            name, params = value["method"], value["params"]
-            row = self._routes.get((name, False)) if name.__class__ is str else None
-            if row is not None and row.side != sender and row.params is not None and params is not None:
-                typed = self._typed(row.params, params, (*at, "params"), INVALID_PARAMS, value, on_drop, lenient)
-                return Notification(name, typed, {}, "value")
         if self.versioned and value.get("jsonrpc") != "2.0":
             raise _invalid("the field 'jsonrpc' must be \"2.0\"", at, value)
         name = value.get("method")
@@ -168,30 +298,29 @@ class Codec:
             if row is not None or not name.startswith("_"):
                 raise self._unknown(name, is_request, sender, at, value)
             row = None
-        form, typed = self._payload(row, value, "params", at, on_drop, lenient)
+        form: Form = "absent" if "params" not in value else "null" if value["params"] is None else "value"
+        params = value.get("params")
+        if row is not None and row.params is not None and not (form != "value" and row.omitted == "nothing"):
+            given = params if form == "value" else row.empty()
+            params = self._typed(row.params, given, (*at, "params"), INVALID_PARAMS, value, on_drop, lenient)
         if is_request:
-            return Request(value["id"], name, typed, self._extra(value, _REQUEST), form)
-        return Notification(name, typed, self._extra(value, _NOTIFICATION), form)
+            extra = self._extra(value, _REQUEST)
+            return self._made(Request, row, {"id": value["id"], "method": name, "params": params}, extra, form)
+        return self._made(
+            Notification, row, {"method": name, "params": params}, self._extra(value, _NOTIFICATION), form
+        )
 
-    def _payload(
-        self,
-        row: Method[Any, Any] | None,
-        value: dict[str, Any],
-        key: str,
-        at: Path,
-        on_drop: Hook | None,
-        lenient: bool,
-    ) -> tuple[Form, Any]:
-        """The params of a call by its row, plain JSON without one, and how they stood."""
-        form: Form = "absent" if key not in value else "null" if value[key] is None else "value"
-        params = value.get(key)
-        if row is None or row.params is None:
-            return form, params
-        if form != "value":
-            if row.omitted == "nothing":
-                return form, None
-            params = row.empty()
-        return form, self._typed(row.params, params, (*at, key), INVALID_PARAMS, value, on_drop, lenient)
+    def _made(
+        self, kind: Any, row: Method[Any, Any] | None, members: dict[str, Any], extra: dict[str, Any], form: Form
+    ) -> Any:
+        """A message: of the class of its method where nothing is special about it."""
+        cls = self._class(kind, row) if row is not None and form == "value" and not extra else None
+        if cls is None:
+            return kind(**members, extra=extra, form=form)
+        del members["method"]
+        if self.versioned:
+            members["jsonrpc"] = "2.0"
+        return make(cls, **members)
 
     def _answer(
         self,
@@ -202,7 +331,7 @@ class Codec:
         pending: Mapping[Any, str] | None,
         on_drop: Hook | None,
         lenient: bool,
-    ) -> Message:
+    ) -> Any:
         if "result" in value and "error" in value:
             raise _invalid("a response holds either 'result' or 'error', not both", at, value)
         if "id" not in value:
@@ -212,31 +341,30 @@ class Codec:
             raise _invalid(f"a response id must be {self._ids()}", (*at, "id"), value)
         if method is None and pending is not None:
             method = pending.get(id_)
-        extra = self._extra(value, _ERROR if "error" in value else _RESPONSE)
         if "error" in value:
             error = self._typed(self.error, value["error"], (*at, "error"), INVALID_REQUEST, value, on_drop, lenient)
-            return ErrorResponse(id_, error, method or "", extra)
+            return ErrorResponse(id_, error, method or "", self._extra(value, _ERROR))
         if method is None:
             raise _invalid(f"no request with id {told(id_)} is pending, so the result cannot be read", at, value)
         row = self._routes.get((method, True))
         if row is None and not method.startswith("_"):
             raise self._unknown(method, True, sender, at, value)
+        extra = self._extra(value, _RESPONSE)
         if row is None or row.result is None:
             return Response(id_, value["result"], method, extra)
         if row.side not in (sender, "both"):
             raise _invalid(f"{method!r} is answered by the {row.side}, not by the {sender}", at, value)
-        form, result = _form(value, "result")
-        if form == "null" and not row.null_result:
-            form, result = "value", None
-        typed = self._typed(row.result, result, (*at, "result"), INVALID_PARAMS, value, on_drop, lenient)
-        return Response(id_, typed, method, extra, form)
+        form: Form = "null" if value["result"] is None and row.null_result else "value"
+        given: Any = value["result"] if form == "value" else {}
+        typed = self._typed(row.result, given, (*at, "result"), INVALID_PARAMS, value, on_drop, lenient)
+        return self._made(Response, row, {"id": id_, "result": typed, "method": method}, extra, form)
 
     def decode_as(
         self, type_: Any, value: Any, *, on_drop: Hook | None = None, lenient: bool = True, strict: bool = False
     ) -> Any:
-        """See the generated module's `decode_as`."""
+        """A parsed JSON value as one of a type, or of a definition by its name; `strict` refuses what the schema does not name."""
         found = self._typed(type_, copied(value), (), INVALID_PARAMS, {}, on_drop, lenient and not strict)
-        problems = limited(unnamed(self, found, type_)) if strict else ()
+        problems = limited(unnamed(self.receiving, found, self.type(type_))) if strict else ()
         if problems:
             raise DecodeError(INVALID_PARAMS, problems)
         return found
@@ -244,81 +372,75 @@ class Codec:
     def accepts_null(self, type_: Any) -> bool:
         """Whether null is a value of a type."""
         try:
-            self.judge(type_).decoded(None, Reading())
-        except ValidationError:
+            self.reader(type_)(None)
+        except Refused:
             return False
         return True
+
+    def type(self, type_: Any) -> Any:
+        """A type without text in it: of a class, an alias, or the name of a definition."""
+        known = self._types.get(id(type_))
+        if known is None:
+            if isinstance(type_, str) and type_.isidentifier() and type_ in self.receiving.schema["$defs"]:
+                found = self.receiving.home.type_of(type_)
+            else:
+                found = resolve(type_, self.receiving.module)
+            known = self._types[id(type_)] = type_, found
+        return known[1]
+
+    def reader(self, type_: Any) -> Read:
+        """What reads the values of a type."""
+        known = self._readers.get(id(type_))
+        if known is None:
+            known = self._readers[id(type_)] = type_, reader(self.type(type_))
+        return known[1]
 
     def _typed(
         self, type_: Any, value: Any, at: Path, code: int, message: dict[str, Any], on_drop: Hook | None, lenient: bool
     ) -> Any:
-        quick = self._quick(type_)
-        if quick is not None:
-            try:
-                return quick.validate_python(value)
-            except ValidationError:
-                pass
-        judge, reading = self.judge(type_), Reading()
+        read = self.reader(type_)
+        resolved = self.type(type_)
         try:
-            return judge.decoded(value, reading)
-        except ValidationError:
-            return self._repaired(judge, value, at, code, message, on_drop, lenient, reading)
-
-    def _quick(self, type_: Any) -> SchemaValidator | None:
-        """The quick validator of a type, if it has one."""
+            found = read(value)
+            if not self._is_judged(resolved) or self.receiving.accepts(resolved, value):
+                return found
+        except Refused:
+            pass
+        settled = self.receiving.settle(self._named(type_, resolved), value, at, lenient=lenient)
+        if settled.problems:
+            id_, name = message.get("id"), message.get("method")
+            raise DecodeError(code, limited(settled.problems), id=id_, method=name) from None
         try:
-            return self._quicks[type_]
-        except KeyError:
-            self._quicks[type_] = found = quick_validator(self.judge(type_).core_schema)
-            return found
+            found = read(settled.value)
+        except Refused:
+            sentence = "the schema accepts this value, and no class of the bindings has it"
+            raise DecodeError(code, (Problem(json_pointer(at), "", sentence),)) from None
+        for drop in settled.drops if on_drop is not None else ():
+            on_drop(drop)  # type: ignore[misc]
+        return found
 
-    def judge(self, type_: Any) -> Judge:
-        """What judges values of a type."""
-        judge = self._judges.get(type_)
-        if judge is None:
-            judge = self._judges[type_] = Judge(type_)
-        return judge
+    def _named(self, type_: Any, resolved: Any) -> Any:
+        return resolved if isinstance(type_, str) or isinstance(resolved, type) else type_
 
-    def _repaired(
-        self,
-        judge: Judge,
-        value: Any,
-        at: Path,
-        code: int,
-        message: dict[str, Any],
-        on_drop: Hook | None,
-        lenient: bool,
-        reading: Reading,
-    ) -> Any:
-        """What is left of a refused value without what may be dropped. Raises `DecodeError` where nothing is."""
-        edits, current, drops = Edits(), value, list[Dropped]()
-        kept: list[Any] = []  # what was found of a value is known by its identity
-        for _ in range(ROUNDS):
-            found = [find(details, judge.core_schema, current) for details in judge.errors(current)]
-            if not found:
-                break
-            if not edits.make_whole(found):
-                new, left = repair(chosen(found), edits, value, self.lenient if lenient else None, self.owners, at)
-                if left:
-                    problems = (placed(one, edits, self.owners, at) for one in with_strays(left))
-                    told_of = limited(explained(problems, drops))
-                    raise DecodeError(code, told_of, id=message.get("id"), method=message.get("method")) from None
-                drops.extend(new)
-            current = edits.apply(value)
-            kept.append(current)
-            try:
-                result = judge.decoded(current, reading)
-            except ValidationError:
-                continue
-            if on_drop is not None:
-                for drop in without_repeats(drops):
-                    on_drop(drop)
-            return result
-        told_of = limited((Problem(json_pointer(at), "", _TOO_MUCH), *(drop.problem for drop in drops)))
-        raise DecodeError(code, told_of, id=message.get("id"), method=message.get("method"))
+    def _is_judged(self, resolved: Any) -> bool:
+        """Whether the schema says more of a type than readers know."""
+        known = self._judged.get(id(resolved))
+        if known is None:
+            waiting, seen = list(classes_of(resolved)), set[Any]()
+            is_judged = False
+            while waiting and not is_judged:
+                cls = waiting.pop()
+                if cls in seen:
+                    continue
+                seen.add(cls)
+                shape = shape_of(cls)
+                is_judged = shape.is_judged
+                waiting += _classes_below(cls)
+            known = self._judged[id(resolved)] = resolved, is_judged
+        return known[1]
 
     def _extra(self, value: dict[str, Any], named: frozenset[str]) -> dict[str, Any]:
-        """The fields of an envelope that JSON-RPC does not name for its kind of message."""
+        """The members of an envelope that JSON-RPC does not name for its kind of message."""
         if value.keys() <= named and (self.versioned or "jsonrpc" not in value):
             return {}
         return {
@@ -351,145 +473,232 @@ class Codec:
     # --- encoding ---
 
     def encode(self, message: Any, *, strict: bool | None = None) -> bytes:
-        """See the generated module's `encode`."""
-        if message.__class__ is Notification and message.form == "value" and not message.extra and self.versioned:
-            text = self._beginning(message.method) + to_json(message.params) + b"}"  # most are so
-        else:
-            text = self._text(message)
+        """A message, or several of a batch, as a line of UTF-8 text.
+
+        `strict` judges what a sender answers for, too: that the schema names what is sent. Raises `EncodeError` for what JSON or the type
+        does not allow.
+        """
+        check = self._checks.get(message.__class__)
+        if check is not None and not (STRICTLY.is_on if strict is None else strict):  # most are so
+            try:
+                text = encode_native(message)
+                check[0](text)
+            except HasNotes:
+                return self._text_with_notes(message, check)
+            except _LOST:
+                return self._general_text(message)
+            if b"null" in text:  # what msgspec writes for a number that is not finite
+                refuse_not_finite(message)
+            return text
+        if self.batch and isinstance(message, list | tuple):
+            if not message:
+                raise EncodeError("a batch must hold at least one message")
+            return b"[" + b",".join(self.encode(one, strict=strict) for one in message) + b"]"
         if STRICTLY.is_on if strict is None else strict:
-            refuse(self._faults(message, text))
-        return text
+            text = self._text(message)
+            problems = limited(self._unnamed(message))
+            if problems:
+                raise EncodeError("; ".join(map(str, problems)), problems)
+            return text
+        return self._text(message)
 
-    def _faults(self, message: Any, text: bytes) -> Iterator[Problem]:
-        """What a strict judgement refuses in what was written."""
-        if is_array(message):
-            for index, item in enumerate(message):
-                yield from below((index,), self._faults(item, self._text(item)))
-            return
-        sent = self._sent(message)
-        yield from faults(self, sent, text) if sent is not None else faults_of_value(self, message)
-
-    def _sent(self, message: Any) -> Sent | None:
-        """By what a message is judged; `None` for plain values."""
-        match message:
-            case Request() | Notification():
-                is_request = isinstance(message, Request)
-                call: Any = message  # pyright: ignore[reportUnknownVariableType]
-                row = self._routes.get((call.method, is_request))
-                type_ = row.params if row is not None else None
-                return Sent(row, call.method, "params", "params", type_, _REQUEST if is_request else _NOTIFICATION)
-            case Response():
-                row = self._routes.get((message.method, True))
-                result: Any = message.result  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-                type_ = row.result if row is not None else None
-                return Sent(row, message.method, "result", "result", type_, _RESPONSE, result, is_answer=True)
-            case ErrorResponse():
-                row = self._routes.get((message.method, True))
-                return Sent(row, message.method, "error", "error", self.error, _ERROR, is_answer=True)
-            case _:
-                return None
+    def _unnamed(self, message: Any) -> Iterator[Problem]:
+        """What the schema does not name in a message."""
+        kind = _kind_of(message)
+        row = self._routes.get((message.method, kind is not Notification)) if message.method else None
+        member = "error" if kind is ErrorResponse else "result" if kind is Response else "params"
+        for key in _extra_of(message):
+            if not key.startswith("_"):
+                yield Problem(json_pointer((key,)), "", "no such field")
+        if kind is Response and not message.method:
+            yield Problem("", "", "a result is judged by the method of its request, and the response does not name it")
+        type_ = self.error if kind is ErrorResponse else row and (row.result if kind is Response else row.params)
+        if type_ is not None:
+            yield from unnamed(self.receiving, getattr(message, member), self.type(type_), (member,))
 
     def _text(self, message: Any) -> bytes:
-        if is_array(message):
-            return b"[" + b",".join(self._text(item) for item in message) + b"]"
-        match message:
-            case Request():
-                named, head = _REQUEST, b'"id":' + to_json(message.id) + b"," + self._method(message.method)
-                text = head + _body(message, b',"params":')
-            case Notification():
-                named, text = (
-                    _NOTIFICATION,
-                    self._method(message.method) + _body(message, b',"params":'),
-                )
-            case Response():
-                named, text = _RESPONSE, b'"id":' + to_json(message.id) + _body(message, b',"result":')
-            case ErrorResponse():
-                error: Any = message.error  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-                named, text = _ERROR, b'"id":' + to_json(message.id) + b',"error":' + to_json(error)
-            case _:
-                return to_json(message)
-        if message.extra:
-            text += more(message.extra, named if self.versioned else named - _VERSION)
-        return (b'{"jsonrpc":"2.0",' if self.versioned else b"{") + text + b"}"
+        cls: Any = message.__class__
+        if cls in self._checks or not isinstance(message, Message) or cls not in self._classes.values():
+            return self._general_text(message)
+        self._checks[cls] = self._made_check(cls)
+        return self.encode(message, strict=False)
 
-    def _beginning(self, name: str) -> bytes:
-        """What stands before the params of a notification."""
-        found = self._beginnings.get(name)
-        if found is None:
-            found = b'{"jsonrpc":"2.0",' + self._method(name) + b',"params":'
-            if name in self.methods:
-                self._beginnings[name] = found
-        return found
-
-    def _method(self, name: str) -> bytes:
-        written = self._written.get(name)
-        if written is None:
-            written = b'"method":' + to_json(name)
-            if name in self.methods:
-                self._written[name] = written
-        return written
-
-
-_ANYTHING: TypeAdapter[Any] = TypeAdapter(Any, config=ConfigDict(ser_json_inf_nan="constants"))
-_REQUEST = frozenset({"jsonrpc", "id", "method", "params"})
-_NOTIFICATION = frozenset({"jsonrpc", "method", "params"})
-_RESPONSE = frozenset({"jsonrpc", "id", "result"})
-_ERROR = frozenset({"jsonrpc", "id", "error"})
-_VERSION = frozenset({"jsonrpc"})
-
-
-def more(extra: Mapping[str, Any], named: frozenset[str]) -> bytes:
-    """Further fields of an envelope, as the end of its text. Raises `EncodeError` for those that the envelope names itself."""
-    if not named.isdisjoint(extra):
-        raise EncodeError(f"{', '.join(sorted(named & extra.keys()))}: not to be set by 'extra'")
-    return b"".join(b"," + to_json(key) + b":" + to_json(item) for key, item in extra.items())
-
-
-def _form(value: dict[str, Any], key: str) -> tuple[Form, Any]:
-    if key not in value:
-        return "absent", {}
-    return ("null", {}) if value[key] is None else ("value", value[key])
-
-
-def _body(message: Any, key: bytes) -> bytes:
-    """Params or result as they came."""
-    return written(getattr(message, "result" if isinstance(message, Response) else "params"), message.form, key)
-
-
-def written(value: Any, form: Form, key: bytes) -> bytes:
-    """A payload after its key as it came: omitted and null stay so while nothing was set in it."""
-    if form != "value":
-        is_set = (
-            bool(value.model_fields_set or value.model_extra or changed_defaults(value))
-            if isinstance(value, BaseModel)
-            else value is not None and value != []
-        )
-        if not is_set:
-            return b"" if form == "absent" else key + b"null"
-    return key + to_json(value)
-
-
-def to_json(value: Any) -> bytes:
-    """A value as JSON text. Raises `EncodeError` for what no JSON can hold."""
-    if type(value) is int and abs(value) < 1 << 63:  # Python limits how long a number it writes
-        return str(value).encode()
-    try:
-        if isinstance(value, BaseModel):
-            quick = quickly(value)
-            if quick is not None:
-                return quick
-            text = value.__pydantic_serializer__.to_json(value, by_alias=True, exclude_unset=True, warnings="error")
-            refuse_unwritable(value)
-        else:
-            text = _ANYTHING.serializer.to_json(value, by_alias=True, exclude_unset=True, warnings="error")
-    except (PydanticSerializationError, UnicodeError) as error:
-        raise EncodeError(f"this cannot be written as JSON: {error}") from None
-    if b"NaN" in text or b"Infinity" in text:
+    def _text_with_notes(self, message: Any, check: tuple[Any, Read, str]) -> bytes:
         try:
-            parse(text, duplicates="last")
-        except DecodeError:
-            raise EncodeError("a number that is not finite cannot be written as JSON") from None
-    return text
+            text, colons = write_with_notes(message)
+            _check_again(text, colons, *check)
+        except _LOST:
+            return self._general_text(message)
+        if b"null" in text:
+            refuse_not_finite(message)
+        return text
+
+    def _made_check(self, cls: Any) -> tuple[Any, Read, str]:
+        """What reads a message of a method again, and what reads its payload."""
+        is_answer = issubclass(cls, Response)
+        row = self._routes[cls.method, not issubclass(cls, Notification)]
+        member = "result" if is_answer else "params"
+        return decoder(cls).decode, self.reader(row.result if is_answer else row.params), member
+
+    def _general_text(self, message: Any) -> bytes:
+        kind = _kind_of(message)
+        head = b'{"jsonrpc":"2.0"' if self.versioned else b"{"
+        parts: list[bytes] = []
+        row = self._routes.get((message.method, kind is not Notification)) if message.method else None
+        if kind is not Notification:
+            if not self._is_id(message.id) and not (kind is ErrorResponse and message.id is None):
+                raise EncodeError(f"an id must be {self._ids()}, not {told(message.id)}")
+            parts.append(b'"id":' + text_of(message.id))
+        if kind in (Request, Notification):
+            if not isinstance(message.method, str):
+                raise EncodeError(f"the method must be a string, not {told(message.method)}")
+            parts.append(b'"method":' + text_of(message.method))
+        if kind is ErrorResponse:
+            parts.append(b'"error":' + self._payload(self.error, message.error))
+        else:
+            name = "result" if kind is Response else "params"
+            type_ = None if row is None else row.result if kind is Response else row.params
+            value = getattr(message, name)
+            form = message.form
+            if form != "value" and not _is_set(value):
+                parts += [b'"%s":null' % name.encode()] if form == "null" else []
+            elif not (value is None and row is not None and row.omitted == "nothing" and kind is not Response):
+                parts.append(b'"%s":' % name.encode() + self._payload(type_, value))
+            elif form == "value":
+                parts.append(b'"%s":null' % name.encode())
+        named = _FRAMES[kind] if self.versioned else _FRAMES[kind] - {"jsonrpc"}
+        extra = _extra_of(message)
+        if not named.isdisjoint(extra):
+            raise EncodeError(f"{', '.join(sorted(named & extra.keys()))}: not to be set by 'extra'")
+        parts += [text_of(key) + b":" + text_of(item) for key, item in extra.items()]
+        return (head + b"," if self.versioned else head) + b",".join(parts) + b"}"
+
+    def _payload(self, type_: Any, value: Any) -> bytes:
+        """Params, a result or an error as text. Raises `EncodeError` for what is no value of the type."""
+        if type_ is None:
+            return text_of(value)
+        known = self._checks.get(id(type_))
+        if known is None:
+            told_of = native(self.type(type_))
+            known = self._checks[id(type_)] = type_, decoder(told_of).decode
+        try:
+            try:
+                text = encode_native(value)
+                known[1](text)
+            except HasNotes:
+                text, colons = write_with_notes(value)
+                _check_again(text, colons, known[1], self.reader(type_), None)
+        except _LOST:
+            return self._checked_text(type_, value)
+        if b"null" in text:
+            refuse_not_finite(value)
+        return text
+
+    def _checked_text(self, type_: Any, value: Any) -> bytes:
+        """A value that msgspec does not write, or does not read again."""
+        try:
+            written = plain(value)
+            self._typed(type_, written, (), INVALID_PARAMS, {}, None, lenient=False)
+        except DecodeError as error:
+            raise EncodeError(f"this cannot be written as JSON: {error}", error.problems) from None
+        except RecursionError:
+            raise EncodeError("this is nested too deep to be written as JSON") from None
+        return written_text(written)
+
+
+@cache
+def _classes_below(cls: Any) -> tuple[Any, ...]:
+    """The classes that the fields of a class refer to."""
+    return tuple(below for one in shape_of(cls).fields.values() for below in _classes_in(one.type))
+
+
+def _classes_in(annotation: Any) -> list[Any]:
+    found: list[Any] = []
+    waiting, seen = [annotation], set[Alias]()
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Alias):
+            if one not in seen:
+                seen.add(one)
+                waiting.append(one.written.resolved())
+        elif isinstance(one, type) and issubclass(one, Record):
+            found.append(one)
+        elif get_origin(one) is Annotated:
+            waiting.append(get_args(one)[0])
+        elif get_origin(one) is not Literal:
+            waiting += get_args(one)
+    return found
+
+
+def _nothing(_: bytes) -> Any:
+    raise Refused
+
+
+def _check_again(text: bytes, colons: int, decode: Callable[[bytes], Any], read: Read, member: str | None) -> None:
+    """Read again what was written with notes that have so many colons: its keys are given once, and its fields are of their types."""
+    try:
+        if encode_native(decode(text)).count(b":") + colons == text.count(b":") and b"\\u003" not in text:
+            return
+    except _LOST:
+        pass
+    value = jiter.from_json(text, cache_mode="keys", catch_duplicate_keys=True)
+    read(value if member is None else value[member])
+
+
+def _as_bytes(line: Any) -> Any:
+    """Text as bytes; what is no text, or cannot be such, as it is."""
+    if isinstance(line, bytes | bytearray):
+        return bytes(line)
+    try:
+        return line.encode() if isinstance(line, str) else line
+    except UnicodeEncodeError:
+        return line
+
+
+def _holds_at_most(line: bytes, values: int) -> bool:
+    """Whether a line holds no more values than these, told by what a further value follows."""
+    return line.count(b",") + line.count(b"[") + line.count(b"{") < values
+
+
+def _refuse_deep(line: bytes) -> None:
+    """Raise `ValueError` for a line that is nested deeper than the other parser goes."""
+    if line.count(b"{") + line.count(b"[") > DEEPEST:
+        jiter.from_json(line, cache_mode="keys")
+
+
+_REQUEST: Final = frozenset({"jsonrpc", "id", "method", "params"})
+_NOTIFICATION: Final = frozenset({"jsonrpc", "method", "params"})
+_RESPONSE: Final = frozenset({"jsonrpc", "id", "result"})
+_ERROR: Final = frozenset({"jsonrpc", "id", "error"})
+_ENVELOPE: Final = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
+_FRAMES: Final[dict[Any, frozenset[str]]] = {
+    Request: _REQUEST,
+    Notification: _NOTIFICATION,
+    Response: _RESPONSE,
+    ErrorResponse: _ERROR,
+}
+
+
+def _kind_of(message: Any) -> Any:
+    for kind in _FRAMES:
+        if isinstance(message, kind):
+            return kind
+    raise EncodeError(f"{type(message).__name__} is no message of JSON-RPC")
+
+
+def _extra_of(message: Any) -> dict[str, Any]:
+    notes = message._notes
+    return {} if notes is UNSET or notes.unknown is None else notes.unknown
+
+
+def _is_set(value: Any) -> bool:
+    """Whether something was set in a payload that was not there."""
+    if not isinstance(value, Record):
+        return value is not None and value != []
+    notes = notes_of(value)
+    if notes is not None and (notes.unknown or any(True for _ in changed(value))):
+        return True
+    return any(held(value, one) is not UNSET for one in shape_of(type(value)).fields.values())
 
 
 def _invalid(sentence: str, at: Path = (), value: dict[str, Any] | None = None) -> DecodeError:

@@ -12,9 +12,10 @@ from collections.abc import Callable
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, Final
 
+from . import envelopes
 from .calling import Calling
 from .ends import Ends
-from .envelopes import JsonRpc, Taken
+from .envelopes import Taken
 from .errors import INVALID_REQUEST, DecodeError, EncodeError, Problem
 from .failures import (
     ALONE,
@@ -223,7 +224,7 @@ class Connection(Calling):
         known = ends.members()
         if self._pending.is_late(known):
             return
-        number = known.get("request_seq", known.get("id"))
+        number = known.get("id")
         method = known.get("method", "")
         if is_call(known) or not self._pending.methods:
             self._refuse(id_of(known.get("id")), method if isinstance(method, str) else "", answer)
@@ -239,7 +240,7 @@ class Connection(Calling):
         if self._pending.is_late(value):
             return
         try:
-            message = self._wire.envelope.taken(
+            message = envelopes.taken(
                 self._codec.read(value, sender=self.other, pending=self._pending.methods, on_drop=self._on_drop)
             )
         except DecodeError as error:
@@ -264,7 +265,7 @@ class Connection(Calling):
             else:
                 self._tell(error)
         elif is_answer(value):
-            number = value.get("request_seq", value.get("id"))
+            number = value.get("id")
             if not self._pending.settle(number, error):
                 self._tell(error)
         elif not self._fails(value, error):
@@ -277,7 +278,7 @@ class Connection(Calling):
     async def _settle(self, message: Taken) -> None:
         outcome = message.body
         if message.kind == "error":
-            outcome = self._wire.envelope.failed(self._pending.methods.get(message.id, message.method), message.body)
+            outcome = envelopes.failed(self._pending.methods.get(message.id, message.method), message.body)
         if not self._pending.settle(message.id, outcome):
             self._tell(f"a response has the id {message.id!r}, for which no request is pending")
             return
@@ -332,11 +333,10 @@ class Connection(Calling):
 
     async def _serve(self, message: Taken, place: Serving, batch: Batch | None) -> None:
         PLACE.set(place)
-        envelope = self._wire.envelope
         try:
             self.gates.asked(message.method, self.other, message.body, self._codec)
             result = await self._handler.serve(message.method, message.body)
-            answer = envelope.result(next(self._numbers), message.id, message.method, result)
+            answer = envelopes.result(message.id, message.method, result)
             line = self._judged(answer, message.method)
             self.gates.answered(message.method, self.side, result, self._codec)
         except asyncio.CancelledError:
@@ -370,14 +370,12 @@ class Connection(Calling):
 
     def _error(self, id_: Any, method: str, answer: Answer) -> bytes:
         try:
-            return self._codec.encode(self._wire.envelope.error(next(self._numbers), id_, method, answer))
+            return self._codec.encode(envelopes.error(id_, method, answer))
         except EncodeError:
-            return self._codec.encode(self._wire.envelope.error(next(self._numbers), id_, method, INTERNAL))
+            return self._codec.encode(envelopes.error(id_, method, INTERNAL))
 
     def _refuse(self, id_: Any, method: str, answer: Answer, batch: Batch | None = None) -> None:
         self._tell(answer.message)
-        if id_ is None and not isinstance(self._wire.envelope, JsonRpc):
-            return
         self._reply(self._error(id_, method, answer), batch)
 
     def _reply(self, line: bytes, batch: Batch | None) -> None:

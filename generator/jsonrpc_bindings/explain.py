@@ -13,7 +13,6 @@ from .contract import Path
 from .errors import told
 from .json_types import holds, is_array, is_object
 from .pointers import referred, schema_pointer
-from .strict import did_you_mean, near_field
 
 Schema: TypeAlias = Mapping[str, Any]
 ValidationError: TypeAlias = Any
@@ -423,3 +422,43 @@ def _reach(value: Any, path: Sequence[str | int]) -> Any:
     for step in path:
         value = value[step]
     return value
+
+
+def did_you_mean(name: str, known: Sequence[str]) -> str:
+    """The end of a sentence that suggests the nearest known name; empty if none is near."""
+    from difflib import get_close_matches
+
+    if len(name) > 2 * max(map(len, known), default=0):
+        return ""
+    plain: Mapping[str, str] = {_plain(item): item for item in known}
+    close = get_close_matches(_plain(name), plain, n=1, cutoff=0.75)
+    return f"; did you mean {plain[close[0]]!r}?" if close else ""
+
+
+def near_field(missing: str, present: Sequence[str]) -> str | None:
+    """The field that stands where `missing` was meant, told by its letters or as a common other name of it."""
+    from difflib import get_close_matches
+
+    present = present[:MOST_LOOKED_AT]
+    for name in present:
+        if name in OTHER_NAMES.get(missing, ()):
+            return name
+    plain = {_plain(item): item for item in present}
+    close = get_close_matches(_plain(missing), plain, n=1, cutoff=0.75)
+    return plain[close[0]] if close else None
+
+
+MOST_LOOKED_AT: Final = 1000
+"""The fields of an object among which the one is looked for that was meant. To compare a name takes time."""
+
+OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "path": ("uri", "file", "filePath", "file_path", "filename"),
+    "uri": ("path", "url"),
+    "cwd": ("workingDirectory", "working_directory", "root"),
+    "sessionId": ("session", "id"),
+}
+"""What fields are often taken for. The file-system page, for one, says `uri` where every release of ACP has `path`."""
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()

@@ -28,18 +28,16 @@ def id_of(value: Any) -> Any:
 
 def is_call(value: Any) -> bool:
     """Whether this is a request or a notification, good or bad."""
-    return is_object(value) and ("method" in value or value.get("type") in ("request", "event"))
+    return is_object(value) and "method" in value
 
 
 def is_answer(value: Any) -> bool:
     """Whether this is a response, good or bad: nobody answers it."""
-    return is_object(value) and (
-        value.get("type") == "response" or ("method" not in value and ("result" in value or "error" in value))
-    )
+    return is_object(value) and "method" not in value and ("result" in value or "error" in value)
 
 
 def is_answered(value: Any) -> bool:
     """Whether a message of a batch gets an answer: a request does, and what is no message."""
     if is_call(value):
-        return "id" in value or value.get("type") == "request"
+        return "id" in value
     return not is_answer(value)

@@ -10,7 +10,7 @@ from decimal import Decimal, InvalidOperation
 from math import isinf
 from typing import Any, Final, Literal, TypeAlias
 
-from pydantic_core import from_json
+import jiter
 
 from .errors import INVALID_REQUEST, PARSE_ERROR, DecodeError, Problem, limited, shown
 from .json_types import integer_of, is_array, is_object
@@ -61,10 +61,10 @@ def parse_with_duplicates(line: bytes | bytearray | str, *, values: int = VALUES
     Raises as `parse`.
     """
     try:
-        text = line.encode() if isinstance(line, str) else line
+        text = line.encode() if isinstance(line, str) else bytes(line)
         if _holds_more(text, values):
             raise TooManyValues(values)
-        value = from_json(text, allow_inf_nan=False)
+        value = jiter.from_json(text, allow_inf_nan=False)
     except DecodeError:
         raise
     except (ValueError, UnicodeError) as error:
@@ -125,13 +125,17 @@ def _counted(value: Any) -> tuple[int, bool]:
 def _exact(text: bytes | bytearray) -> Any:
     """The value of JSON text, with the integers that its numbers denote. Raises `DecodeError` for an id whose fraction is lost."""
     lost: list[float] = []
-    value = json.loads(text, parse_int=from_json, parse_float=meant(lost.append))
+    value = json.loads(text, parse_int=_integer, parse_float=meant(lost.append))
     rounded = set(map(id, lost))
     for path, message in [((index,), item) for index, item in enumerate(value)] if is_array(value) else [((), value)]:
         if is_object(message) and id(message.get("id")) in rounded:
             problem = Problem(json_pointer((*path, "id")), "", _LOST)
             raise DecodeError(INVALID_REQUEST, (problem,), method=_envelope(message, set())["method"])
     return value
+
+
+def _integer(written: str) -> Any:
+    return jiter.from_json(written.encode())
 
 
 def meant(on_loss: Callable[[float], object] | None = None) -> Callable[[str], int | float]:

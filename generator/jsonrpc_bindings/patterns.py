@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from functools import cache
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from .contract import Path
 from .json_types import is_array, is_object
 from .pointers import SCHEMA_KEYWORDS, SCHEMA_LISTS, SCHEMA_MAPS, reference, referred
-
-
-@cache
-def matcher(written: str) -> Callable[[object], bool]:
-    """Whether a pattern, in the syntax of the engine of linear time, is somewhere in a text."""
-    from pydantic_core import SchemaValidator, core_schema
-
-    return SchemaValidator(core_schema.str_schema(pattern=written)).isinstance_python
 
 
 class Patterns:

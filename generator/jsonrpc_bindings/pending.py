@@ -65,7 +65,7 @@ class Pending:
         """Whether this answers a request that was taken back."""
         if not self._taken_back or not is_object(value) or "method" in value:
             return False
-        number = value.get("id", value.get("request_seq"))
+        number = value.get("id")
         if isinstance(number, int | float) and not isinstance(number, bool) and number in self._taken_back:
             del self._taken_back[number]
             return True

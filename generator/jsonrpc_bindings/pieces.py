@@ -12,10 +12,10 @@ from math import inf, log
 from typing import Any, Final, TypeAlias
 
 from .contract import Path
+from .engine import Validator
 from .explain import EXCLUDED, TOO_MANY, Explainer, Said, explain, wrong_type
 from .json_types import is_array, is_object
 from .pointers import reference, referred, schema_pointer
-from .strict import Validator
 
 Compile: TypeAlias = Callable[[Mapping[str, Any]], Validator]
 

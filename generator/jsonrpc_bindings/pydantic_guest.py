@@ -19,7 +19,7 @@ from .records import Record, shape_of
 from .writers import plain
 
 
-def core_schema_of(type_: Any, handler: Any) -> core_schema.CoreSchema:  # noqa: ARG001 - pydantic passes it
+def core_schema_of(type_: Any, handler: Any) -> core_schema.CoreSchema:
     """How pydantic reads and writes the values of a class of records, or of a marked union."""
     read = reader(type_)
 
@@ -40,7 +40,7 @@ def core_schema_of(type_: Any, handler: Any) -> core_schema.CoreSchema:  # noqa:
 
 
 def _json_schema_function(type_: Any) -> Callable[[Any, Any], dict[str, Any]]:
-    def function(schema: Any, handler: Any) -> dict[str, Any]:  # noqa: ARG001
+    def function(schema: Any, handler: Any) -> dict[str, Any]:
         return json_schema_of(type_, handler)
 
     return function

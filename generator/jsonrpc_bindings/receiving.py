@@ -6,29 +6,26 @@ schema does not name is described by its annotation. Leniency is what the schema
 
 from __future__ import annotations
 
-import json
-import sys
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args, get_origin
 
 from msgspec import Meta
 
 from .choices import Alias, Keyed, Number, Shapes, Tagged, bare, marker_of, members, resolve
 from .contract import Path
+from .engine import Engine
 from .errors import Dropped, EncodeError, Problem
+from .homes import Home, home_of
 from .json_types import is_array, is_object
-from .patterns import Patterns
-from .pointers import json_pointer, reference, referred, schema_pointer, steps
+from .pointers import json_pointer, reference, referred
 from .readers import constants_of, is_fallback, is_record
 from .records import shape_of
 
 if TYPE_CHECKING:
     from .explain import Said
-    from .pieces import Pieces
-    from .strict import Validator
 
 ROUNDS: Final = 16
 """So often a value is judged again without what was dropped from it; each round drops what may be."""
@@ -39,77 +36,40 @@ TOO_MUCH: Final = "more is wrong here than is looked for and dropped"
 
 
 class Receiving:
-    """Judges values by what receivers of one package accept. `module` has the types, and `read` gives the schema."""
+    """Judges values by what receivers of one protocol version accept."""
 
-    def __init__(
-        self,
-        module: str,
-        read: Callable[[], Any],
-        definitions: Mapping[str, str] | None = None,
-        patterns: Patterns | None = None,
-    ) -> None:
-        self.module: Final = module
-        self.definitions: Final = dict(definitions or {})
-        self._read = read
+    def __init__(self, home: Home) -> None:
+        self.home: Final = home
         self._schema: dict[str, Any] | None = None
-        self._own: Mapping[str, Any] = {}
-        self._patterns: Final = patterns or Patterns({})
-        self._pieces: Pieces | None = None
-        self._engine: dict[str, Any] | None = None
         self._places: dict[str, tuple[Any, Path]] = {}
-        _KNOWN[module] = self
+        self._engine: Final = Engine(lambda: self.schema, lambda: home.patterns)
+        _KNOWN[home.module] = self
 
     @classmethod
     def of(cls, module: str) -> Receiving:
-        """What judges the types of the package that a module is in; its schema stands there as `_schema.json`."""
-        package = module.rpartition(".")[0] or module
-        types = next((one for one in (f"{package}.models", f"{package}.types") if one in sys.modules), module)
+        """What judges the types of the protocol that a generated module belongs to."""
+        home = home_of(module)
+        return _KNOWN.get(home.module) or cls(home)
 
-        def read() -> Any:
-            from importlib.resources import files
-
-            return json.loads(files(package).joinpath("_schema.json").read_bytes())
-
-        found = cls(types, read)
-        _KNOWN[package] = found
-        return found
+    @property
+    def module(self) -> str:
+        """The module that has the types."""
+        return self.home.module
 
     @property
     def schema(self) -> dict[str, Any]:
         """The schema that receivers judge by."""
         if self._schema is None:
-            read = self._read()
-            self._own = read["$defs"]
-            self._schema = {**read, "$defs": dict(self._own)}
-            for name, definition in list(self._schema["$defs"].items()):
+            definitions = dict(self.home.definitions)
+            self._schema = {**self.home.schema, "$defs": definitions}
+            for name, definition in list(definitions.items()):
                 if is_object(definition) and definition.get("x-unknown") == "keep":
-                    self._schema["$defs"][name] = self._with_fallback(name, definition)
+                    definitions[name] = self._with_fallback(name, definition)
         return self._schema
 
     def published(self, name: str) -> Any:
         """A definition as the schema of the package has it, without what receivers accept beyond it."""
-        schema = self.schema["$defs"][name]
-        return self._own.get(name, schema)
-
-    @property
-    def pieces(self) -> Pieces:
-        """What judges by the places of the schema."""
-        if self._pieces is None:
-            from .pieces import Pieces  # only where something is wrong
-
-            schema = self._engine = self._patterns.translated(self.schema)
-            self._pieces = Pieces(schema, self._compile, own=self._patterns.own)
-        return self._pieces
-
-    def _compile(self, schema: Mapping[str, Any]) -> Validator:
-        import jsonschema_rs
-
-        from .strict import WrittenInteger
-
-        engine: Any = jsonschema_rs
-        whole = {**schema, "$defs": (self._engine or self.schema)["$defs"]}
-        made: Validator = engine.Draft202012Validator(whole, keywords={"x-integer": WrittenInteger})
-        return made
+        return self.home.definitions.get(name, self.schema["$defs"][name])
 
     # --- types ---
 
@@ -118,24 +78,16 @@ class Receiving:
         key = repr(type_)
         known = self._places.get(key)
         if known is None:
-            name = self._name_of(type_)
+            name = self.home.name_of(type_)
             if name is None:
                 name = self._described(resolve(type_, self.module))
             known = self._places[key] = type_, ("$defs", name)
         return known[1]
 
-    def type_of(self, name: str) -> Any:
-        """The type of a definition. Raises `KeyError` where there is none."""
-        types = {definition: type_ for type_, definition in self.definitions.items()}
-        found = getattr(sys.modules[self.module], types.get(name, name), None)
-        if found is None or name not in self.schema["$defs"]:
-            raise KeyError(name)
-        return resolve(found, self.module)
-
     def takes_more(self, cls: Any) -> bool:
         """Whether the schema itself speaks of fields of a class beyond the declared ones."""
         for base in cls.__mro__:
-            name = self._name_of(base) if is_record(base) else None
+            name = self.home.name_of(base) if is_record(base) else None
             if name is not None:
                 definition = self.schema["$defs"][name]
                 return any(definition.get(keyword) not in (None, False) for keyword in _OF_MORE)
@@ -146,24 +98,8 @@ class Receiving:
         for type_, place in self._places.values():
             if place == ("$defs", name) and is_record(type_):
                 return type_
-        types = {definition: type_ for type_, definition in self.definitions.items()}
-        found = vars(sys.modules[self.module]).get(types.get(name, name))
+        found = self.home.attribute(name)
         return found if is_record(found) else None
-
-    def _name_of(self, type_: Any) -> str | None:
-        namespace = vars(sys.modules[self.module])
-        definitions: Mapping[str, Any] = self.schema["$defs"]
-        if is_record(type_):
-            for cls in type_.__mro__[:1]:
-                name: str = self.definitions.get(cls.__name__, cls.__name__)
-                if name in definitions and namespace.get(cls.__name__) is cls:
-                    return name
-            return None
-        for definition in definitions:
-            found = namespace.get(definition)
-            if found is not None and (found is type_ or _is_same(found, type_)):
-                return str(definition)
-        return None
 
     def _described(self, type_: Any) -> str:
         """The name of a definition that is made of an annotation."""
@@ -175,7 +111,7 @@ class Receiving:
         definitions[base] = {}
         self._places[repr(type_)] = type_, ("$defs", base)
         definitions[base] = self._record(type_) if is_record(type_) else self.described(type_)
-        self._pieces = None
+        self._engine.forget()
         return base
 
     def described(self, type_: Any) -> Any:
@@ -184,7 +120,7 @@ class Receiving:
         if is_record(inner):
             return {"$ref": reference(self.place(inner))}
         if isinstance(type_, Alias):
-            name = self._name_of(type_)
+            name = self.home.name_of(type_)
             if name is not None:
                 return {"$ref": reference(("$defs", name))}
             if type_ in _OPEN:
@@ -266,11 +202,10 @@ class Receiving:
         keyword = next((one for one in ("oneOf", "anyOf") if one in definition), None)
         branches = list(definition[keyword]) if keyword is not None else [{"enum": definition.get("enum", [])}]
         rest = {key: value for key, value in definition.items() if key not in ("oneOf", "anyOf", "enum")}
-        types = {found: type_ for type_, found in self.definitions.items()}
-        type_ = getattr(sys.modules[self.module], types.get(name, name), None)
+        type_ = self.home.attribute(name)
         inner, _ = bare(resolve(type_, self.module)) if type_ is not None else (None, ())
         unknown = [one for one in members(inner) if is_record(one) and shape_of(one).is_unknown] if inner else []
-        missing = [one for one in unknown if one.__name__ not in self._own]
+        missing = [one for one in unknown if one.__name__ not in self.home.definitions]
         if unknown and not missing:
             return definition
         shared = self._shared(branches)
@@ -294,18 +229,15 @@ class Receiving:
 
     def accepts(self, type_: Any, value: Any) -> bool:
         """Whether receivers accept a value of a type."""
-        place = self.place(type_)
-        return self.pieces.is_valid(place, value)
+        return self._engine.is_valid(self.place(type_), value)
 
     def problems(self, type_: Any, value: Any) -> Iterator[Problem]:
         """What is wrong with a value of a type."""
-        place = self.place(type_)
-        for said in self.pieces.problems(place, value):
+        for said in self._engine.problems(self.place(type_), value):
             yield self._told(said, said.path, ())
 
     def _told(self, said: Said, path: Path, at: Path) -> Problem:
-        place = schema_pointer(self._patterns.place(steps(said.schema)))
-        return Problem(json_pointer((*at, *path)), "" if "/(type) " in place else place, said.sentence)
+        return Problem(json_pointer((*at, *path)), "" if "/(type) " in said.schema else said.schema, said.sentence)
 
     def settle(self, type_: Any, value: Any, at: Path, *, lenient: bool) -> Settled:
         """What is left of a value without what may be dropped, and what is wrong with it where nothing may be."""
@@ -313,7 +245,7 @@ class Receiving:
         edits, current = Edits(), value
         drops: list[Dropped] = []
         for _ in range(ROUNDS):
-            found = list(islice(self.pieces.problems(place, current), MOST))
+            found = list(islice(self._engine.problems(place, current), MOST))
             if not found:
                 return Settled(current, tuple(_without_repeats(drops)), ())
             left: list[Problem] = []
@@ -443,13 +375,6 @@ class _FieldPlace(NamedTuple):
     reads_null: bool
 
 
-def _is_same(found: Any, type_: Any) -> bool:
-    """Whether an attribute of a module is a type: an alias as text, or a marked one."""
-    if isinstance(type_, Alias):
-        return bool(found == type_.written.text)
-    return get_origin(found) is Annotated and get_origin(type_) is Annotated and bool(found == type_)
-
-
 def _is_required(name: str | int, schemas: Sequence[Any]) -> bool:
     """Whether a field may not be left out by any of the branches that declare it."""
     declaring = [schema for schema in schemas if name in schema.get("properties", {})]
@@ -502,13 +427,16 @@ def _bounds(meta: Meta, inner: Any) -> dict[str, Any]:
 
 
 def receiving_of(module: str) -> Receiving:
-    """What judges the types of a module: that of its package, or one that knows nothing but annotations."""
-    name = module
-    while name:
-        if name in _KNOWN:
-            return _KNOWN[name]
-        name = name.rpartition(".")[0]
-    return _KNOWN.get(module) or Receiving(module, lambda: {"$defs": {}})
+    """What judges the types of a module: by the schema of their home, or by nothing but annotations where there is none."""
+    if module not in _KNOWN:
+        home = home_of(module)
+        try:
+            has_schema = bool(home.schema)
+        except (OSError, ImportError):
+            has_schema = False
+        found = home if has_schema else Home(module, lambda: {"$defs": {}})
+        _KNOWN[module] = _KNOWN.get(found.module) or Receiving(found)
+    return _KNOWN[module]
 
 
 def explained_value(type_: Any, value: Any) -> list[Problem]:

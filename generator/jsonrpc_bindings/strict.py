@@ -8,14 +8,14 @@ jsonschema-rs; it is imported, and the schema read, when the first message is ju
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from importlib import import_module
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from math import isfinite
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final
 
-from .contract import Contract, Method, Path
+from .contract import Contract, Method, Path, contract_of
+from .engine import Engine
 from .errors import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -29,13 +29,11 @@ from .errors import (
     shown,
     told,
 )
+from .explain import did_you_mean, near_field
+from .homes import Home, home_of
 from .json_types import is_array, is_object
 from .parse import VALUES, TooManyValues, copied, parse_with_duplicates
-from .patterns import Patterns
-from .pointers import json_pointer, reference, schema_pointer, steps
-
-if TYPE_CHECKING:
-    from .pieces import Pieces
+from .pointers import json_pointer, reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,57 +50,38 @@ class Violation(Problem):
     missing: str = ""
 
 
-class WrittenInteger:
-    """The keyword `x-integer`: draft-04 takes `1.0` for no integer."""
-
-    def __init__(self, parent_schema: object, value: object, schema_path: object) -> None: ...
-
-    def validate(self, instance: object) -> None:
-        """Raise `ValueError` for an integer that is written with a fraction."""
-        if isinstance(instance, float) and instance.is_integer():
-            raise ValueError("an integer is written with a fraction")
-
-
-class Validator(Protocol):
-    """What is asked of a validator of the library `jsonschema_rs`."""
-
-    def is_valid(self, instance: Any) -> bool:
-        """Whether the schema accepts a value."""
-        ...
-
-    def iter_errors(self, instance: Any) -> Iterator[Any]:
-        """What the schema refuses in a value."""
-        ...
-
-
-class MissingExtra(ImportError):
-    """Strict validation was asked for, and jsonschema-rs is not installed."""
-
-
 class Strict:
     """Judges the messages of one protocol version.
 
-    `schema` gives the bundled JSON Schema; it is called once, when it is needed. `extra` is what to install for the engine. `patterns` are
-    those that the engine takes as another text, `None` for those that it cannot have, and `loose` those of which it finds too much.
+    `home` has the schema, which is read when the first message is judged. The params and results of `methods` are its definitions by name,
+    or its types.
     """
 
-    def __init__(
-        self,
-        contract: Contract,
-        schema: Callable[[], Any],
-        extra: str,
-        patterns: Mapping[str, str | None] = MappingProxyType({}),
-        loose: Sequence[str] = (),
-    ) -> None:
-        self.contract: Final = contract
-        self._read_schema = schema
-        self._extra = extra
-        self._schema: Any = None
-        self._validators: dict[str, Validator] = {}
-        self._patterns: Final = Patterns(patterns, loose)
-        self._translated: Any = None
-        self._pieces: Pieces | None = None
-        self._routes: Final = {(route.name, route.kind == "request"): route for route in contract.methods}
+    def __init__(self, methods: Iterable[Method[Any, Any]], home: Home) -> None:
+        self.home: Final = home
+        self._methods: Final = tuple(methods)
+        self._engine: Final = Engine(lambda: home.schema, lambda: home.patterns)
+        self._whole: dict[tuple[str, str, bool, bool], Path | None] = {}
+
+    @classmethod
+    def of(cls, module: str, methods: Mapping[str, Method[Any, Any]]) -> Strict:
+        """The judge of the protocol that a generated module belongs to."""
+        return cls(methods.values(), home_of(module))
+
+    @cached_property
+    def contract(self) -> Contract:
+        """The protocol as data: its methods by definition, and what depends on capabilities."""
+        return contract_of(self.home.protocol, map(self._named, self._methods))
+
+    def _named(self, row: Method[Any, Any]) -> Method[Any, Any]:
+        return replace(row, params=self._definition(row.params), result=self._definition(row.result))
+
+    def _definition(self, type_: Any) -> str | None:
+        return None if type_ is None else self.home.name_of(type_)
+
+    @cached_property
+    def _routes(self) -> Mapping[tuple[str, bool], Method[Any, Any]]:
+        return {(row.name, row.kind == "request"): row for row in self.contract.methods}
 
     # --- the public face ---
 
@@ -119,8 +98,8 @@ class Strict:
 
         If there are more problems than `limit`, a last one with the rule `more` says so, and they are not looked for; `None` is no limit.
         The result in a response is judged where `method` names its request; without, only the envelope is. A message that holds more
-        `values` than these is not judged, and the only problem, with the rule `size`, says so. Raises `MissingExtra`, and
-        `ValueError` for a sender that the protocol does not have.
+        `values` than these is not judged, and the only problem, with the rule `size`, says so. Raises `ValueError` for a sender that the
+        protocol does not have.
         """
         if self.contract.sides and sender not in self.contract.sides:
             raise ValueError(f"the sender is one of {self.contract.sides}, not {sender!r}")
@@ -130,14 +109,15 @@ class Strict:
         return _first(chain(problems, self._judged(value, sender, method, None)), limit)
 
     def validate_as(
-        self, definition: str, value: Any, *, limit: int | None = LIMIT, values: int = VALUES
+        self, type_: Any, value: Any, *, limit: int | None = LIMIT, values: int = VALUES
     ) -> tuple[Violation, ...]:
-        """What is wrong with parsed JSON as an instance of one definition, up to limits as in `validate`.
+        """What is wrong with parsed JSON as an instance of one definition, by its name or its type, up to limits as in `validate`.
 
-        Raises `KeyError` if there is no such definition, `MissingExtra`.
+        Raises `KeyError` if there is no such definition.
         """
-        if definition not in self.schema["$defs"]:
-            raise KeyError(definition)
+        definition = self.home.name_of(type_)
+        if definition is None:
+            raise KeyError(type_)
         instance, problems = _read_value(value, values)
         if _is_unreadable(problems):
             return problems
@@ -178,45 +158,41 @@ class Strict:
         return self._routes.get((method, is_request)) if isinstance(method, str) else None
 
     @property
-    def schema(self) -> Any:
+    def schema(self) -> Mapping[str, Any]:
         """The bundled JSON Schema."""
-        if self._schema is None:
-            self._schema = self._read_schema()
-        return self._schema
-
-    @property
-    def _translation(self) -> Any:
-        """The schema as the engine takes it."""
-        if self._translated is None:
-            self._translated = self._patterns.translated(self.schema)
-        return self._translated
+        return self.home.schema
 
     # --- envelopes ---
 
     def _is_right(self, value: dict[str, Any], sender: str, method: str | None) -> bool:
-        """Whether there is nothing wrong with a message of the usual form; `False` says nothing. Most take half the time by this."""
-        if value.get("jsonrpc") != "2.0" or self.contract.envelope != "json-rpc" or "error" in value:
+        """Whether a schema of the whole message accepts it; `False` says nothing."""
+        name: Any = value.get("method", method)
+        if not isinstance(name, str):
             return False
-        if "id" in value and not (isinstance(value["id"], int | str) and self._takes("RequestId", value["id"])):
-            return False
-        name = value.get("method")
-        if isinstance(name, str) and "result" not in value:
-            route, part, body = self._routes.get((name, "id" in value)), "params", value.get("params")
-            if route is None or route.side == sender:
-                return False
-        elif "method" not in value and "result" in value and "id" in value and method is not None:
-            route, part, body = self._routes.get((method, True)), "result", value["result"]
-            if route is None or route.side not in (sender, "both", "protocol"):
-                return False
-        else:
-            return False
-        definition: Any = route.params if part == "params" else route.result
-        return definition is not None and body is not None and self._takes(definition, body)
+        key = sender, name, "id" in value, "method" in value
+        if key not in self._whole:
+            self._whole[key] = (
+                self._engine.add(" ".join(map(str, key)), whole) if (whole := self._message_schema(*key)) else None
+            )
+        place = self._whole[key]
+        return place is not None and self._engine.is_valid(place, value)
 
-    def _takes(self, definition: str, value: Any) -> bool:
-        """Whether a definition that was asked before accepts a value."""
-        validator = self._validators.get(definition)
-        return validator is not None and validator.is_valid(value)
+    def _message_schema(self, sender: str, name: str, has_id: bool, is_call: bool) -> Mapping[str, Any] | None:
+        """The schema of a call that `sender` sends, or of the result of one; `None` where more than a schema is needed to judge it."""
+        row = self._routes.get((name, has_id or not is_call))
+        if row is None or self.contract.envelope != "json-rpc" or not (has_id or is_call):
+            return None
+        definition = row.params if is_call else row.result
+        if definition is None or (row.side == sender if is_call else row.side not in (sender, "both", "protocol")):
+            return None
+        member = "params" if is_call else "result"
+        known: dict[str, Any] = {"jsonrpc": {"const": "2.0"}, member: {"$ref": reference(("$defs", definition))}}
+        if has_id:
+            has_definition = "RequestId" in self.home.definitions
+            known["id"] = {"$ref": "#/$defs/RequestId"} if has_definition else {"type": ["integer", "string"]}
+        required = [*known, "method"] if is_call else [*known]
+        others = dict.fromkeys(("error", "result" if is_call else "method"), False)
+        return {"type": "object", "properties": {**known, **others}, "required": required}
 
     def _judged(
         self, value: Any, sender: str, method: str | None, pending: Callable[[Any], str | None] | None
@@ -302,7 +278,7 @@ class Strict:
             yield from self._against(definition, value["result"], (*at, "result"), INVALID_PARAMS)
 
     def _id(self, value: Any, at: Path) -> Iterator[Violation]:
-        if "RequestId" in self.schema["$defs"]:
+        if "RequestId" in self.home.definitions:
             kind: Any = {} if is_object(value) else [] if is_array(value) else value  # whatever it holds, it is no id
             for violation in self._against("RequestId", kind, (*at, "id"), INVALID_REQUEST):
                 yield wrong(f"an id must be {self._ids()}, not {told(value)}", (*at, "id"), violation.schema)
@@ -317,7 +293,7 @@ class Strict:
         return "an integer, a string or null" if nullable else "an integer or a string"
 
     def _error(self, value: Any, at: Path) -> Iterator[Violation]:
-        if "Error" in self.schema["$defs"]:
+        if "Error" in self.home.definitions:
             yield from self._against("Error", value, at, INVALID_REQUEST)
         elif not is_object(value) or type(value.get("code")) is not int or not isinstance(value.get("message"), str):
             yield wrong("an error is an object with an integer 'code' and a string 'message'", at)
@@ -338,29 +314,8 @@ class Strict:
     # --- against a definition ---
 
     def _against(self, definition: str, value: Any, at: Path, code: int) -> Iterator[Violation]:
-        validator = self._validators.get(definition)
-        if validator is None:
-            validator = self._validators[definition] = self._compile({"$ref": reference(("$defs", definition))})
-        if validator.is_valid(value):
-            return
-        if self._pieces is None:
-            from .pieces import Pieces
-
-            self._pieces = Pieces(self._translation, self._compile, own=self._patterns.own)
-        for said in self._pieces.problems(("$defs", definition), value):
-            where, place = json_pointer((*at, *said.path)), schema_pointer(self._patterns.place(steps(said.schema)))
-            yield Violation(where, place, said.sentence, code, said.rule, said.missing)
-
-    def _compile(self, schema: Mapping[str, Any]) -> Validator:
-        try:
-            engine: Any = import_module("jsonschema_rs")
-        except ModuleNotFoundError:
-            raise MissingExtra(
-                f"strict validation needs jsonschema-rs. Install it: pip install '{self._extra}'"
-            ) from None
-        whole = {**schema, "$defs": self._translation["$defs"]}
-        made: Validator = engine.Draft202012Validator(whole, keywords={"x-integer": WrittenInteger})
-        return made
+        for said in self._engine.problems(("$defs", definition), value):
+            yield Violation(json_pointer((*at, *said.path)), said.schema, said.sentence, code, said.rule, said.missing)
 
 
 def _first(found: Iterable[Violation], limit: int | None) -> tuple[Violation, ...]:
@@ -369,49 +324,9 @@ def _first(found: Iterable[Violation], limit: int | None) -> tuple[Violation, ..
     return first if more is None else (*first, Violation("", "", more_than(len(first)), more.code, "more"))
 
 
-def did_you_mean(name: str, known: Sequence[str]) -> str:
-    """The end of a sentence that suggests the nearest known name; empty if none is near."""
-    from difflib import get_close_matches
-
-    if len(name) > 2 * max(map(len, known), default=0):
-        return ""
-    plain: Mapping[str, str] = {_plain(item): item for item in known}
-    close = get_close_matches(_plain(name), plain, n=1, cutoff=0.75)
-    return f"; did you mean {plain[close[0]]!r}?" if close else ""
-
-
-def near_field(missing: str, present: Sequence[str]) -> str | None:
-    """The field that stands where `missing` was meant, told by its letters or as a common other name of it."""
-    from difflib import get_close_matches
-
-    present = present[:MOST_LOOKED_AT]
-    for name in present:
-        if name in OTHER_NAMES.get(missing, ()):
-            return name
-    plain = {_plain(item): item for item in present}
-    close = get_close_matches(_plain(missing), plain, n=1, cutoff=0.75)
-    return plain[close[0]] if close else None
-
-
-MOST_LOOKED_AT: Final = 1000
-"""The fields of an object among which the one is looked for that was meant. To compare a name takes time."""
-
-OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
-    "path": ("uri", "file", "filePath", "file_path", "filename"),
-    "uri": ("path", "url"),
-    "cwd": ("workingDirectory", "working_directory", "root"),
-    "sessionId": ("session", "id"),
-}
-"""What fields are often taken for. The file-system page, for one, says `uri` where every release of ACP has `path`."""
-
-
 def _near(missing: str, value: Mapping[str, Any]) -> str:
     found = near_field(missing, [key for key in value if key not in ("jsonrpc", "id", "params")])
     return f"; {shown(found)} is not known here, did you mean {missing!r}?" if found else ""
-
-
-def _plain(name: str) -> str:
-    return name.replace("_", "").replace("-", "").lower()
 
 
 def _is_unreadable(problems: Sequence[Violation]) -> bool:

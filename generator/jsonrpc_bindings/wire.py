@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
-
-from .envelopes import Envelope, JsonRpc
 
 if TYPE_CHECKING:
     from .codec import Codec
@@ -54,7 +52,6 @@ class Wire:
 
     codec: Codec
     judge: Callable[[], Strict]
-    envelope: Envelope = field(default_factory=JsonRpc)
     cancellation: Cancellation | None = None
 
 

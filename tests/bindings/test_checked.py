@@ -137,7 +137,7 @@ def test_integers_of_any_size_are_constants(folder: Path) -> None:
 @pytest.mark.parametrize("name", ["Item", "Model"])  # `Model` is imported too: then the target spells each name
 def test_a_module_imports_only_what_it_uses(name: str, tmp_path: Path) -> None:
     thing = {"type": "object", "properties": {"name": {"type": "string"}, "other": {"$ref": f"#/$defs/{name}"}}}
-    made(tmp_path, name.lower(), {name: {"type": "object"}, "Thing": thing}, {})
+    made(tmp_path, name.lower(), {name: {"type": "object"}, "Thing": thing}, {"runtime": "package"})
     done(tmp_path, "ruff", "check", "--isolated", "--no-cache", "typed")
 
 

@@ -100,7 +100,7 @@ class Subject:
 
 
 @pytest.fixture(scope="module")
-def subjects(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list[Subject]]]:
+def option_subjects(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list[Subject]]]:
     folder = tmp_path_factory.mktemp("dials")
     acp = bundle(load(ROOT / "schema" / "acp" / "v1", name="acp/v1"))
     mcp = bundle(load(_evidence("upstream/mcp-2025-11-25/schema.json"), name="mcp"))
@@ -190,9 +190,11 @@ def test_every_option_is_tried() -> None:
 
 
 @pytest.mark.parametrize("whole", tiers.EXTENTS)
-def test_each_combination_judges_and_writes_as_it_promises(subjects: tuple[Path, list[Subject]], whole: bool) -> None:
+def test_each_combination_judges_and_writes_as_it_promises(
+    option_subjects: tuple[Path, list[Subject]], whole: bool
+) -> None:
     """By default some of the combinations are tried, each on one of the protocols, with a part of the rows."""
-    for number, subject in enumerate(subjects[1]):
+    for number, subject in enumerate(option_subjects[1]):
         plain = subject.package(0)
         spoken = frozenset(
             name
@@ -233,9 +235,11 @@ def test_each_combination_judges_and_writes_as_it_promises(subjects: tuple[Path,
 
 
 @pytest.mark.parametrize("whole", tiers.EXTENTS)
-def test_each_combination_is_typed_strictly_and_formatted(subjects: tuple[Path, list[Subject]], whole: bool) -> None:
+def test_each_combination_is_typed_strictly_and_formatted(
+    option_subjects: tuple[Path, list[Subject]], whole: bool
+) -> None:
     """Each with one of the protocols."""
-    folder, found = subjects
+    folder, found = option_subjects
     paths = {index: found[index % 2].write(index) for index in indices(whole=whole)}
     for path in paths.values():
         (folder / path if path.endswith(".py") else folder / path / "peers.py").stat()
@@ -256,9 +260,9 @@ def chosen_by(option: str, value: Any) -> int:
 
 
 def test_sets_of_texts_are_classes_and_open_ones_keep_what_they_do_not_know(
-    subjects: tuple[Path, list[Subject]],
+    option_subjects: tuple[Path, list[Subject]],
 ) -> None:
-    acp = subjects[1][0]
+    acp = option_subjects[1][0]
     index = next(
         n for n, one in enumerate(COMBINATIONS, 1) if one["enums"] == "str-enum" and one["unknown-fields"] == "keep"
     )
@@ -282,9 +286,9 @@ def test_sets_of_texts_are_classes_and_open_ones_keep_what_they_do_not_know(
     assert v1.PermissionOption.model_json_schema()["properties"]["kind"]
 
 
-def test_what_is_dropped_or_refused_is_not_taken_by_a_constructor(subjects: tuple[Path, list[Subject]]) -> None:
+def test_what_is_dropped_or_refused_is_not_taken_by_a_constructor(option_subjects: tuple[Path, list[Subject]]) -> None:
     for value in ("ignore", "refuse"):
-        v1 = subjects[1][0].package(chosen_by("unknown-fields", value))
+        v1 = option_subjects[1][0].package(chosen_by("unknown-fields", value))
         with pytest.raises(ValueError, match="futureField"):
             v1.TextContent(text="a", extra={"futureField": 1})
         with pytest.raises(ValueError, match="no such field"):
@@ -299,8 +303,10 @@ def test_what_is_dropped_or_refused_is_not_taken_by_a_constructor(subjects: tupl
         ({"layout": "module"}, "one of 'package', 'file'"),
     ],
 )
-def test_what_cannot_be_used_is_a_fault(given: dict[str, Any], said: str, subjects: tuple[Path, list[Subject]]) -> None:
-    acp = subjects[1][0]
+def test_what_cannot_be_used_is_a_fault(
+    given: dict[str, Any], said: str, option_subjects: tuple[Path, list[Subject]]
+) -> None:
+    acp = option_subjects[1][0]
 
     def render() -> None:
         settings = with_options("python", Settings(package="p"), given, "here", "options")
@@ -315,6 +321,8 @@ def test_what_cannot_be_used_is_a_fault(given: dict[str, Any], said: str, subjec
     ("package", "why"),
     [
         ("a.runtime", "a.runtime holds the modules that its packages share"),
+        ("jsonrpc_bindings", "'jsonrpc_bindings' is a package that the generated code imports"),
+        ("jsonrpc_bindings.x", "'jsonrpc_bindings' is a package that the generated code imports"),
         ("a.Runtime", "a.runtime holds"),  # one folder, where case does not count
         ("a.runtime.v1", "a.runtime holds"),
         ("json.v1", "'json' is a module of Python"),

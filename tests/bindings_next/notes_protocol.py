@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
 from jsonrpc_bindings.choices import Choice, Keyed, Number, Shapes, Tagged
-from jsonrpc_bindings.coding import Codec
+from jsonrpc_bindings.codec import Codec
 from jsonrpc_bindings.contract import Method
 from jsonrpc_bindings.receiving import Receiving
 from jsonrpc_bindings.records import UNSET, Meta, Record, Unknown, UnsetType, told

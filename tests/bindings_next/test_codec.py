@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from jsonrpc_bindings.errors import DecodeError, EncodeError
-from jsonrpc_bindings.messages import Notification, Request, Response
+from jsonrpc_bindings.jsonrpc import Notification, Request, Response
 
 from . import notes_protocol as p
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jsonrpc_bindings.coding import Codec
+from jsonrpc_bindings.codec import Codec
 from jsonrpc_bindings.contract import Method
 from jsonrpc_bindings.errors import DecodeError, Dropped
 from jsonrpc_bindings.receiving import Receiving

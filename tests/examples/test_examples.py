@@ -35,7 +35,8 @@ def bindings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("acp_bindings")
     for version in ("v1", "v2"):
         found = bundle(load(ROOT / "schema" / "acp" / version, name=f"acp/{version}"))
-        files = TARGETS["python"](lower(found), found, Settings(package=f"acp_bindings.{version}"))
+        settings = Settings(package=f"acp_bindings.{version}", options={"runtime": "package"})
+        files = TARGETS["python"](lower(found), found, settings)
         for path, text in files.items():
             file = folder / path
             file.parent.mkdir(parents=True, exist_ok=True)

@@ -115,9 +115,9 @@ def documents(
         name = version.protocol.name
         if name in past:
             path, places = version.path(changelog.PAGE), where[name]
-            told = partial(changelog.page, name, past[name], path, RULES, version, places, has_own=for_site)
+            make_page = partial(changelog.page, name, past[name], path, RULES, version, places, has_own=for_site)
             inputs = (version, places, past[name], for_site)
-            files[path] = memory.once(f"changelog {name}", inputs, told, may_lag=True)
+            files[path] = memory.once(f"changelog {name}", inputs, make_page, may_lag=True)
     for name in _families(versions, material):
         files[_changelog(name)] = changelog.page(name, past[name], _changelog(name), RULES, has_own=False)
     for old, new in successions(versions):
@@ -189,7 +189,9 @@ def navigation(
             inside = sorted((name, version.path(each)) for name, each in types if each not in where.replacements)
             areas.append((docs.area_title(version.bundle, area), [("Overview", version.path(page)), *inside]))
         plans = [(plan.title, where.conversations[plan.name]) for plan in docs.plans(version.protocol)]
-        told: list[Entry] = [(title, version.path(page)) for title, page in plans if page not in where.replacements]
+        conversations: list[Entry] = [
+            (title, version.path(page)) for title, page in plans if page not in where.replacements
+        ]
         methods = sorted(
             (name, version.path(page)) for name, page in where.methods.items() if page not in where.replacements
         )
@@ -202,7 +204,7 @@ def navigation(
                     ("Overview", version.home()),
                     ("Methods", [("All methods", version.path("methods.md")), *methods]),
                     ("Types", [("All types", version.path("types.md")), *sorted(areas, key=lambda entry: entry[0])]),
-                    *([("Conversations", told)] if told else []),
+                    *([("Conversations", conversations)] if conversations else []),
                     ("Capabilities", version.path("capabilities.md")),
                     *((title, version.path(page)) for title, page in _SAID_ONCE if page not in where.replacements),
                     *history,

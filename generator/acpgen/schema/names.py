@@ -217,7 +217,7 @@ def package_conflict(package: str) -> str:
 
 _DEPENDENCIES: Final = frozenset(
     {
-        *("pydantic", "pydantic_core", "annotated_types", "typing_extensions", "typing_inspection"),
+        *("jsonrpc_bindings", "pydantic", "pydantic_core", "annotated_types", "typing_extensions", "typing_inspection"),
         *("jiter", "jsonschema_rs", "msgspec", "websockets"),
     }
 )

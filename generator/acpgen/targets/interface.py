@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from acpgen import ir
+from acpgen.errors import Faults, Unsupported
 from acpgen.schema.bundle import Bundle
 from acpgen.targets.options import Option, Value
 
@@ -59,3 +60,11 @@ class Target:
         options = {**{option.name: option.default for option in self.options}, **settings.options}
         with bundle.bounded():
             return self.render(protocol, bundle, replace(settings, options=options))
+
+
+def require_json_rpc(protocol: ir.Protocol, target: str, product: str) -> None:
+    """Raise `Faults` where messages have other frames than those of JSON-RPC. `product` says what of the target has these alone."""
+    if protocol.envelope == "dap":
+        reason = f"its messages have the frames of the Debug Adapter Protocol, and {product} of JSON-RPC"
+        remedy = f"Leave the target {target!r} out; docs, bundle and ir know these frames"
+        raise Faults([Unsupported(at=protocol.name, subject=f"the target {target!r}", reason=reason, remedy=remedy)])

@@ -347,11 +347,11 @@ class Book:
     def _about(self, area: str) -> tuple[str, str]:
         return about_area(self.bundle, area)
 
-    def _picture(self, told: Conversation) -> Callable[..., Markdown]:
-        return partial(picture, self.protocol, told)
+    def _picture(self, conversation: Conversation) -> Callable[..., Markdown]:
+        return partial(picture, self.protocol, conversation)
 
-    def _around(self, told: Conversation, method: str) -> Callable[..., Markdown]:
-        return partial(around, self.protocol, told, method)
+    def _around(self, conversation: Conversation, method: str) -> Callable[..., Markdown]:
+        return partial(around, self.protocol, conversation, method)
 
     def _told_of(self, method: ir.Method) -> Iterator[tuple[Conversation, Spoken]]:
         """The conversations that a method takes part in, each with its first message there."""

@@ -36,7 +36,7 @@ def around(
 
 def _drawn(
     protocol: ir.Protocol,
-    told: Conversation,
+    conversation: Conversation,
     shown: Sequence[Spoken],
     name: str,
     title: str,
@@ -46,7 +46,7 @@ def _drawn(
 ) -> Markdown:
     both = sides(protocol)
     assert both is not None
-    page = linker.places.conversations[told.plan.name]
+    page = linker.places.conversations[conversation.plan.name]
     arrows = [_arrow(spoken, both, linker.href(page, spoken.anchor)) for spoken in shown]
     return pictures.conversation(name, title, both, arrows) if for_site else pictures.sequence_diagram(both, arrows)
 

@@ -11,11 +11,11 @@ from functools import cache
 from typing import Any
 
 from acpgen import ir
-from acpgen.errors import Faults, Unsupported
 from acpgen.meaning.unenforced import gaps
 from acpgen.resources import runtime
 from acpgen.schema.bundle import Bundle
 from acpgen.targets import Settings
+from acpgen.targets.interface import require_json_rpc
 from acpgen.targets.python.defaults import with_sound_defaults
 from acpgen.targets.python.dials import OPTIONS, dials
 from acpgen.targets.python.distribution import distribution
@@ -40,16 +40,13 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
 
     Raises `Faults` where two names collide, or messages are none of JSON-RPC.
     """
-    if protocol.envelope == "dap":
-        reason = "its messages have the frames of the Debug Adapter Protocol, and a package reads and writes messages of JSON-RPC"
-        remedy = "Leave the target 'python' out; docs, bundle and ir know these frames"
-        raise Faults([Unsupported(at=protocol.name, subject="the target 'python'", reason=reason, remedy=remedy)])
+    require_json_rpc(protocol, "python", "a package reads and writes messages")
     package = settings.package or "bindings"
     top = package.partition(".")[0]
     chosen = dials(settings)
     is_file, is_embedded = chosen.layout == "file", chosen.runtime == "embedded"
-    carried = f"{package}_runtime" if is_file and package == top else f"{top}.runtime"
-    modules = Modules(runtime=carried if is_embedded else "jsonrpc_bindings", package=package, dials=chosen)
+    copied = f"{package}_runtime" if is_file and package == top else f"{top}.runtime"
+    modules = Modules(runtime=copied if is_embedded else "jsonrpc_bindings", package=package, dials=chosen)
     protocol = with_sound_defaults(protocol, bundle)
     names = name_all(protocol, chosen)
     folder = package.replace(".", "/")
@@ -65,7 +62,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     if settings.distribution is not None:
         files.update(distribution(protocol, settings, top, modules.runtime, chosen))
     files = formatted(with_relative_imports(files), chosen.line_length, chosen.python)
-    return files | ({f"{carried.replace('.', '/')}/{path}": text for path, text in _runtime()} if is_embedded else {})
+    return files | ({f"{copied.replace('.', '/')}/{path}": text for path, text in _runtime()} if is_embedded else {})
 
 
 def _file(protocol: ir.Protocol, bundle: Bundle, parts: list[str], names: Names, modules: Modules) -> str:

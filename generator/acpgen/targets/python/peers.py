@@ -21,7 +21,7 @@ _SERVING: Final = (
 """What the class of a side has of its own, beside the calls to the other side."""
 
 _MODULE: Final = (
-    *("annotations", "capacity", "command", "cwd", "env", "envelopes", "framing", "join", "kind"),
+    *("annotations", "capacity", "command", "cwd", "env", "framing", "join", "kind"),
     *("limit", "link", "methods", "models", "options", "peers", "self", "transport", "wire"),
 )
 """What functions of the module call something else than a side."""

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from acpgen import ir
-from acpgen.meaning.contract import rows
+from acpgen.meaning.contract import protocol_row
 from acpgen.schema.bundle import Bundle
-from acpgen.schema.expressions import translations
 from acpgen.schema.keywords import PROSE
 from acpgen.schema.numbers import dumps
 from acpgen.schema.walk import ASSERTIONS, LISTS, MAPS, SINGLE, is_array, is_object
@@ -34,28 +33,9 @@ def schema_text(bundle: Bundle, beside: Mapping[str, Any] | None = None) -> str:
 
 
 def beside_the_schema(protocol: ir.Protocol, bundle: Bundle, names: Names) -> Mapping[str, Any]:
-    """What the schema does not say: the names of types that are called otherwise than their definitions, the patterns that engines take
-    as other texts, and what depends on capabilities.
-    """
-    found = translations(bundle.definitions.values())
-    return {
-        "name": protocol.name,
-        "version": protocol.version,
-        "sides": list(protocol.sides),
-        "batch": protocol.batch,
-        "envelope": protocol.envelope,
-        "definitions": {class_: name for name, class_ in names.classes.items() if class_ != name},
-        "patterns": dict(found.table),
-        "loose": list(found.loose),
-        "gated": {
-            name: {key: _listed(value) for key, value in row.items()} for name, row in rows(protocol).gated.items()
-        },
-    }
-
-
-def _listed(value: object) -> object:
-    """A part of what is gated: a table by name or constant is a list of pairs, since constants may be no text."""
-    return [[key, item] for key, item in value.items()] if isinstance(value, Mapping) else value
+    """What the schema does not say, with the names of types that are called otherwise than their definitions."""
+    renamed = {class_: name for name, class_ in names.classes.items() if class_ != name}
+    return {**protocol_row(protocol, bundle), "definitions": renamed}
 
 
 def _judging(schema: Any) -> Any:

@@ -16,12 +16,13 @@ from typing import Any, Final
 import jsonschema_rs
 
 from acpgen import ir
-from acpgen.errors import Faults, NotASchema, Unsupported
+from acpgen.errors import Faults, NotASchema
 from acpgen.meaning.values import Values
 from acpgen.resources import templates
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.effort import working_on
 from acpgen.targets import Settings
+from acpgen.targets.interface import require_json_rpc
 from acpgen.targets.vectors.definition_rows import Maker
 from acpgen.targets.vectors.method_rows import Messages
 from acpgen.targets.vectors.rows import Row, RowSubject, lines
@@ -35,10 +36,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
 
     Raises `Faults` where the schema is one that no judge can read, or messages are none of JSON-RPC.
     """
-    if protocol.envelope == "dap":
-        reason = "its messages have the frames of the Debug Adapter Protocol, and a row of the vectors is a message of JSON-RPC"
-        remedy = "Leave the target 'vectors' out; docs, bundle and ir know these frames"
-        raise Faults([Unsupported(at=protocol.name, subject="the target 'vectors'", reason=reason, remedy=remedy)])
+    require_json_rpc(protocol, "vectors", "a row of the vectors is a message")
     try:
         judge = Judge(bundle, protocol)
     except jsonschema_rs.ValidationError as error:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from jsonrpc_bindings import envelopes, framing, peers, transport, wire
+from jsonrpc_bindings import framing, peers, transport, wire
 
 from . import methods, models
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 WIRE: Final = wire.Wire(
     methods.CODEC,
     lambda: methods.STRICT,
-    envelopes.JsonRpc(),
 )
 """How messages of this protocol stand on the wire, and which one takes a request back."""
 
