@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Type
 from jsonrpc_bindings.choices import Choice, Keyed, Number, Shapes, Tagged
 from jsonrpc_bindings.codec import Codec
 from jsonrpc_bindings.contract import Method
+from jsonrpc_bindings.homes import Home
 from jsonrpc_bindings.receiving import Receiving
 from jsonrpc_bindings.records import UNSET, Meta, Record, Unknown, UnsetType, told
 
@@ -187,5 +188,5 @@ METHODS: Final[dict[str, Method[Any, Any]]] = {
     "ping": Method("ping", "client", "request", None, None, omitted="nothing"),
 }
 CODEC: Final = Codec(
-    METHODS, Receiving(__name__, lambda: {"$defs": {}}), null_id=True, batch=True, sides=("agent", "client")
+    METHODS, Receiving(Home(__name__, lambda: {"$defs": {}})), null_id=True, batch=True, sides=("agent", "client")
 )

@@ -12,6 +12,7 @@ import pytest
 from jsonrpc_bindings.codec import Codec
 from jsonrpc_bindings.contract import Method
 from jsonrpc_bindings.errors import DecodeError, Dropped
+from jsonrpc_bindings.homes import Home
 from jsonrpc_bindings.receiving import Receiving
 
 SOURCE = """
@@ -83,7 +84,7 @@ def package() -> Any:
         "tell": Method("tell", "client", "notification", found.Params),
         "set": Method("set", "client", "notification", found.Unique),
     }
-    found.codec = Codec(methods, Receiving(module.__name__, lambda: SCHEMA), sides=("agent", "client"))
+    found.codec = Codec(methods, Receiving(Home(module.__name__, lambda: SCHEMA)), sides=("agent", "client"))
     return found
 
 
