@@ -186,7 +186,7 @@ class Strict:
         if definition is None or (row.side == sender if is_call else row.side not in (sender, "both", "protocol")):
             return None
         member = "params" if is_call else "result"
-        known: dict[str, Any] = {"jsonrpc": {"const": "2.0"}, member: {"$ref": reference(("$defs", definition))}}
+        known: dict[str, Any] = {"jsonrpc": {"const": "2.0"}, member: {"$ref": reference(("$defs", str(definition)))}}
         if has_id:
             has_definition = "RequestId" in self.home.definitions
             known["id"] = {"$ref": "#/$defs/RequestId"} if has_definition else {"type": ["integer", "string"]}
