@@ -473,7 +473,7 @@ class Codec:
     # --- encoding ---
 
     def encode(self, message: Any, *, strict: bool | None = None) -> bytes:
-        """A message, or several of a batch, as a line of UTF-8 text.
+        """A message, several of a batch, or a single value as a line of UTF-8 text.
 
         `strict` judges what a sender answers for, too: that the schema names what is sent. Raises `EncodeError` for what JSON or the type
         does not allow.
@@ -503,7 +503,10 @@ class Codec:
         return self._text(message)
 
     def _unnamed(self, message: Any) -> Iterator[Problem]:
-        """What the schema does not name in a message."""
+        """What the schema does not name in a message, or in a single value."""
+        if not isinstance(message, Message):
+            yield from unnamed(self.receiving, message, type(message))
+            return
         kind = _kind_of(message)
         row = self._routes.get((message.method, kind is not Notification)) if message.method else None
         member = "error" if kind is ErrorResponse else "result" if kind is Response else "params"
@@ -518,7 +521,9 @@ class Codec:
 
     def _text(self, message: Any) -> bytes:
         cls: Any = message.__class__
-        if cls in self._checks or not isinstance(message, Message) or cls not in self._classes.values():
+        if not isinstance(message, Message):
+            return self._payload(cls if isinstance(message, Record) else None, message)
+        if cls in self._checks or cls not in self._classes.values():
             return self._general_text(message)
         self._checks[cls] = self._made_check(cls)
         return self.encode(message, strict=False)

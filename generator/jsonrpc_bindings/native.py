@@ -10,6 +10,7 @@ from collections.abc import Callable
 from threading import RLock
 from types import NoneType
 from typing import Annotated, Any, Final, Literal, Union, cast, get_args, get_origin
+from typing import Never as Nothing
 
 import msgspec
 from msgspec import Meta, UnsetType
@@ -117,6 +118,8 @@ def _native(annotation: Any, inner: Any, markers: tuple[Any, ...]) -> Any:
         return Any
     if inner in (str, int, bool, NoneType):
         return inner
+    if inner is Nothing:
+        return Never
     if inner is float or inner is Number:
         return _NUMBER
     if is_record(inner):

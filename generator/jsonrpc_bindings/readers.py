@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isfinite
 from types import NoneType
-from typing import Any, Final, Literal, TypeAlias, get_args, get_origin
+from typing import Any, Final, Literal, Never, TypeAlias, get_args, get_origin
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -249,6 +249,8 @@ def _of_type(inner: Any, markers: tuple[Any, ...], v: str) -> tuple[list[str], b
         return [f"if {v}.__class__ is not int: {v} = number({v})"], True
     if inner is NoneType:
         return [f"if {v} is not None: raise Refused"], True
+    if inner is Never:
+        return ["raise Refused"], True
     if is_record(inner):
         return [f"{v} = {_name_of(inner)}({v})"], True
     origin = get_origin(inner)

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Never, get_args, get_origin
 
 from msgspec import Meta
 
@@ -137,6 +137,8 @@ class Receiving:
         simple = _TYPES.get(inner)
         if simple is not None:
             return {"type": simple}
+        if inner is Never:
+            return {"not": {}}
         origin = get_origin(inner)
         if origin is Literal:
             values = list(get_args(inner))
