@@ -2,7 +2,8 @@
 sends, for tests and for the monitor.
 
 A message of a known method is judged by one schema of it all; what that refuses, or says nothing of, step by step: the envelope, then the
-params or the result against their definition. The engine is jsonschema-rs; it is imported, and the schema read, when the first message is judged.
+params or the result against their definition. The engine is jsonschema-rs. It is imported, and the schema read, when the first message is
+judged.
 """
 
 from __future__ import annotations
