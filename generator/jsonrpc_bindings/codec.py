@@ -6,7 +6,6 @@ lose, is read by readers, and what they refuse is judged by the schema, which sa
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias, Union
 
@@ -42,7 +41,7 @@ from .jsonrpc import (
 )
 from .naming import STRICTLY, unnamed
 from .native import Never, decoder, exact, native, note
-from .parse import VALUES, Duplicates, copied, parse
+from .parse import DEEPEST, VALUES, Duplicates, copied, parse, refuse_deep
 from .pointers import json_pointer
 from .readers import Read, Refused, build, is_judged, reader
 from .receiving import Receiving
@@ -50,14 +49,6 @@ from .records import Record, changed, held, make, notes_of, shape_of
 from .writers import HasNotes, encode_native, plain, refuse_not_finite, text_of, write_with_notes, written_text
 
 Hook: TypeAlias = Callable[[Dropped], object]
-
-DEEPEST: Final = 150
-"""So deep a line may be nested that msgspec reads: parsers differ in how deep they go. Each object takes a colon, each array a bracket."""
-
-_FRACTION: Final = re.compile(rb"[:\[,\s]-?[0-9]++[.eE]")
-"""How every number begins that is not written as an integer."""
-_DIGITS: Final = bytes(48 if 48 <= one <= 57 else 46 if one in b".eE" else 32 for one in range(256))
-"""Makes each digit a zero, and a point of what may follow the digits of such a number."""
 
 _LOST: Final = (msgspec.MsgspecError, Refused, TypeError, ValueError, OverflowError, RecursionError)
 """What becomes of a line that msgspec does not read, or of a value that it does not write."""
@@ -169,7 +160,7 @@ class Codec:
                 message = read(line)
                 colons = line.count(b":")
                 if len(line) > DEEPEST and colons + line.count(b"[") > DEEPEST:
-                    _refuse_deep(line)
+                    refuse_deep(line)
                 if encode_native(message).count(b":") == colons and (b"\\" not in line or b"\\u003" not in line):
                     return message
                 if duplicates == "refuse":
@@ -255,16 +246,6 @@ class Codec:
     def _parsed(self, line: Any, duplicates: Duplicates, values: int) -> Any:
         if not isinstance(line, bytes | bytearray | str):
             return copied(line, duplicates=duplicates, values=values)
-        if line.__class__ is bytes and (len(line) <= values or _holds_at_most(line, values)):
-            try:
-                value = jiter.from_json(line, allow_inf_nan=False, cache_mode="keys", catch_duplicate_keys=True)
-            except ValueError:
-                pass
-            else:
-                if (
-                    line.translate(_DIGITS).count(b"0.") == line.count(b'"2.0"') or _FRACTION.search(line) is None
-                ):  # a number that is written as no integer may have to be read from its text
-                    return value
         return parse(line, duplicates=duplicates, values=values)
 
     def _message(
@@ -639,12 +620,6 @@ def _as_bytes(line: Any) -> Any:
 def _holds_at_most(line: bytes, values: int) -> bool:
     """Whether a line holds no more values than these, told by what a further value follows."""
     return line.count(b",") + line.count(b"[") + line.count(b"{") < values
-
-
-def _refuse_deep(line: bytes) -> None:
-    """Raise `ValueError` for a line that is nested deeper than the other parser goes."""
-    if line.count(b"{") + line.count(b"[") > DEEPEST:
-        jiter.from_json(line, cache_mode="keys")
 
 
 _DEEP: Final = "this is nested too deep to be written as JSON"

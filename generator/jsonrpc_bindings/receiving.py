@@ -134,11 +134,11 @@ class Receiving:
     def _bare(self, inner: Any, marker: Any, type_: Any) -> dict[str, Any]:
         if inner is Any or inner is object:
             return {}
-        if inner is Never:
-            return {"not": {}}
         simple = _TYPES.get(inner)
         if simple is not None:
             return {"type": simple}
+        if inner is Never:
+            return {"not": {}}
         origin = get_origin(inner)
         if origin is Literal:
             values = list(get_args(inner))
