@@ -6,12 +6,11 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import InitVar, dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias, cast, dataclass_transform
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, StructMeta, UnsetType
 from msgspec import field as told
-from typing_extensions import dataclass_transform
 
 from .choices import resolve
 
