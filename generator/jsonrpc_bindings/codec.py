@@ -80,6 +80,7 @@ class Codec:
         self.sides: Final = tuple(sides)
         self.versioned: Final = versioned
         self._routes: Final = {(row.name, row.kind == "request"): row for row in methods.values()}
+        self._written: Final = {id(type_) for row in methods.values() for type_ in (row.params, row.result)}
         self._lines: dict[str, Any] = {}
         self._results: dict[tuple[str, str], Any] = {}
         self._classes: dict[tuple[Any, str], Any] = {}
@@ -360,7 +361,8 @@ class Codec:
         """A type without text in it: of a class, an alias, or the name of a definition."""
         known = self._types.get(id(type_))
         if known is None:
-            if isinstance(type_, str) and type_.isidentifier() and type_ in self.receiving.schema["$defs"]:
+            is_name = isinstance(type_, str) and (type_.isidentifier() or id(type_) not in self._written)
+            if is_name and type_ in self.receiving.schema["$defs"]:
                 found = self.receiving.home.type_of(type_)
             else:
                 found = resolve(type_, self.receiving.module)
