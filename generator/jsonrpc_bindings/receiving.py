@@ -98,7 +98,7 @@ class Receiving:
         for type_, place in self._places.values():
             if place == ("$defs", name) and is_record(type_):
                 return type_
-        found = self.home.attribute(name)
+        found = self.home.types.get(name)
         return found if is_record(found) else None
 
     def _described(self, type_: Any) -> str:
@@ -202,7 +202,7 @@ class Receiving:
         keyword = next((one for one in ("oneOf", "anyOf") if one in definition), None)
         branches = list(definition[keyword]) if keyword is not None else [{"enum": definition.get("enum", [])}]
         rest = {key: value for key, value in definition.items() if key not in ("oneOf", "anyOf", "enum")}
-        type_ = self.home.attribute(name)
+        type_ = self.home.types.get(name)
         inner, _ = bare(resolve(type_, self.module)) if type_ is not None else (None, ())
         unknown = [one for one in members(inner) if is_record(one) and shape_of(one).is_unknown] if inner else []
         missing = [one for one in unknown if one.__name__ not in self.home.definitions]
