@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
-from typing import Annotated, Any, Final, Literal, TypeAlias, Union, get_args, get_origin
+from typing import Any, Final, Literal, TypeAlias, Union
 
 import jiter
 import msgspec
 from msgspec import UNSET
 
-from .choices import Alias, resolve
+from .choices import resolve
 from .contract import Method, Path
 from .errors import (
     INVALID_PARAMS,
@@ -45,7 +44,7 @@ from .naming import STRICTLY, unnamed
 from .native import Never, decoder, exact, native, note
 from .parse import VALUES, Duplicates, copied, parse
 from .pointers import json_pointer
-from .readers import Read, Refused, classes_of, reader
+from .readers import Read, Refused, build, is_judged, reader
 from .receiving import Receiving
 from .records import Record, changed, held, make, notes_of, shape_of
 from .writers import HasNotes, encode_native, plain, refuse_not_finite, text_of, write_with_notes, written_text
@@ -97,7 +96,6 @@ class Codec:
         self._readers: dict[int, tuple[Any, Read]] = {}
         self._checks: dict[Any, Any] = {}
         self._entries: dict[Any, Any] = {}
-        self._judged: dict[int, tuple[Any, bool]] = {}
 
     # --- the native way ---
 
@@ -113,7 +111,7 @@ class Codec:
         if type_ is None:
             return None
         told_of = native(self.type(type_))
-        if told_of is Never or self._is_judged(self.type(type_)):
+        if told_of is Never:
             return None
         fields: dict[str, Any] = {"jsonrpc": Literal["2.0"]} if self.versioned else {}
         if kind is not Notification:
@@ -402,7 +400,7 @@ class Codec:
         resolved = self.type(type_)
         try:
             found = read(value)
-            if not self._is_judged(resolved) or self.receiving.accepts(resolved, value):
+            if not is_judged(resolved) or self.receiving.accepts(resolved, value):
                 return found
         except Refused:
             pass
@@ -410,34 +408,13 @@ class Codec:
         if settled.problems:
             id_, name = message.get("id"), message.get("method")
             raise DecodeError(code, limited(settled.problems), id=id_, method=name) from None
-        try:
-            found = read(settled.value)
-        except Refused:
-            sentence = "the schema accepts this value, and no class of the bindings has it"
-            raise DecodeError(code, (Problem(json_pointer(at), "", sentence),)) from None
+        found = build(resolved, settled.value, self.receiving.accepts)
         for drop in settled.drops if on_drop is not None else ():
             on_drop(drop)  # type: ignore[misc]
         return found
 
     def _named(self, type_: Any, resolved: Any) -> Any:
         return resolved if isinstance(type_, str) or isinstance(resolved, type) else type_
-
-    def _is_judged(self, resolved: Any) -> bool:
-        """Whether the schema says more of a type than readers know."""
-        known = self._judged.get(id(resolved))
-        if known is None:
-            waiting, seen = list(classes_of(resolved)), set[Any]()
-            is_judged = False
-            while waiting and not is_judged:
-                cls = waiting.pop()
-                if cls in seen:
-                    continue
-                seen.add(cls)
-                shape = shape_of(cls)
-                is_judged = shape.is_judged
-                waiting += _classes_below(cls)
-            known = self._judged[id(resolved)] = resolved, is_judged
-        return known[1]
 
     def _extra(self, value: dict[str, Any], named: frozenset[str]) -> dict[str, Any]:
         """The members of an envelope that JSON-RPC does not name for its kind of message."""
@@ -473,7 +450,7 @@ class Codec:
     # --- encoding ---
 
     def encode(self, message: Any, *, strict: bool | None = None) -> bytes:
-        """A message, or several of a batch, as a line of UTF-8 text.
+        """A message, several of a batch, or a value as a line of UTF-8 text.
 
         `strict` judges what a sender answers for, too: that the schema names what is sent. Raises `EncodeError` for what JSON or the type
         does not allow.
@@ -494,6 +471,8 @@ class Codec:
             if not message:
                 raise EncodeError("a batch must hold at least one message")
             return b"[" + b",".join(self.encode(one, strict=strict) for one in message) + b"]"
+        if not isinstance(message, Message):
+            return self._value_text(message, strict=STRICTLY.is_on if strict is None else strict)
         if STRICTLY.is_on if strict is None else strict:
             text = self._text(message)
             problems = limited(self._unnamed(message))
@@ -501,6 +480,32 @@ class Codec:
                 raise EncodeError("; ".join(map(str, problems)), problems)
             return text
         return self._text(message)
+
+    def _value_text(self, value: Any, *, strict: bool) -> bytes:
+        """A value that is no message; records in it are of their classes."""
+        try:
+            text = self._text_of_value(value)
+        except RecursionError:
+            raise EncodeError(_DEEP) from None
+        problems = limited(unnamed(self.receiving, value, type(value))) if strict else ()
+        if problems:
+            raise EncodeError("; ".join(map(str, problems)), problems)
+        return text
+
+    def _text_of_value(self, value: Any) -> bytes:
+        if isinstance(value, Record):
+            return self._payload(type(value), value)
+        if isinstance(value, list | tuple):
+            return b"[" + b",".join(map(self._text_of_value, value)) + b"]"
+        if isinstance(value, Mapping):
+            if not all(isinstance(key, str) for key in value):
+                raise EncodeError("the keys of an object are strings")
+            return (
+                b"{" + b",".join(text_of(key) + b":" + self._text_of_value(item) for key, item in value.items()) + b"}"
+            )
+        if isinstance(value, Message):
+            raise EncodeError("a message is no part of a value, and this protocol has no batches")
+        return text_of(value)
 
     def _unnamed(self, message: Any) -> Iterator[Problem]:
         """What the schema does not name in a message."""
@@ -602,32 +607,8 @@ class Codec:
         except DecodeError as error:
             raise EncodeError(f"this cannot be written as JSON: {error}", error.problems) from None
         except RecursionError:
-            raise EncodeError("this is nested too deep to be written as JSON") from None
+            raise EncodeError(_DEEP) from None
         return written_text(written)
-
-
-@cache
-def _classes_below(cls: Any) -> tuple[Any, ...]:
-    """The classes that the fields of a class refer to."""
-    return tuple(below for one in shape_of(cls).fields.values() for below in _classes_in(one.type))
-
-
-def _classes_in(annotation: Any) -> list[Any]:
-    found: list[Any] = []
-    waiting, seen = [annotation], set[Alias]()
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, Alias):
-            if one not in seen:
-                seen.add(one)
-                waiting.append(one.written.resolved())
-        elif isinstance(one, type) and issubclass(one, Record):
-            found.append(one)
-        elif get_origin(one) is Annotated:
-            waiting.append(get_args(one)[0])
-        elif get_origin(one) is not Literal:
-            waiting += get_args(one)
-    return found
 
 
 def _nothing(_: bytes) -> Any:
@@ -666,6 +647,7 @@ def _refuse_deep(line: bytes) -> None:
         jiter.from_json(line, cache_mode="keys")
 
 
+_DEEP: Final = "this is nested too deep to be written as JSON"
 _REQUEST: Final = frozenset({"jsonrpc", "id", "method", "params"})
 _NOTIFICATION: Final = frozenset({"jsonrpc", "method", "params"})
 _RESPONSE: Final = frozenset({"jsonrpc", "id", "result"})

@@ -88,7 +88,7 @@ class Home:
 def _is_same(found: Any, type_: Any) -> bool:
     """Whether an attribute of a module is a type: an alias as text, or a marked one."""
     if isinstance(type_, Alias):
-        return bool(found == type_.written.text)
+        return bool(found == (type_.written.text if type_.marker is None else type_))
     return get_origin(found) is Annotated and get_origin(type_) is Annotated and bool(found == type_)
 
 
