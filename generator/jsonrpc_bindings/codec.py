@@ -531,7 +531,7 @@ class Codec:
     def _text_with_notes(self, message: Any, check: tuple[Any, Read, str]) -> bytes:
         try:
             text = write_with_notes(message)
-            _check_again(text, *check)
+            _check_again(text, *check[1:])
         except _LOST:
             return self._general_text(message)
         if b"null" in text:
@@ -592,7 +592,7 @@ class Codec:
                 known[1](text)
             except HasNotes:
                 text = write_with_notes(value)
-                _check_again(text, known[1], self.reader(type_), None)
+                _check_again(text, self.reader(type_), None)
         except _LOST:
             return self._checked_text(type_, value)
         if b"null" in text:
@@ -615,15 +615,10 @@ def _nothing(_: bytes) -> Any:
     raise Refused
 
 
-def _check_again(text: bytes, decode: Callable[[bytes], Any], read: Read, member: str | None) -> None:
+def _check_again(text: bytes, read: Read, member: str | None) -> None:
     """Read again what was written with notes: each key is given once, and fields are of their types, also those that no class names."""
     value = jiter.from_json(text, cache_mode="keys", catch_duplicate_keys=True)
-    payload = value if member is None else value[member]
-    try:
-        decoded = decode(text)
-        note(decoded if member is None else getattr(decoded, member), payload)
-    except _LOST:
-        read(payload)
+    read(value if member is None else value[member])
 
 
 def _as_bytes(line: Any) -> Any:
