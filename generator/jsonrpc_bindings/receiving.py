@@ -136,6 +136,8 @@ class Receiving:
     def _bare(self, inner: Any, marker: Any, type_: Any) -> dict[str, Any]:
         if inner is Any or inner is object:
             return {}
+        if inner is Never:
+            return {"not": {}}
         simple = _TYPES.get(inner)
         if simple is not None:
             return {"type": simple}
