@@ -6,12 +6,11 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import InitVar, dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeAlias, cast, dataclass_transform
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, StructMeta, UnsetType
 from msgspec import field as told
-from typing_extensions import dataclass_transform
 
 from .choices import resolve
 
@@ -335,7 +334,7 @@ def _own_fields(
 _FIELD: Final = type(told())
 
 
-_ODD: Final = re.compile(r'[\x00-\x1f"\\]')
+_ODD: Final = re.compile(r'[\x00-\x1f"\\\ud800-\udfff]')
 """What no name of msgspec may have."""
 
 
