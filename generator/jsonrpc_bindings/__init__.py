@@ -10,6 +10,7 @@ from .naming import encode_strictly
 from .records import UNSET, Meta, Record, Unknown, UnsetType
 from .strict import Strict, Violation
 from .texts import OpenTexts, Texts
+from .writers import plain as to_builtins
 
 __all__ = [
     "JSON",
@@ -44,4 +45,5 @@ __all__ = [
     "UnsetType",
     "Violation",
     "encode_strictly",
+    "to_builtins",
 ]

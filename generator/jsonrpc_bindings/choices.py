@@ -73,33 +73,41 @@ class Written:
         return self.known[0]
 
 
-def Choice(module: str, text: str, marker: Marker) -> Any:  # noqa: N802 - it stands where a type stands
-    """A union, as text of a module, with what tells its branches apart."""
-    return Annotated[cast("Any", Alias(module, text, marker)), marker]
+def Choice(module: str, text: str, marker: Marker, *, judged: str = "") -> Any:  # noqa: N802 - it stands where a type stands
+    """A type, as text of a module, with what tells the branches of a union apart.
+
+    `judged` is the definition of which the schema says more than the text does.
+    """
+    return Alias(module, text, marker, judged)
 
 
 class Alias:
     """A type that is read once somebody asks for it: it may refer to itself, and to what stands further down."""
 
-    __slots__ = ("marker", "written")
+    __slots__ = ("_key", "judged", "marker", "written")
 
-    def __init__(self, module: str, text: str, marker: Marker | None = None) -> None:
+    def __init__(self, module: str, text: str, marker: Marker | None = None, judged: str = "") -> None:
         self.written: Final = Written(module, text)
         self.marker: Final = marker
+        self.judged: Final = judged
+        self._key: Final = module, text, repr(marker), judged
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         from .pydantic_guest import core_schema_of
 
-        return core_schema_of(self if self.marker is None else Annotated[cast("Any", self), self.marker], handler)
+        return core_schema_of(self, handler)
 
     def __call__(self) -> None:
         """Let `typing` take this for a type."""
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Alias) and self.written == other.written
+        return isinstance(other, Alias) and self._key == other._key
 
     def __hash__(self) -> int:
-        return hash(self.written)
+        return hash(self._key)
+
+    def __repr__(self) -> str:
+        return f"Choice{self._key!r}"
 
     def __or__(self, other: Any) -> Any:
         return Union[self, other]  # noqa: UP007
@@ -165,10 +173,20 @@ def _resolved(annotation: Any, module: str) -> Any:
     if origin is Annotated:
         inner, *more = get_args(annotation)
         return Annotated[cast("Any", (resolve(inner, module), *more))]
-    inside = tuple(one if one is Ellipsis else resolve(one, module) for one in get_args(annotation))
+    inside = tuple(one if one is Ellipsis else _resolved_part(one, module) for one in get_args(annotation))
     if origin in (Union, UnionType):
         return Union[inside]  # noqa: UP007
-    return origin[inside if len(inside) > 1 else inside[0]]
+    return origin[inside if len(inside) != 1 else inside[0]]
+
+
+def _resolved_part(one: Any, module: str) -> Any:
+    found = resolve(one, module)
+    return next(iter(found)) if is_unpacked(one) else found
+
+
+def is_unpacked(annotation: Any) -> bool:
+    """Whether an annotation stands for what follows the first items of a tuple."""
+    return bool(getattr(annotation, "__unpacked__", False))
 
 
 _BUILTINS: Final[Mapping[str, Any]] = {
@@ -181,6 +199,7 @@ def bare(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
     markers: tuple[Any, ...] = ()
     while True:
         if isinstance(annotation, Alias):
+            markers = (annotation.marker, *markers) if annotation.marker is not None else markers
             annotation = annotation.written.resolved()
         elif get_origin(annotation) is Annotated:
             annotation, *more = get_args(annotation)

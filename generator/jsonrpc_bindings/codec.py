@@ -6,16 +6,14 @@ lose, is read by readers, and what they refuse is judged by the schema, which sa
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
-from typing import Annotated, Any, Final, Literal, TypeAlias, Union, get_args, get_origin
+from typing import Any, Final, Literal, TypeAlias, Union
 
 import jiter
 import msgspec
 from msgspec import UNSET
 
-from .choices import Alias, resolve
+from .choices import resolve
 from .contract import Method, Path
 from .errors import (
     INVALID_PARAMS,
@@ -43,22 +41,14 @@ from .jsonrpc import (
 )
 from .naming import STRICTLY, unnamed
 from .native import Never, decoder, exact, native, note
-from .parse import VALUES, Duplicates, copied, parse
+from .parse import DEEPEST, VALUES, Duplicates, copied, parse, refuse_deep
 from .pointers import json_pointer
-from .readers import Read, Refused, classes_of, reader
+from .readers import Read, Refused, build, is_judged, reader
 from .receiving import Receiving
 from .records import Record, changed, held, make, notes_of, shape_of
 from .writers import HasNotes, encode_native, plain, refuse_not_finite, text_of, write_with_notes, written_text
 
 Hook: TypeAlias = Callable[[Dropped], object]
-
-DEEPEST: Final = 150
-"""So deep a line may be nested that msgspec reads: parsers differ in how deep they go. Each object takes a colon, each array a bracket."""
-
-_FRACTION: Final = re.compile(rb"[:\[,\s]-?[0-9]++[.eE]")
-"""How every number begins that is not written as an integer."""
-_DIGITS: Final = bytes(48 if 48 <= one <= 57 else 46 if one in b".eE" else 32 for one in range(256))
-"""Makes each digit a zero, and a point of what may follow the digits of such a number."""
 
 _LOST: Final = (msgspec.MsgspecError, Refused, TypeError, ValueError, OverflowError, RecursionError)
 """What becomes of a line that msgspec does not read, or of a value that it does not write."""
@@ -90,6 +80,7 @@ class Codec:
         self.sides: Final = tuple(sides)
         self.versioned: Final = versioned
         self._routes: Final = {(row.name, row.kind == "request"): row for row in methods.values()}
+        self._written: Final = {id(type_) for row in methods.values() for type_ in (row.params, row.result)}
         self._lines: dict[str, Any] = {}
         self._results: dict[tuple[str, str], Any] = {}
         self._classes: dict[tuple[Any, str], Any] = {}
@@ -97,7 +88,6 @@ class Codec:
         self._readers: dict[int, tuple[Any, Read]] = {}
         self._checks: dict[Any, Any] = {}
         self._entries: dict[Any, Any] = {}
-        self._judged: dict[int, tuple[Any, bool]] = {}
 
     # --- the native way ---
 
@@ -113,7 +103,7 @@ class Codec:
         if type_ is None:
             return None
         told_of = native(self.type(type_))
-        if told_of is Never or self._is_judged(self.type(type_)):
+        if told_of is Never:
             return None
         fields: dict[str, Any] = {"jsonrpc": Literal["2.0"]} if self.versioned else {}
         if kind is not Notification:
@@ -171,7 +161,7 @@ class Codec:
                 message = read(line)
                 colons = line.count(b":")
                 if len(line) > DEEPEST and colons + line.count(b"[") > DEEPEST:
-                    _refuse_deep(line)
+                    refuse_deep(line)
                 if encode_native(message).count(b":") == colons and (b"\\" not in line or b"\\u003" not in line):
                     return message
                 if duplicates == "refuse":
@@ -257,16 +247,6 @@ class Codec:
     def _parsed(self, line: Any, duplicates: Duplicates, values: int) -> Any:
         if not isinstance(line, bytes | bytearray | str):
             return copied(line, duplicates=duplicates, values=values)
-        if line.__class__ is bytes and (len(line) <= values or _holds_at_most(line, values)):
-            try:
-                value = jiter.from_json(line, allow_inf_nan=False, cache_mode="keys", catch_duplicate_keys=True)
-            except ValueError:
-                pass
-            else:
-                if (
-                    line.translate(_DIGITS).count(b"0.") == line.count(b'"2.0"') or _FRACTION.search(line) is None
-                ):  # a number that is written as no integer may have to be read from its text
-                    return value
         return parse(line, duplicates=duplicates, values=values)
 
     def _message(
@@ -381,7 +361,8 @@ class Codec:
         """A type without text in it: of a class, an alias, or the name of a definition."""
         known = self._types.get(id(type_))
         if known is None:
-            if isinstance(type_, str) and type_.isidentifier() and type_ in self.receiving.schema["$defs"]:
+            is_name = isinstance(type_, str) and (type_.isidentifier() or id(type_) not in self._written)
+            if is_name and type_ in self.receiving.schema["$defs"]:
                 found = self.receiving.home.type_of(type_)
             else:
                 found = resolve(type_, self.receiving.module)
@@ -402,7 +383,7 @@ class Codec:
         resolved = self.type(type_)
         try:
             found = read(value)
-            if not self._is_judged(resolved) or self.receiving.accepts(resolved, value):
+            if not is_judged(resolved) or self.receiving.accepts(resolved, value):
                 return found
         except Refused:
             pass
@@ -410,34 +391,13 @@ class Codec:
         if settled.problems:
             id_, name = message.get("id"), message.get("method")
             raise DecodeError(code, limited(settled.problems), id=id_, method=name) from None
-        try:
-            found = read(settled.value)
-        except Refused:
-            sentence = "the schema accepts this value, and no class of the bindings has it"
-            raise DecodeError(code, (Problem(json_pointer(at), "", sentence),)) from None
+        found = build(resolved, settled.value, self.receiving.accepts)
         for drop in settled.drops if on_drop is not None else ():
             on_drop(drop)  # type: ignore[misc]
         return found
 
     def _named(self, type_: Any, resolved: Any) -> Any:
         return resolved if isinstance(type_, str) or isinstance(resolved, type) else type_
-
-    def _is_judged(self, resolved: Any) -> bool:
-        """Whether the schema says more of a type than readers know."""
-        known = self._judged.get(id(resolved))
-        if known is None:
-            waiting, seen = list(classes_of(resolved)), set[Any]()
-            is_judged = False
-            while waiting and not is_judged:
-                cls = waiting.pop()
-                if cls in seen:
-                    continue
-                seen.add(cls)
-                shape = shape_of(cls)
-                is_judged = shape.is_judged
-                waiting += _classes_below(cls)
-            known = self._judged[id(resolved)] = resolved, is_judged
-        return known[1]
 
     def _extra(self, value: dict[str, Any], named: frozenset[str]) -> dict[str, Any]:
         """The members of an envelope that JSON-RPC does not name for its kind of message."""
@@ -473,7 +433,7 @@ class Codec:
     # --- encoding ---
 
     def encode(self, message: Any, *, strict: bool | None = None) -> bytes:
-        """A message, or several of a batch, as a line of UTF-8 text.
+        """A message, several of a batch, or a value as a line of UTF-8 text.
 
         `strict` judges what a sender answers for, too: that the schema names what is sent. Raises `EncodeError` for what JSON or the type
         does not allow.
@@ -494,6 +454,8 @@ class Codec:
             if not message:
                 raise EncodeError("a batch must hold at least one message")
             return b"[" + b",".join(self.encode(one, strict=strict) for one in message) + b"]"
+        if not isinstance(message, Message):
+            return self._value_text(message, strict=STRICTLY.is_on if strict is None else strict)
         if STRICTLY.is_on if strict is None else strict:
             text = self._text(message)
             problems = limited(self._unnamed(message))
@@ -501,6 +463,32 @@ class Codec:
                 raise EncodeError("; ".join(map(str, problems)), problems)
             return text
         return self._text(message)
+
+    def _value_text(self, value: Any, *, strict: bool) -> bytes:
+        """A value that is no message; records in it are of their classes."""
+        try:
+            text = self._text_of_value(value)
+        except RecursionError:
+            raise EncodeError(_DEEP) from None
+        problems = limited(unnamed(self.receiving, value, type(value))) if strict else ()
+        if problems:
+            raise EncodeError("; ".join(map(str, problems)), problems)
+        return text
+
+    def _text_of_value(self, value: Any) -> bytes:
+        if isinstance(value, Record):
+            return self._payload(type(value), value)
+        if isinstance(value, list | tuple):
+            return b"[" + b",".join(map(self._text_of_value, value)) + b"]"
+        if isinstance(value, Mapping):
+            if not all(isinstance(key, str) for key in value):
+                raise EncodeError("the keys of an object are strings")
+            return (
+                b"{" + b",".join(text_of(key) + b":" + self._text_of_value(item) for key, item in value.items()) + b"}"
+            )
+        if isinstance(value, Message):
+            raise EncodeError("a message is no part of a value, and this protocol has no batches")
+        return text_of(value)
 
     def _unnamed(self, message: Any) -> Iterator[Problem]:
         """What the schema does not name in a message."""
@@ -602,32 +590,8 @@ class Codec:
         except DecodeError as error:
             raise EncodeError(f"this cannot be written as JSON: {error}", error.problems) from None
         except RecursionError:
-            raise EncodeError("this is nested too deep to be written as JSON") from None
+            raise EncodeError(_DEEP) from None
         return written_text(written)
-
-
-@cache
-def _classes_below(cls: Any) -> tuple[Any, ...]:
-    """The classes that the fields of a class refer to."""
-    return tuple(below for one in shape_of(cls).fields.values() for below in _classes_in(one.type))
-
-
-def _classes_in(annotation: Any) -> list[Any]:
-    found: list[Any] = []
-    waiting, seen = [annotation], set[Alias]()
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, Alias):
-            if one not in seen:
-                seen.add(one)
-                waiting.append(one.written.resolved())
-        elif isinstance(one, type) and issubclass(one, Record):
-            found.append(one)
-        elif get_origin(one) is Annotated:
-            waiting.append(get_args(one)[0])
-        elif get_origin(one) is not Literal:
-            waiting += get_args(one)
-    return found
 
 
 def _nothing(_: bytes) -> Any:
@@ -660,12 +624,7 @@ def _holds_at_most(line: bytes, values: int) -> bool:
     return line.count(b",") + line.count(b"[") + line.count(b"{") < values
 
 
-def _refuse_deep(line: bytes) -> None:
-    """Raise `ValueError` for a line that is nested deeper than the other parser goes."""
-    if line.count(b"{") + line.count(b"[") > DEEPEST:
-        jiter.from_json(line, cache_mode="keys")
-
-
+_DEEP: Final = "this is nested too deep to be written as JSON"
 _REQUEST: Final = frozenset({"jsonrpc", "id", "method", "params"})
 _NOTIFICATION: Final = frozenset({"jsonrpc", "method", "params"})
 _RESPONSE: Final = frozenset({"jsonrpc", "id", "result"})

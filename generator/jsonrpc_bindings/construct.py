@@ -56,8 +56,9 @@ def construct(cls: Any, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
     if problems:
         raise DecodeError(INVALID_PARAMS, limited(problems))
     record = made(cls, values, unknown or None, tag if shape.is_unknown else None)
-    if shape.is_judged:
-        _judge(shape, record)
+    judged = _judge(shape, record) if shape.is_judged else []
+    if judged:
+        raise DecodeError(INVALID_PARAMS, limited(judged))
     return record
 
 
@@ -92,6 +93,8 @@ def assign(record: Any, name: str, value: Any) -> None:
     if one.wire in shape.constants and read != shape.constants[one.wire]:
         raise DecodeError(INVALID_PARAMS, (_problem(name, f"{shape.constants[one.wire]!r} is the only value here"),))
     problems = list(_excluded(shape, {known: read}, {}))
+    if shape.is_judged:
+        problems += _judge(shape, record, {one.wire: read})
     if problems:
         raise DecodeError(INVALID_PARAMS, limited(problems))
     put(record, known, read)
@@ -156,13 +159,16 @@ def _excluded(shape: Shape, values: Mapping[str, Any], unknown: Mapping[str, Any
             yield _problem(wire, f"the value {value!r} of {wire!r} belongs to another variant")
 
 
-def _judge(shape: Shape, record: Any) -> None:
+def _judge(shape: Shape, record: Any, change: Mapping[str, Any] | None = None) -> list[Problem]:
+    """What the schema says of a record; of one with a change, what it says of the field that is changed."""
     from .receiving import explained_value
     from .writers import plain
 
-    problems = list(explained_value(shape.cls, plain(record)))
-    if problems:
-        raise DecodeError(INVALID_PARAMS, limited(problems))
+    if change is None:
+        return explained_value(shape.cls, plain(record))
+    places = tuple(json_pointer((wire,)) for wire in change)
+    found = explained_value(shape.cls, {**plain(record), **change})
+    return [one for one in found if one.pointer in places or one.pointer.startswith(tuple(f"{at}/" for at in places))]
 
 
 def no_such_field(name: str, shape: Shape, door: str = DOOR) -> str:

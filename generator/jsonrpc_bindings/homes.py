@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import cached_property
-from typing import Annotated, Any, Final, get_origin
+from typing import Any, Final
 
 from .choices import Alias, resolve
 from .patterns import Patterns
@@ -80,16 +80,15 @@ class Home:
             return type_
         for name in self.definitions:
             found = self.attribute(name)
-            if found is not None and (found is type_ or _is_same(found, type_)):
+            if found is not None and (found is type_ or self._is_same(found, type_)):
                 return name
         return None
 
-
-def _is_same(found: Any, type_: Any) -> bool:
-    """Whether an attribute of a module is a type: an alias as text, or a marked one."""
-    if isinstance(type_, Alias):
-        return bool(found == type_.written.text)
-    return get_origin(found) is Annotated and get_origin(type_) is Annotated and bool(found == type_)
+    def _is_same(self, found: Any, type_: Any) -> bool:
+        """Whether an attribute of the module is a type: an alias as text, or what is equal once no text is in it."""
+        if isinstance(found, str):
+            return isinstance(type_, Alias) and type_.marker is None and found == type_.written.text
+        return bool(found == type_ or resolve(found, self.module) == type_)
 
 
 def settle(module: str, schema: str) -> None:

@@ -6,6 +6,7 @@ others is left out: msgspec refuses its values, and the general way reads them.
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Callable
 from threading import RLock
 from types import NoneType
@@ -93,9 +94,15 @@ def _open(annotation: Any) -> Any:
         found = _ALIASES.get(annotation)
         if found is None:
             _ALIASES[annotation] = _hook(reader(annotation))  # what refers to itself is read there
-            found = _ALIASES[annotation] = _open(annotation.written.resolved())
+            found = _ALIASES[annotation] = Never if annotation.judged else _told(annotation, *bare(annotation))
         return found
-    inner, markers = bare(annotation)
+    return _told(annotation, *bare(annotation))
+
+
+_ALIASES: Final[dict[Alias, Any]] = {}
+
+
+def _told(annotation: Any, inner: Any, markers: tuple[Any, ...]) -> Any:
     bounds = [one for one in markers if isinstance(one, Meta)]
     found = _native(annotation, inner, markers)
     if not bounds or inner is Any:
@@ -103,9 +110,6 @@ def _open(annotation: Any) -> Any:
     if inner in (str, int) or get_origin(inner) in (list, dict):
         return Annotated[cast("Any", (found, *bounds))]
     return _hook(reader(annotation))
-
-
-_ALIASES: Final[dict[Alias, Any]] = {}
 
 
 def _hook(read: Read) -> Any:
@@ -117,6 +121,8 @@ def _native(annotation: Any, inner: Any, markers: tuple[Any, ...]) -> Any:
         return Any
     if inner in (str, int, bool, NoneType):
         return inner
+    if inner is typing.Never:
+        return Never
     if inner is float or inner is Number:
         return _NUMBER
     if is_record(inner):
@@ -148,6 +154,8 @@ _NUMBER: Final[Any] = _Number
 def _union(annotation: Any, branches: tuple[Any, ...], markers: tuple[Any, ...]) -> Any:
     marker = marker_of(markers)
     rest = tuple(one for one in branches if one is not NoneType)
+    if not rest:
+        return NoneType
     if marker is None and len(rest) > 1:
         marker = told_by_tags(rest)
         found = _by_tag(rest, marker) if marker is not None else None

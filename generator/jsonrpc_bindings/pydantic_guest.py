@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from pydantic_core import PydanticCustomError, core_schema
 
-from .choices import Alias
 from .errors import DecodeError, EncodeError
 from .json_types import is_array, is_object
 from .pointers import referred
@@ -131,14 +130,8 @@ class _Writer:
 def _ref(type_: Any) -> str:
     if is_record(type_):
         return f"{type_.__module__}.{type_.__qualname__}:{id(type_)}"
-    alias = _alias(type_)
-    return f"{alias.written.module}.{alias.written.text}:{hash(type_)}"
-
-
-def _alias(type_: Any) -> Alias:
-    found: Alias = type_ if isinstance(type_, Alias) else type_.__origin__
-    return found
+    return f"{type_.written.module}.{type_.written.text}:{hash(type_)}"
 
 
 def _module_of(type_: Any) -> str:
-    return str(shape_of(type_).module) if is_record(type_) else _alias(type_).written.module
+    return str(shape_of(type_).module if is_record(type_) else type_.written.module)

@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isfinite
 from types import NoneType
-from typing import Any, Final, Literal, TypeAlias, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, Never, TypeAlias, get_args, get_origin
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from .choices import Alias, Keyed, Number, Shapes, Tagged, bare, marker_of, members
-from .json_types import integer_of
+from .choices import Alias, Keyed, Number, Shapes, Tagged, bare, is_unpacked, marker_of, members
+from .json_types import comparable, integer_of
 from .records import Field, Record, Shape, made, make, notes_of, shape_of
 
 Read: TypeAlias = Callable[[Any], Any]
@@ -73,7 +73,7 @@ def _later(alias: Alias) -> Read:
 
     def read(value: Any) -> Any:
         if not known:
-            known.append(reader(alias.written.resolved()))
+            known.append(_compiled("value", _lines(*bare(alias), "value")[0]))
         return known[0](value)
 
     return read
@@ -226,10 +226,14 @@ def _inline(annotation: Any, variable: str = "value") -> tuple[list[str], bool]:
             inner, markers = plain, more
         else:
             return [f"{v} = {_keep(reader(annotation))}({v})"], False
-    bounds = [one for one in markers if isinstance(one, Meta)]
+    return _lines(inner, markers, v)
+
+
+def _lines(inner: Any, markers: tuple[Any, ...], v: str) -> tuple[list[str], bool]:
     lines, refuses = _of_type(inner, markers, v)
-    for one in bounds:
-        lines += _bound_lines(one, inner, v)
+    for one in markers:
+        if isinstance(one, Meta):
+            lines += _bound_lines(one, inner, v)
     return lines, refuses
 
 
@@ -239,6 +243,8 @@ _SCALARS: Final = (str, int, bool, float, Number, NoneType)
 def _of_type(inner: Any, markers: tuple[Any, ...], v: str) -> tuple[list[str], bool]:
     if inner is Any or inner is object:
         return ["pass"], False
+    if inner is Never:
+        return ["raise Refused"], True
     if inner is str or _is_open(inner):
         return [f"if {v}.__class__ is not str: {v} = text({v})"], True
     if inner is bool:
@@ -249,6 +255,8 @@ def _of_type(inner: Any, markers: tuple[Any, ...], v: str) -> tuple[list[str], b
         return [f"if {v}.__class__ is not int: {v} = number({v})"], True
     if inner is NoneType:
         return [f"if {v} is not None: raise Refused"], True
+    if inner is Never:
+        return ["raise Refused"], True
     if is_record(inner):
         return [f"{v} = {_name_of(inner)}({v})"], True
     origin = get_origin(inner)
@@ -266,7 +274,8 @@ def _of_type(inner: Any, markers: tuple[Any, ...], v: str) -> tuple[list[str], b
         keys = [f"for key in {v}:", "    if not isinstance(key, str): raise Refused"]
         return [f"if {v}.__class__ is not dict: {v} = members({v})", *keys, *_member_lines(item, v)], True
     if origin is tuple:
-        return [f"{v} = {_keep(_positions(get_args(inner)))}({v})"], True
+        is_counted = any(isinstance(one, Meta) for one in markers)
+        return [f"{v} = {_keep(_positions(get_args(inner), is_counted=is_counted))}({v})"], True
     if isinstance(inner, type):
         raise TypeError(f"{inner!r} is no type of JSON")
     branches = members(inner)
@@ -275,7 +284,7 @@ def _of_type(inner: Any, markers: tuple[Any, ...], v: str) -> tuple[list[str], b
         (one,) = (branch for branch in branches if branch is not NoneType)
         lines, refuses = _inline(one, v)
         return ([f"if {v} is not None:", *(f"    {line}" for line in lines)], refuses)
-    if marker is None and NoneType in branches:
+    if marker is None and NoneType in branches and len(branches) > 1:
         rest = tuple(branch for branch in branches if branch is not NoneType)
         read = _keep(_union(rest, None))
         return [f"if {v} is not None: {v} = {read}({v})"], True
@@ -314,7 +323,7 @@ def _member_lines(item: Any, v: str) -> list[str]:
 
 def _bound_lines(meta: Meta, inner: Any, v: str) -> list[str]:
     of_number = [(meta.ge, "<"), (meta.gt, "<="), (meta.le, ">"), (meta.lt, ">=")]
-    tests = [f"{v} {sign} {limit!r}" for limit, sign in of_number if limit is not None]
+    tests = [f"{_compared(v, limit)} {sign} {limit!r}" for limit, sign in of_number if limit is not None]
     if meta.multiple_of is not None:
         tests.append(f"not multiple({v}, {meta.multiple_of!r})")
     if meta.min_length is not None:
@@ -327,6 +336,11 @@ def _bound_lines(meta: Meta, inner: Any, v: str) -> list[str]:
         return []
     is_nullable = NoneType in members(inner)
     return [f"if {f'{v} is not None and ' if is_nullable else ''}({' or '.join(tests)}): raise Refused"]
+
+
+def _compared(v: str, limit: Any) -> str:
+    """What compares with a limit: from 2**53 on, a binary number stands for the number that its text denotes."""
+    return f"comparable({v})" if abs(limit) >= 2**53 else v
 
 
 # --- scalars ---
@@ -404,15 +418,25 @@ def _literal(values: tuple[Any, ...]) -> Read:
     return read
 
 
-def _positions(types: tuple[Any, ...]) -> Read:
-    goes_on = len(types) == 2 and types[1] is Ellipsis
-    readers = [reader(one) for one in types if one is not Ellipsis]
+def positions(types: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any]:
+    """The types of the first items of a tuple, and that of those after them; `Never` where there are none."""
+    if types[1:] == (Ellipsis,):
+        return (), types[0]
+    if types and is_unpacked(types[-1]):
+        return types[:-1], get_args(types[-1])[0]
+    return types, Never
+
+
+def _positions(types: tuple[Any, ...], *, is_counted: bool) -> Read:
+    """What reads an array whose first items have types of their own. One that is counted by bounds may end before all of them."""
+    first, after = positions(types)
+    readers, read_after = [reader(one) for one in first], reader(after)
 
     def read(value: Any) -> Any:
-        if not isinstance(value, list | tuple) or (not goes_on and len(value) != len(readers)):
+        if not isinstance(value, list | tuple) or (not is_counted and len(value) < len(readers)):
             raise Refused
-        each = readers * len(value) if goes_on else readers
-        return tuple(read_one(item) for read_one, item in zip(each, value, strict=True))
+        further = [read_after] * (len(value) - len(readers))
+        return tuple(read_one(item) for read_one, item in zip((*readers, *further), value, strict=False))
 
     return read
 
@@ -442,34 +466,113 @@ def _union(branches: tuple[Any, ...], marker: Any) -> Read:
 
 
 def _first(branches: Sequence[Any], *, is_exclusive: bool = False) -> Read:
-    readers = [reader(one) for one in branches]
-    if len(readers) == 1:
-        return readers[0]
+    if len(branches) == 1:
+        return reader(branches[0])
+    readers = [(reader(one), one) for one in branches]
 
     def read(value: Any) -> Any:
-        for index, read_one in enumerate(readers):
+        found: Any = UNSET
+        for read_one, branch in readers:
             try:
-                found = read_one(value)
+                one = read_one(value)
             except Refused:
                 continue
-            if (
-                is_exclusive
-                and not isinstance(value, Struct)
-                and any(_reads(one, value) for one in readers[index + 1 :])
-            ):
+            if isinstance(value, Struct):
+                return one
+            if is_judged(branch) and not _is_accepted(branch, value):
+                continue
+            if not is_exclusive:
+                return one
+            if found is not UNSET:
                 raise Refused
-            return found
-        raise Refused
+            found = one
+        if found is UNSET:
+            raise Refused
+        return found
 
     return read
 
 
-def _reads(read: Read, value: Any) -> bool:
+def is_judged(annotation: Any) -> bool:
+    """Whether the schema says more of a type, or of what it leads to, than readers know."""
+    known = _JUDGED.get(id(annotation))
+    if known is None:
+        known = _JUDGED[id(annotation)] = annotation, _leads_to_judged(annotation)
+    return known[1]
+
+
+_JUDGED: Final[dict[int, tuple[Any, bool]]] = {}
+
+
+def _leads_to_judged(annotation: Any) -> bool:
+    waiting: list[Any] = [annotation]
+    seen = set[Any]()
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Alias):
+            if one not in seen:
+                if one.judged:
+                    return True
+                seen.add(one)
+                waiting.append(one.written.resolved())
+        elif is_record(one):
+            if one not in seen:
+                shape = shape_of(one)
+                if shape.is_judged:
+                    return True
+                seen.add(one)
+                waiting += [field.type for field in shape.fields.values()]
+                waiting.append(shape.extra_type())
+        elif get_origin(one) is Annotated:
+            waiting.append(get_args(one)[0])
+        elif get_origin(one) is not Literal:
+            waiting += get_args(one)
+    return False
+
+
+def _is_accepted(branch: Any, value: Any) -> bool:
+    from .receiving import accepts
+
+    return accepts(branch, value)
+
+
+def build(annotation: Any, value: Any, accepts: Callable[[Any, Any], bool]) -> Any:
+    """The value of a type that the schema accepts and no reader takes: with the classes that it has, and plain JSON where none fits."""
     try:
-        read(value)
+        return reader(annotation)(value)
     except Refused:
-        return False
-    return True
+        pass
+    inner, _ = bare(annotation)
+    origin = get_origin(inner)
+    if is_record(inner):
+        return _built_record(shape_of(inner), value, accepts)
+    if origin is list and isinstance(value, list):
+        return [build(get_args(inner)[0], item, accepts) for item in value]
+    if origin is dict and isinstance(value, dict):
+        return {key: build(get_args(inner)[1], item, accepts) for key, item in value.items()}
+    if origin is tuple and isinstance(value, list):
+        first, after = positions(get_args(inner))
+        return [build(first[i] if i < len(first) else after, item, accepts) for i, item in enumerate(value)]
+    branches = () if origin is None or origin is Literal else members(inner)
+    if branches in ((), (inner,)):
+        return value
+    for branch in branches:
+        if accepts(branch, value):
+            return build(branch, value, accepts)
+    return value
+
+
+def _built_record(shape: Shape, value: Any, accepts: Callable[[Any, Any], bool]) -> Any:
+    fields = shape.fields.values()
+    is_whole = isinstance(value, dict) and all(one.wire in value for one in fields if one.is_required)
+    if not is_whole or (shape.is_unknown and not isinstance(value.get(shape.tag_field), str)):
+        return value
+    if any(wire not in value or not _same(value[wire], constant) for wire, constant in shape.constants.items()):
+        return value
+    values = {one.name: build(one.type, value[one.wire], accepts) for one in fields if one.wire in value}
+    named = {one.wire for one in fields} | {shape.tag_field}
+    unknown = {key: build(shape.extra_type(), item, accepts) for key, item in value.items() if key not in named}
+    return made(shape.cls, values, unknown or None, value.get(shape.tag_field) if shape.is_unknown else None)
 
 
 def constants_of(branch: Any, wire: str) -> tuple[Any, ...] | None:
@@ -630,6 +733,7 @@ def _install() -> None:
         integer=integer,
         number=_number,
         constant=_constant,
+        comparable=comparable,
         members=_members,
         multiple=_multiple,
     )

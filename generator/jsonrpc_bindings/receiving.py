@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Never, get_args, get_origin
 
 from msgspec import Meta
 
@@ -21,7 +21,7 @@ from .errors import Dropped, EncodeError, Problem
 from .homes import Home, home_of
 from .json_types import is_array, is_object
 from .pointers import json_pointer, reference, referred
-from .readers import constants_of, is_fallback, is_record
+from .readers import constants_of, is_fallback, is_record, positions
 from .records import shape_of
 
 if TYPE_CHECKING:
@@ -137,6 +137,8 @@ class Receiving:
         simple = _TYPES.get(inner)
         if simple is not None:
             return {"type": simple}
+        if inner is Never:
+            return {"not": {}}
         origin = get_origin(inner)
         if origin is Literal:
             values = list(get_args(inner))
@@ -147,11 +149,9 @@ class Receiving:
             more = self.described(get_args(inner)[1]) if origin is dict else True
             return {"type": "object", "additionalProperties": more}
         if origin is tuple:
-            types = get_args(inner)
-            if types[-1:] == (Ellipsis,):
-                return {"type": "array", "items": self.described(types[0])}
-            each = [self.described(one) for one in types]
-            return {"type": "array", "prefixItems": each, "minItems": len(each), "maxItems": len(each)}
+            first, after = positions(get_args(inner))
+            each = [self.described(one) for one in first]
+            return {"type": "array", "prefixItems": each, "minItems": len(each), "items": self.described(after)}
         if members(inner) == (inner,):
             raise TypeError(f"{inner!r} is no type of JSON")
         exclusive = isinstance(marker, Tagged | Shapes) and marker.exclusive
@@ -419,8 +419,8 @@ def _bounds(meta: Meta, inner: Any) -> dict[str, Any]:
         "le": "maximum",
         "lt": "exclusiveMaximum",
         "multiple_of": "multipleOf",
-        "min_length": "minLength" if of_text else "minItems" if get_origin(inner) is list else "minProperties",
-        "max_length": "maxLength" if of_text else "maxItems" if get_origin(inner) is list else "maxProperties",
+        "min_length": "minLength" if of_text else "minItems" if get_origin(inner) in (list, tuple) else "minProperties",
+        "max_length": "maxLength" if of_text else "maxItems" if get_origin(inner) in (list, tuple) else "maxProperties",
         "pattern": "pattern",
     }
     return {name: limit for key, name in names.items() if (limit := getattr(meta, key)) is not None}
@@ -437,6 +437,16 @@ def receiving_of(module: str) -> Receiving:
         found = home if has_schema else Home(module, lambda: {"$defs": {}})
         _KNOWN[module] = _KNOWN.get(found.module) or Receiving(found)
     return _KNOWN[module]
+
+
+def accepts(type_: Any, value: Any) -> bool:
+    """Whether receivers accept a Python value as one of a type."""
+    from .writers import plain
+
+    try:
+        return receiving_of(_module_of(type_)).accepts(type_, plain(value))
+    except (EncodeError, RecursionError):
+        return False
 
 
 def explained_value(type_: Any, value: Any) -> list[Problem]:

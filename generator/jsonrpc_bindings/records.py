@@ -328,7 +328,7 @@ def _own_fields(
 _FIELD: Final = type(told())
 
 
-_ODD: Final = re.compile(r'[\x00-\x1f"\\]')
+_ODD: Final = re.compile(r'[\x00-\x1f"\\\ud800-\udfff]')
 """What no name of msgspec may have."""
 
 

@@ -71,7 +71,10 @@ def write_with_notes(value: Any) -> tuple[bytes, int]:
 
 
 def plain(value: Any) -> Any:
-    """A value as plain JSON. Raises `EncodeError` for what JSON cannot hold."""
+    """A value as plain JSON: a record as a `dict` with what is set in it, by the names of the schema.
+
+    Raises `EncodeError` for what JSON cannot hold.
+    """
     kind = value.__class__
     if kind is str or kind is int or value is None or kind is bool:
         return value

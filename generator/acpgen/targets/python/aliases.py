@@ -26,17 +26,18 @@ def alias_views(protocol: ir.Protocol, names: Names, hints: Hints) -> list[dict[
             views[name] = _class(definition, names, hints)
             continue
         hint = hints.of_definition(definition.name)
-        views[name] = _alias(name, hint, docstring(_doc(definition), 0), hints)
+        views[name] = _alias(name, hint, docstring(_doc(definition), 0), hints, definition.name)
     views |= {name: _alias(name, hint, "", hints) for name, hint in hints.without_names().items()}
     return [views[name] for name in _sorted({name: view.get("value", "") for name, view in views.items()})]
 
 
-def _alias(name: str, hint: Hint, docstring: str, hints: Hints) -> dict[str, Any]:
-    """A type as it stands where msgspec reads it; else as type checkers read it, and as a hook does."""
-    if hint.atoms:
+def _alias(name: str, hint: Hint, docstring: str, hints: Hints, definition: str = "") -> dict[str, Any]:
+    """A type as it stands where msgspec reads it; else as type checkers read it, and as a hook does, with its definition if that says more."""
+    judged = f", judged={literal(definition)}" if hint.is_judged and definition else ""
+    if hint.atoms and not judged:
         return {"name": name, "value": hint.source, "docstring": docstring, "choice": ""}
     how = hint.how or f"{hints.ours('Shapes')}()"
-    choice = f"{hints.ours('Choice')}(__name__, {_quoted(hint.for_hook)}, {how})"
+    choice = f"{hints.ours('Choice')}(__name__, {_quoted(hint.for_hook)}, {how}{judged})"
     hints.ours("TYPE_CHECKING")
     return {"name": name, "quoted": _quoted(hint.source), "docstring": docstring, "choice": choice}
 

@@ -9,12 +9,8 @@ from typing import Any
 
 import pytest
 
-from jsonrpc_bindings.errors import DecodeError
-from jsonrpc_bindings.records import UNSET
-from jsonrpc_bindings.writers import plain
-
-from . import notes_protocol
-from .notes_protocol import (
+from bindings import notes_protocol
+from bindings.notes_protocol import (
     Abilities,
     Body,
     BodyUpdate,
@@ -25,6 +21,9 @@ from .notes_protocol import (
     Text,
     UnknownPart,
 )
+from jsonrpc_bindings.errors import DecodeError
+from jsonrpc_bindings.records import UNSET
+from jsonrpc_bindings.writers import plain
 
 loose: Any = notes_protocol
 """For calls that a type checker refuses."""

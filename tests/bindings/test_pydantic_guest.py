@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from .notes_protocol import Everything, Progress, Text, Tree, UnknownPart, Update
+from bindings.notes_protocol import Everything, Progress, Text, Tree, UnknownPart, Update
 
 pydantic = pytest.importorskip("pydantic")
 

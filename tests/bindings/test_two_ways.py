@@ -8,11 +8,10 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+from bindings import notes_protocol as p
+from bindings.test_codec import GOOD, line
 from jsonrpc_bindings.errors import DecodeError
 from jsonrpc_bindings.parse import parse
-
-from . import notes_protocol as p
-from .test_codec import GOOD, line
 
 VALUES: list[Any] = [
     *(None, True, 0, -1, 1.0, 1.5, 2**53 + 1, 10**25, "", "x", "text", "_own", "http", "body", "progress"),

@@ -9,10 +9,9 @@ from typing import Any, cast
 
 import pytest
 
+from bindings import notes_protocol as p
 from jsonrpc_bindings.errors import DecodeError, EncodeError
 from jsonrpc_bindings.jsonrpc import Notification, Request, Response
-
-from . import notes_protocol as p
 
 decode, encode = p.CODEC.decode, p.CODEC.encode
 UPDATE = {"kind": "progress", "done": 1}

@@ -7,8 +7,8 @@ import sys
 from threading import Thread
 from typing import Any
 
-from . import notes_protocol
-from .test_codec import GOOD, line
+from bindings import notes_protocol
+from bindings.test_codec import GOOD, line
 
 
 def fresh() -> Any:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import assert_type
 
-from .notes_protocol import Body, BodyUpdate, Everything, Part, Picture, Progress, Server, Text, UnknownPart, Update
+from bindings.notes_protocol import (
+    Body,
+    BodyUpdate,
+    Everything,
+    Part,
+    Picture,
+    Progress,
+    Server,
+    Text,
+    UnknownPart,
+    Update,
+)
 
 
 def by_class(update: Update) -> str:

@@ -1,1 +1,0 @@
-"""The run-time of the bindings that stands on msgspec."""
