@@ -326,6 +326,7 @@ class Receiving:
                     item = prefix[step] if step < len(prefix) else schema.get("items")
                     if is_object(item):
                         below += self._flat(item, inner, frozenset())
+            subs = _each_once(subs)
             for sub in subs:
                 below += self._flat(sub, inner, frozenset())
             if subs:
@@ -338,7 +339,7 @@ class Receiving:
                     any(sub.get("x-deserialize-skip-invalid-items") for sub in every),
                     any(sub.get("x-deserialize-default-on-null") for sub in every),
                 )
-            schemas, value = below, inner
+            schemas, value = _each_once(below), inner  # branches of a union may lead to the same
 
     def _flat(self, schema: Any, value: Any, seen: frozenset[str]) -> Iterator[Any]:
         """A schema with those that it refers to and, of unions, the branches that the value may be meant for."""
@@ -391,6 +392,10 @@ class _FieldPlace(NamedTuple):
     drops_error: bool
     drops_items: bool
     reads_null: bool
+
+
+def _each_once(schemas: Sequence[Any]) -> list[Any]:
+    return list({id(one): one for one in schemas}.values())
 
 
 def _is_required(name: str | int, schemas: Sequence[Any]) -> bool:
