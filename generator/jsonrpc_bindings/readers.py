@@ -12,9 +12,9 @@ from math import isfinite
 from types import NoneType
 from typing import Annotated, Any, Final, Literal, Never, TypeAlias, get_args, get_origin
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
-from .choices import Alias, Keyed, Number, Shapes, Tagged, bare, is_unpacked, marker_of, members
+from .choices import Alias, Keyed, Meta, Number, Shapes, Tagged, bare, is_unpacked, marker_of, members
 from .json_types import comparable, integer_of
 from .records import Field, Record, Shape, made, make, notes_of, shape_of
 
