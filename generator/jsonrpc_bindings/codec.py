@@ -365,7 +365,10 @@ class Codec:
             if is_name and type_ in self.receiving.schema["$defs"]:
                 found = self.receiving.home.type_of(type_)
             else:
-                found = resolve(type_, self.receiving.module)
+                try:
+                    found = resolve(type_, self.receiving.module)
+                except NameError:
+                    raise KeyError(type_) from None
             known = self._types[id(type_)] = type_, found
         return known[1]
 

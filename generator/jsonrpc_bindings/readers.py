@@ -13,9 +13,9 @@ from threading import local
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, Never, TypeAlias, Union, get_args, get_origin
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
-from .choices import Alias, Keyed, Number, Shapes, Tagged, bare, is_unpacked, marker_of, members
+from .choices import Alias, Keyed, Meta, Number, Shapes, Tagged, bare, is_unpacked, marker_of, members
 from .json_types import comparable, integer_of
 from .records import Field, Record, Shape, made, make, notes_of, shape_of
 

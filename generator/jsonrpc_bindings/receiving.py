@@ -12,9 +12,7 @@ from itertools import islice
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Never, get_args, get_origin
 
-from msgspec import Meta
-
-from .choices import Alias, Keyed, Number, Shapes, Tagged, bare, marker_of, members, resolve
+from .choices import Alias, Keyed, Meta, Number, Shapes, Tagged, bare, marker_of, members, resolve
 from .contract import Path
 from .engine import Engine
 from .errors import Dropped, EncodeError, Problem
@@ -130,7 +128,7 @@ class Receiving:
         found = self._bare(inner, marker_of(markers), type_)
         for one in markers:
             if isinstance(one, Meta):
-                found = {**found, **_bounds(one, inner)}
+                found = {**found, **bounds(one, inner)}
         return found
 
     def _bare(self, inner: Any, marker: Any, type_: Any) -> dict[str, Any]:
@@ -434,7 +432,8 @@ def _default(branch: Any, marker: Tagged) -> Any:
     return {"allOf": [branch], "not": stray}
 
 
-def _bounds(meta: Meta, inner: Any) -> dict[str, Any]:
+def bounds(meta: Meta, inner: Any) -> dict[str, Any]:
+    """Limits of a type in words of JSON Schema."""
     of_text = inner is str
     names = {
         "ge": "minimum",
