@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, Literal, Never, TypeAlias, get_args, g
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from .choices import Alias, Keyed, Number, Shapes, Tagged, bare, is_unpacked, marker_of, members
-from .json_types import integer_of
+from .json_types import comparable, integer_of
 from .records import Field, Record, Shape, made, make, notes_of, shape_of
 
 Read: TypeAlias = Callable[[Any], Any]
@@ -323,7 +323,7 @@ def _member_lines(item: Any, v: str) -> list[str]:
 
 def _bound_lines(meta: Meta, inner: Any, v: str) -> list[str]:
     of_number = [(meta.ge, "<"), (meta.gt, "<="), (meta.le, ">"), (meta.lt, ">=")]
-    tests = [f"{v} {sign} {limit!r}" for limit, sign in of_number if limit is not None]
+    tests = [f"{_compared(v, limit)} {sign} {limit!r}" for limit, sign in of_number if limit is not None]
     if meta.multiple_of is not None:
         tests.append(f"not multiple({v}, {meta.multiple_of!r})")
     if meta.min_length is not None:
@@ -336,6 +336,11 @@ def _bound_lines(meta: Meta, inner: Any, v: str) -> list[str]:
         return []
     is_nullable = NoneType in members(inner)
     return [f"if {f'{v} is not None and ' if is_nullable else ''}({' or '.join(tests)}): raise Refused"]
+
+
+def _compared(v: str, limit: Any) -> str:
+    """What compares with a limit: from 2**53 on, a binary number stands for the number that its text denotes."""
+    return f"comparable({v})" if abs(limit) >= 2**53 else v
 
 
 # --- scalars ---
@@ -537,7 +542,7 @@ def build(annotation: Any, value: Any, accepts: Callable[[Any, Any], bool]) -> A
         return reader(annotation)(value)
     except Refused:
         pass
-    inner, markers = bare(annotation)
+    inner, _ = bare(annotation)
     origin = get_origin(inner)
     if is_record(inner):
         return _built_record(shape_of(inner), value, accepts)
@@ -728,6 +733,7 @@ def _install() -> None:
         integer=integer,
         number=_number,
         constant=_constant,
+        comparable=comparable,
         members=_members,
         multiple=_multiple,
     )

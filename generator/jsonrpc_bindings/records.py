@@ -6,18 +6,23 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import InitVar, dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeAlias, cast, dataclass_transform
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, StructMeta, UnsetType
 from msgspec import field as told
-from typing_extensions import dataclass_transform
 
 from .choices import resolve
 
-__all__ = ["UNSET", "Meta", "Record", "Unknown", "UnsetType", "told"]
+__all__ = ["UNSET", "Meta", "Record", "Unknown", "UnknownTag", "UnsetType", "told"]
 
 Constant: TypeAlias = "str | int | float | bool"
+
+if TYPE_CHECKING:
+    UnknownTag: TypeAlias = Literal["(unknown)"]
+else:
+    UnknownTag = str
+"""The tag of an unknown variant. For type checkers it is none of the known ones: a comparison of tags tells variants apart."""
 
 _ABSENT: Final = object()
 
@@ -385,9 +390,9 @@ class Record(_Base, metaclass=RecordMeta):
             """Leave a field out again. Raises `AttributeError` for one that is required."""
             shape = shape_of(type(self))
             found = shape.fields.get(name)
-            if found is None:
+            if found is None and name != shape.tag_name:
                 raise AttributeError(f"{type(self).__name__!r} has no field {name!r}")
-            if found.is_required:
+            if found is None or found.is_required:
                 raise AttributeError(f"the field {name!r} is required")
             put(self, name, UNSET)
             notes = notes_of(self)
@@ -470,9 +475,10 @@ class Unknown(Record):
         _notes: Notes = told(name=NOTES)  # so that no decoder of msgspec makes one
 
     @property
-    def tag(self) -> Any:
+    def tag(self) -> str:
         """The tag, as it came."""
-        return notes_for(self).tag
+        found: str = notes_for(self).tag
+        return found
 
     @property
     def payload(self) -> dict[str, Any]:
@@ -485,7 +491,7 @@ class Unknown(Record):
     @property
     def is_extension(self) -> bool:
         """Whether the tag is somebody's extension: it begins with an underscore."""
-        return str(self.tag).startswith("_")
+        return self.tag.startswith("_")
 
     @property
     def is_reserved(self) -> bool:

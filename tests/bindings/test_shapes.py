@@ -305,7 +305,7 @@ def test_defaults_are_what_omitted_fields_hold_and_are_not_written(shapes: Subje
     assert found.given.a == 1
     assert found.null is None
     assert found.text == "\"'\\\n\u2028"
-    assert found.wrong is shapes.runtime.MISSING
+    assert found.wrong is shapes.runtime.UNSET
     found.list_.append("x")
     assert shapes.module.decode_as(shapes.type("Defaults"), {}).list_ == []
 

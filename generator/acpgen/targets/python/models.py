@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -173,8 +173,14 @@ class _Views:
         base = "Unknown" if union is not None else "Record"
         fields = [self._field(field, record) for field in self._own_fields(record)]
         is_judged = bool(record.unenforced) or any(field.pop("is_judged") for field in fields)
+        unknown = union is not None and {
+            "tag": self._names.fields[record.name][union.tag],
+            "type_checking": self._hints.ours("TYPE_CHECKING"),
+            "any": self._hints.ours("Any"),
+        }
         return {
             "own_name": self._names.classes[record.name],
+            "unknown": unknown,
             "own_base": self._names.classes[record.base] if record.base is not None else self._hints.ours(base),
             "keywords": self._keywords(record, union, is_judged=is_judged),
             "docstring": docstring(record.doc or f"`{record.name}`.", 4),
@@ -223,6 +229,9 @@ class _Views:
             return view | {"hint": f"{self._hints.ours('ClassVar')}[{constant}]", "default": literal(tag.value)}
         place = f"{self._names.classes[record.name]}{class_name(field.name)}"
         hint = self._hints.of_field(field.type, place)
+        union = self._hints.unknown.get(record.name)
+        if union is not None and union.tag == field.name:
+            hint = replace(hint, source=self._hints.ours("UnknownTag"))
         alias = [f"name={literal(field.name)}"] if name != field.name else []
         default = self._defaults.of(field)
         source, is_made = default if default is not None else ("", False)

@@ -22,6 +22,9 @@ from acpgen.targets.python.tags import Tag, class_tags, is_native, unknown_recor
 _LARGEST: Final = 2**63 - 1
 """The largest integer of limits and constants that msgspec takes, and what the length of anything in memory is below."""
 
+_LARGEST_LIMIT: Final = 10**300
+"""Up to here msgspec takes limits of numbers: it makes binary numbers of them."""
+
 MOST_IN_A_ROW: Final = 200
 """Types that one row of `|` joins."""
 
@@ -190,16 +193,38 @@ class Hints:
     def _either(self, types: Sequence[ir.Type], place: str, union: ir.AnyOf | None = None) -> Hint:
         rest = [one for one in types if one != ir.Null()]
         null = [Hint("None", (Atom("null"),))] if len(rest) < len(types) else []
-        if len(rest) == 1:
-            return self._joined([self._readable(self.of(rest[0], place), place), *null])
         members = [self.of(one, place) for one in rest]
-        found = self._joined(members)
         is_exclusive = union is not None and union.exclusive
+        if is_exclusive and (any(len(one.atoms) > 1 for one in members) or (null and any(map(self._takes_null, rest)))):
+            found = self._joined([*(self._readable(one, place) for one in members), *null])
+            return replace(found, is_judged=True)  # Python joins unions, which then do not say what two of them accept
+        if len(rest) == 1:
+            return self._joined([self._readable(members[0], place), *null])
+        found = self._joined(members)
         if found.atoms and not (is_exclusive and _overlap(found.atoms)):
             return self._joined([found, *null]) if null else found
         shapes = ir.AnyOf(tuple(rest), exclusive=is_exclusive)
         hooked = replace(found, atoms=(), read=either(one.for_hook for one in members), how=self._shapes(shapes))
         return self._joined([self._readable(hooked, place), *null]) if null else hooked
+
+    def _takes_null(self, type_: ir.Type, through: frozenset[str] = frozenset()) -> bool:
+        match type_:
+            case ir.Anything() | ir.Null():
+                return True
+            case ir.Constant(values=values):
+                return None in values
+            case ir.AnyOf(types=types):
+                return any(self._takes_null(one, through) for one in types)
+            case ir.Ref(name=name) if name not in through:
+                match self.protocol.definitions[name]:
+                    case ir.Alias(type=inner):
+                        return self._takes_null(inner, through | {name})
+                    case ir.Enum(values=values, base=base):
+                        return any(one.value is None for one in values) or self._takes_null(base, through)
+                    case _:
+                        return False
+            case _:
+                return False
 
     def _joined(self, members: Sequence[Hint]) -> Hint:
         atoms = tuple(dict.fromkeys(atom for one in members for atom in one.atoms))
@@ -353,16 +378,20 @@ def _limits(number: ir.Number) -> tuple[dict[str, int | float], bool]:
         if not given:
             continue
         bound, key = max(given)
-        if number.integer:
+        if number.integer and abs(bound) < _LARGEST_LIMIT:
             found[name] = sign * (floor(bound) + 1 if key == most else ceil(bound))
+        elif abs(bound) > _LARGEST_LIMIT:
+            is_exact = False
         elif not isinstance(limits[key], ExactNumber):
-            found[name if key == least else "gt" if name == "ge" else "lt"] = limits[key]
+            integer = whole(limits[key])
+            found[name if key == least else "gt" if name == "ge" else "lt"] = limits[key] if integer is None else integer
     step = limits.get("multipleOf")
     if step is not None:
         integer = whole(step)
         if number.integer and integer is None:
-            numerator = exact(step).numerator
-            found["multiple_of"] = numerator
+            integer = exact(step).numerator
+        if integer is not None and integer > _LARGEST_LIMIT:
+            is_exact = False
         elif not isinstance(step, ExactNumber) or integer is not None:
             found["multiple_of"] = step if integer is None else integer
     return found, is_exact
