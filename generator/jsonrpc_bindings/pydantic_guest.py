@@ -18,7 +18,7 @@ from .pointers import referred
 from .readers import Refused, is_record, reader
 from .receiving import Receiving, bounds, explained_value, receiving_of
 from .records import Record, shape_of
-from .writers import plain
+from .writers import DEEP, plain
 
 
 def core_schema_of(type_: Any, handler: Any) -> core_schema.CoreSchema:
@@ -28,7 +28,7 @@ def core_schema_of(type_: Any, handler: Any) -> core_schema.CoreSchema:
     def validate(value: Any) -> Any:
         try:
             return read(value if isinstance(value, Record) else _as_json(value))
-        except Refused:
+        except (Refused, RecursionError):
             raise PydanticCustomError("record", "{sentence}", {"sentence": _why(type_, value)}) from None
         except DecodeError as error:
             raise PydanticCustomError("record", "{sentence}", {"sentence": str(error)}) from None
@@ -85,6 +85,8 @@ def _written(value: Any) -> Any:
         return plain(value)
     except EncodeError as error:
         raise ValueError(str(error)) from None
+    except RecursionError:
+        raise ValueError(DEEP) from None
 
 
 def json_schema_of(type_: Any, handler: Any) -> dict[str, Any]:

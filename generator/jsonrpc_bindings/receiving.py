@@ -463,22 +463,22 @@ def receiving_of(module: str) -> Receiving:
 
 def accepts(type_: Any, value: Any) -> bool:
     """Whether receivers accept a Python value as one of a type."""
-    from .writers import plain
+    from .writers import readable
 
     try:
-        return receiving_of(_module_of(type_)).accepts(type_, plain(value))
-    except (EncodeError, RecursionError):
+        return receiving_of(_module_of(type_)).accepts(type_, readable(value))
+    except EncodeError:
         return False
 
 
 def explained_value(type_: Any, value: Any) -> list[Problem]:
     """What is wrong with a Python value as one of a type, by its schema."""
-    from .writers import plain
+    from .writers import readable
 
     try:
-        written = plain(value)
-    except (EncodeError, RecursionError) as error:
-        return [Problem("", "", str(error) if isinstance(error, EncodeError) else "this is nested too deep")]
+        written = readable(value)
+    except EncodeError as error:
+        return [Problem("", "", str(error))]
     return list(islice(receiving_of(_module_of(type_)).problems(type_, written), 100))
 
 
