@@ -83,9 +83,11 @@ def assign(record: Any, name: str, value: Any) -> None:
             notes_for(record).tag = value
         return
     one = shape.fields[known]
-    if value is UNSET:
+    if value is UNSET and not one.is_required:
         delattr(record, known)
         return
+    if value is UNSET:
+        raise DecodeError(INVALID_PARAMS, (Problem("", "", f"the field {known!r} is required"),))
     try:
         read = field_reader(one)(value)
     except Refused:
@@ -136,9 +138,8 @@ def _further(door: Any, shape: Shape, problems: list[Problem]) -> Iterator[tuple
         problems.append(_problem(DOOR, "an object with the further fields is needed here"))
         return
     read = None if shape.extra is Any or shape.extra is None else reader(shape.extra_type())
-    wires = {one.wire for one in shape.fields.values()} | ({shape.tag_field} if shape.tag_field else set[str]())
     for name, value in door.items():
-        if name in wires:
+        if name in shape.by_name or name == shape.tag_field:
             problems.append(_problem(name, f"this is a field of the record: pass it by its name, not in {DOOR!r}"))
         elif shape.drops:
             problems.append(_problem(name, "this class drops what the schema does not name"))

@@ -69,7 +69,10 @@ def decoder(type_: Any) -> msgspec.json.Decoder[Any]:
 def native(annotation: Any) -> Any:
     """What msgspec is told of an annotation; the classes in it are prepared."""
     with _ONE_AT_A_TIME:  # nobody makes a decoder of a class that is half prepared
-        return _closed(annotation)
+        found = _closed(annotation)
+        while _WAITING:
+            prepare(_WAITING.pop())
+        return found
 
 
 def _closed(annotation: Any) -> Any:
@@ -126,7 +129,9 @@ def _native(annotation: Any, inner: Any, markers: tuple[Any, ...]) -> Any:
     if inner is float or inner is Number:
         return _NUMBER
     if is_record(inner):
-        prepare(inner)
+        if inner not in _PREPARED:
+            _PREPARED.add(inner)
+            _WAITING.append(inner)  # classes refer to one another in chains that are longer than the stack
         shape = shape_of(inner)
         if shape.is_odd or any(one.wire in shape.excluded for one in shape.fields.values()):
             return _hook(reader(inner))
@@ -136,9 +141,9 @@ def _native(annotation: Any, inner: Any, markers: tuple[Any, ...]) -> Any:
         kinds = {type(one) for one in get_args(inner)}
         return inner if len(kinds) == 1 and kinds <= {str, int} else _hook(reader(annotation))
     if origin is list or inner is list:
-        return list[native(get_args(inner)[0]) if origin is list else Any]  # type: ignore[misc]
+        return list[_closed(get_args(inner)[0]) if origin is list else Any]  # type: ignore[misc]
     if origin is dict or inner is dict:
-        return dict[str, native(get_args(inner)[1]) if origin is dict else Any]  # type: ignore[misc]
+        return dict[str, _closed(get_args(inner)[1]) if origin is dict else Any]  # type: ignore[misc]
     if origin is tuple:
         return _hook(reader(annotation))
     return _union(annotation, members(inner), markers)
@@ -245,17 +250,16 @@ def _tags(branch: Any, wire: str) -> tuple[Any, ...] | None:
 
 
 _PREPARED: Final[set[type]] = set()
+_WAITING: Final[list[Any]] = []
+"""Classes that are to be prepared."""
 
 
 def prepare(cls: Any) -> None:
-    """Give msgspec the annotations of a class, and of those that it refers to."""
-    if cls in _PREPARED:
-        return
-    _PREPARED.add(cls)
+    """Give msgspec the annotations of a class. Those that it refers to wait."""
     shape = shape_of(cls)
     found: dict[str, Any] = {}
     for one in shape.fields.values():
-        type_ = native(one.type)
+        type_ = _closed(one.type)
         found[one.name] = type_ if one.is_required else Union[type_, UnsetType]  # noqa: UP007
     found["_notes"] = Notes if shape.is_unknown or shape.is_odd else Union[Notes, UnsetType]  # noqa: UP007
     type.__setattr__(cls, "__annotations__", found)

@@ -20,6 +20,7 @@ from .engine import Engine
 from .errors import Dropped, EncodeError, Problem
 from .homes import Home, home_of
 from .json_types import is_array, is_object
+from .patterns import in_engine
 from .pointers import json_pointer, reference, referred
 from .readers import constants_of, is_fallback, is_record, positions
 from .records import shape_of
@@ -42,6 +43,7 @@ class Receiving:
         self.home: Final = home
         self._schema: dict[str, Any] | None = None
         self._places: dict[str, tuple[Any, Path]] = {}
+        self._rewritten: dict[str, tuple[str, int]] = {}
         self._engine: Final = Engine(lambda: self.schema, lambda: home.patterns)
         _KNOWN[home.module] = self
 
@@ -98,7 +100,7 @@ class Receiving:
         for type_, place in self._places.values():
             if place == ("$defs", name) and is_record(type_):
                 return type_
-        found = self.home.attribute(name)
+        found = self.home.types.get(name)
         return found if is_record(found) else None
 
     def _described(self, type_: Any) -> str:
@@ -134,6 +136,8 @@ class Receiving:
     def _bare(self, inner: Any, marker: Any, type_: Any) -> dict[str, Any]:
         if inner is Any or inner is object:
             return {}
+        if inner is Never:
+            return {"not": {}}
         simple = _TYPES.get(inner)
         if simple is not None:
             return {"type": simple}
@@ -202,12 +206,13 @@ class Receiving:
         keyword = next((one for one in ("oneOf", "anyOf") if one in definition), None)
         branches = list(definition[keyword]) if keyword is not None else [{"enum": definition.get("enum", [])}]
         rest = {key: value for key, value in definition.items() if key not in ("oneOf", "anyOf", "enum")}
-        type_ = self.home.attribute(name)
+        type_ = self.home.types.get(name)
         inner, _ = bare(resolve(type_, self.module)) if type_ is not None else (None, ())
         unknown = [one for one in members(inner) if is_record(one) and shape_of(one).is_unknown] if inner else []
         missing = [one for one in unknown if one.__name__ not in self.home.definitions]
         if unknown and not missing:
             return definition
+        self._rewritten[name] = keyword or "enum", len(branches)
         shared = self._shared(branches)
         fallbacks: list[Any] = [self._record(one) for one in missing] if missing else [{"type": "string"}]
         for fallback in fallbacks if missing else ():
@@ -237,7 +242,20 @@ class Receiving:
             yield self._told(said, said.path, ())
 
     def _told(self, said: Said, path: Path, at: Path) -> Problem:
-        return Problem(json_pointer((*at, *path)), "" if "/(type) " in said.schema else said.schema, said.sentence)
+        return Problem(json_pointer((*at, *path)), self._published_place(said.schema), said.sentence)
+
+    def _published_place(self, place: str) -> str:
+        """The place in the schema of the package of one in that of receivers; nothing for what is described by an annotation."""
+        if "/(type) " in place:
+            return ""
+        head, _, rest = place.partition("/anyOf")
+        name = head.removeprefix("#/$defs/")
+        if name not in self._rewritten:
+            return place
+        keyword, count = self._rewritten[name]
+        index, _, below = rest.removeprefix("/").partition("/")
+        is_own = keyword != "enum" and index.isdigit() and int(index) < count
+        return f"{head}/{keyword}" + (f"/{index}" + (f"/{below}" if below else "") if is_own else "")
 
     def settle(self, type_: Any, value: Any, at: Path, *, lenient: bool) -> Settled:
         """What is left of a value without what may be dropped, and what is wrong with it where nothing may be."""
@@ -421,9 +439,9 @@ def _bounds(meta: Meta, inner: Any) -> dict[str, Any]:
         "multiple_of": "multipleOf",
         "min_length": "minLength" if of_text else "minItems" if get_origin(inner) in (list, tuple) else "minProperties",
         "max_length": "maxLength" if of_text else "maxItems" if get_origin(inner) in (list, tuple) else "maxProperties",
-        "pattern": "pattern",
     }
-    return {name: limit for key, name in names.items() if (limit := getattr(meta, key)) is not None}
+    found = {name: limit for key, name in names.items() if (limit := getattr(meta, key)) is not None}
+    return found if meta.pattern is None else {**found, "pattern": in_engine(meta.pattern)}
 
 
 def receiving_of(module: str) -> Receiving:

@@ -390,9 +390,9 @@ class Record(_Base, metaclass=RecordMeta):
             """Leave a field out again. Raises `AttributeError` for one that is required."""
             shape = shape_of(type(self))
             found = shape.fields.get(name)
-            if found is None:
+            if found is None and name != shape.tag_name:
                 raise AttributeError(f"{type(self).__name__!r} has no field {name!r}")
-            if found.is_required:
+            if found is None or found.is_required:
                 raise AttributeError(f"the field {name!r} is required")
             put(self, name, UNSET)
             notes = notes_of(self)

@@ -201,7 +201,7 @@ class Strict:
         if definition is None or (row.side == sender if is_call else row.side not in (sender, "both", "protocol")):
             return None
         member, other = ("params", "result") if is_call else ("result", "method")
-        known: dict[str, Any] = {member: {"$ref": reference(("$defs", definition))}, "error": False, other: False}
+        known: dict[str, Any] = {member: {"$ref": reference(("$defs", str(definition)))}, "error": False, other: False}
         required = [member]
         if self.contract.envelope == "json-rpc":
             known["jsonrpc"] = {"const": "2.0"}

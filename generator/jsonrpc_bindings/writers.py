@@ -33,10 +33,10 @@ encode_native: Final = msgspec.json.Encoder(enc_hook=_no_notes).encode
 
 
 class _Notes:
-    """Writes notes among the fields of their record: after a mark, which is taken out again. `colons` counts what it wrote."""
+    """Writes notes among the fields of their record: after a mark, which is taken out again."""
 
     def __init__(self) -> None:
-        self.count = self.colons = 0
+        self.count = 0
         self.encode: Final = msgspec.json.Encoder(enc_hook=self).encode
 
     def __call__(self, notes: object) -> Any:
@@ -48,27 +48,19 @@ class _Notes:
         if not unknown:
             raise HasNotes
         self.count += 1
-        outer, self.colons = self.colons, 0
-        text = self.encode(unknown)
-        self.colons = outer + text.count(b":") - self.count_of_marks(text)
-        return msgspec.Raw(b"0," + text[1:-1])
-
-    @staticmethod
-    def count_of_marks(text: bytes) -> int:
-        """The colons of marks in a text, which are taken out."""
-        return text.count(_MARK)
+        return msgspec.Raw(b"0," + self.encode(unknown)[1:-1])
 
 
 _MARK: Final = msgspec.json.encode(NOTES) + b":0,"
 
 
-def write_with_notes(value: Any) -> tuple[bytes, int]:
-    """A value with notes as JSON text, and how many colons the notes have. Raises `HasNotes` where it is written by way of plain values."""
+def write_with_notes(value: Any) -> bytes:
+    """A value with notes as JSON text. Raises `HasNotes` where it is written by way of plain values."""
     notes = _Notes()
     text = notes.encode(value)
     if text.count(_MARK) != notes.count:
         raise HasNotes
-    return text.replace(_MARK, b""), notes.colons
+    return text.replace(_MARK, b"")
 
 
 @overload
@@ -138,7 +130,9 @@ def _plain_record(record: Any) -> dict[str, Any]:
             for one, value in changed(record):
                 found[one.wire] = plain(value)
         for key, value in (notes.unknown or {}).items():
-            found.setdefault(key, plain(value))
+            if key in found:
+                raise EncodeError(f"{cls.__name__}: {key!r} is a field of it, and is among its unknown fields too")
+            found[key] = plain(value)
     return found
 
 

@@ -22,6 +22,7 @@ from jsonrpc_bindings import (
     Response,
     Unknown,
     Violation,
+    to_builtins,
 )
 
 __all__ = [
@@ -43,4 +44,5 @@ __all__ = [
     "Response",
     "Unknown",
     "Violation",
+    "to_builtins",
 ]
