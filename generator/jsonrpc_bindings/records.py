@@ -243,7 +243,7 @@ class RecordMeta(_BaseMeta):
         judged: bool | None = None,
         init: bool = True,  # noqa: ARG004 - it tells type checkers that a base has the constructor
     ) -> Any:
-        above: Shape | None = next((shape_of(base) for base in bases if hasattr(base, "__shape__")), None)
+        above: Shape | None = next((cast("Any", base).__shape__ for base in bases if hasattr(base, "__shape__")), None)
         module = namespace.get("__module__", "")
         if above is not None:
             tag_field = above.tag_field if tag_field is None else tag_field
