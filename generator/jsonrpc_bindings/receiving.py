@@ -64,9 +64,12 @@ class Receiving:
         if self._schema is None:
             definitions = dict(self.home.definitions)
             self._schema = {**self.home.schema, "$defs": definitions}
-            for name, definition in list(definitions.items()):
-                if is_object(definition) and definition.get("x-unknown") == "keep":
-                    definitions[name] = self._with_fallback(name, definition)
+            opened = [name for name, one in definitions.items() if is_object(one) and one.get("x-unknown") == "keep"]
+            if opened:
+                exact = _Exact(self.home.definitions)
+                definitions |= {name: exact.outside(one) for name, one in definitions.items()} | exact.definitions
+            for name in opened:
+                definitions[name] = self._with_fallback(name, definitions[name])
         return self._schema
 
     def published(self, name: str) -> Any:
@@ -212,7 +215,9 @@ class Receiving:
             return definition
         self._rewritten[name] = keyword or "enum", len(branches)
         shared = self._shared(branches)
-        fallbacks: list[Any] = [self._record(one) for one in missing] if missing else [{"type": "string"}]
+        others = [] if inner is None else [one for one in members(inner) if get_origin(bare(one)[0]) is not Literal]
+        plain = list(map(self.described, others)) if len(others) < len(members(inner)) else [{"type": "string"}]
+        fallbacks: list[Any] = [self._record(one) for one in missing] if missing else plain
         for fallback in fallbacks if missing else ():
             properties = fallback["properties"]
             fallback["properties"] = {**properties, **{key: shared[key] for key in properties if key in shared}}
@@ -275,7 +280,7 @@ class Receiving:
                 else:
                     changes.append((where, nearest[1], told))
                     drops.append(Dropped(json_pointer((*at, *where)), _value_at(value, where), told))
-            if left:
+            if left and not changes:
                 return Settled(value, (), tuple(_explained(left, drops)))
             for change in changes:  # only now: paths count the items that are there
                 edits.change(*change)
@@ -362,6 +367,42 @@ class Receiving:
         return node
 
 
+class _Exact:
+    """Holds what a schema excludes to the definitions as they are published: there, what keeps more would refuse more."""
+
+    def __init__(self, definitions: Mapping[str, Any]) -> None:
+        self._published: Final = definitions
+        self.definitions: Final[dict[str, Any]] = {}
+
+    def outside(self, schema: Any) -> Any:
+        """A schema with its exclusions and conditions made exact."""
+        if is_array(schema):
+            return [self.outside(one) for one in schema]
+        if not is_object(schema):
+            return schema
+        return {
+            key: self._inside(one) if key in ("not", "if") else one if key in _VALUES else self.outside(one)
+            for key, one in schema.items()
+        }
+
+    def _inside(self, schema: Any) -> Any:
+        if is_array(schema):
+            return [self._inside(one) for one in schema]
+        if not is_object(schema):
+            return schema
+        found = {key: one if key in _VALUES else self._inside(one) for key, one in schema.items()}
+        target = schema.get("$ref")
+        if isinstance(target, str):
+            name = str(referred(target)[1])
+            exact = f"{name} (exact)"
+            if exact not in self.definitions:
+                self.definitions[exact] = True  # until it is made
+                self.definitions[exact] = self._inside(self._published[name])
+            found["$ref"] = reference(("$defs", exact, *referred(target)[2:]))
+        return found
+
+
+_VALUES: Final = frozenset({"const", "enum", "default", "examples"})
 _OF_MORE: Final = ("additionalProperties", "patternProperties", "unevaluatedProperties", "propertyNames")
 _OPEN: Final[set[Any]] = set()
 _TYPES: Final[dict[Any, str]] = {

@@ -384,7 +384,9 @@ def _limits(number: ir.Number) -> tuple[dict[str, int | float], bool]:
             is_exact = False
         elif not isinstance(limits[key], ExactNumber):
             integer = whole(limits[key])
-            found[name if key == least else "gt" if name == "ge" else "lt"] = limits[key] if integer is None else integer
+            found[name if key == least else "gt" if name == "ge" else "lt"] = (
+                limits[key] if integer is None else integer
+            )
     step = limits.get("multipleOf")
     if step is not None:
         integer = whole(step)
