@@ -165,7 +165,8 @@ def _record(shape: Shape) -> Read:
     elif shape.extra is None:
         lines += [f"if not value.keys() <= {known_names}: raise Refused"]
     elif shape.extra is Any:
-        lines += [f"if not value.keys() <= {known_names}: note(self, '_notes', Notes({unknown}))"]
+        bound = f", is_bound={shape.is_bound}" if shape.is_bound else ""
+        lines += [f"if not value.keys() <= {known_names}: note(self, '_notes', Notes({unknown}{bound}))"]
     else:
         inner, _ = _inline(shape.extra_type(), "item")
         lines += [
@@ -174,7 +175,7 @@ def _record(shape: Shape) -> Read:
             "    for key, item in unknown.items():",
             *(f"        {line}" for line in inner),
             "        unknown[key] = item",
-            "    note(self, '_notes', Notes(unknown))",
+            "    note(self, '_notes', Notes(unknown, is_bound=True))",
         ]
     if shape.is_odd and not shape.is_unknown:
         lines += [f"note(self, '_notes', Notes({unknown if shape.extra is not None and not shape.drops else 'None'}))"]

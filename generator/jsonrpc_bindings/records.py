@@ -39,16 +39,25 @@ else:
 class Notes:
     """What a record holds beside its fields: unknown fields, defaults that were read, and the tag of an unknown variant.
 
-    No encoder writes it, so that a record with notes is written by what knows them.
+    No encoder writes it, so that a record with notes is written by what knows them. `is_bound`: the class says more of unknown fields than
+    that there may be some.
     """
 
-    __slots__ = ("made", "tag", "tag_field", "unknown")
+    __slots__ = ("is_bound", "made", "tag", "tag_field", "unknown")
 
-    def __init__(self, unknown: dict[str, Any] | None = None, tag: Any = None, tag_field: str | None = None) -> None:
+    def __init__(
+        self,
+        unknown: dict[str, Any] | None = None,
+        tag: Any = None,
+        tag_field: str | None = None,
+        *,
+        is_bound: bool = False,
+    ) -> None:
         self.unknown = unknown
         self.made: dict[str, Any] | None = None
         self.tag = tag
         self.tag_field = tag_field
+        self.is_bound = is_bound
 
 
 @dataclass(slots=True)
@@ -109,6 +118,11 @@ class Shape:
     def is_unknown(self) -> bool:
         """Whether the class keeps variants that the schema does not know."""
         return self.known is not None
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether unknown fields are not free: typed, refused, dropped, or not to have constants of other variants."""
+        return self.extra is not Any or self.drops or bool(self.excluded)
 
     @property
     def by_name(self) -> dict[str, str]:
@@ -523,15 +537,17 @@ def notes_for(record: Any) -> Notes:
     """The notes of a record, which are made if there are none."""
     found = _NOTES.__get__(record)
     if found is UNSET:
-        found = Notes()
+        found = Notes(is_bound=shape_of(type(record)).is_bound)
         put(record, "_notes", found)
     return cast("Notes", found)
 
 
 def made(cls: Any, values: Mapping[str, Any], unknown: dict[str, Any] | None = None, tag: Any = None) -> Any:
     """A record of values that were checked."""
-    if unknown or cls.__shape__.is_unknown or cls.__shape__.is_odd:
-        return make(cls, _notes=Notes(unknown, tag, cls.__shape__.tag_field if tag is not None else None), **values)
+    shape = shape_of(cls)
+    if unknown or shape.is_unknown or shape.is_odd:
+        field = shape.tag_field if tag is not None else None
+        return make(cls, _notes=Notes(unknown, tag, field, is_bound=shape.is_bound), **values)
     return make(cls, **values)
 
 

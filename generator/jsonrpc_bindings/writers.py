@@ -36,6 +36,7 @@ class _Notes:
 
     def __init__(self) -> None:
         self.count = self.colons = 0
+        self.is_bound = False
         self.encode: Final = msgspec.json.Encoder(enc_hook=self).encode
 
     def __call__(self, notes: object) -> Any:
@@ -47,6 +48,7 @@ class _Notes:
         if not unknown:
             raise HasNotes
         self.count += 1
+        self.is_bound = self.is_bound or notes.is_bound
         outer, self.colons = self.colons, 0
         text = self.encode(unknown)
         self.colons = outer + text.count(b":") - self.count_of_marks(text)
@@ -62,12 +64,15 @@ _MARK: Final = msgspec.json.encode(NOTES) + b":0,"
 
 
 def write_with_notes(value: Any) -> tuple[bytes, int]:
-    """A value with notes as JSON text, and how many colons the notes have. Raises `HasNotes` where it is written by way of plain values."""
+    """A value with notes as JSON text, and how many colons the notes have; none where classes say more of notes.
+
+    Raises `HasNotes` where it is written by way of plain values.
+    """
     notes = _Notes()
     text = notes.encode(value)
     if text.count(_MARK) != notes.count:
         raise HasNotes
-    return text.replace(_MARK, b""), notes.colons
+    return text.replace(_MARK, b""), 0 if notes.is_bound else notes.colons
 
 
 def plain(value: Any) -> Any:
