@@ -405,13 +405,16 @@ class Codec:
             found = read(value)
             if not is_judged(resolved) or self.receiving.accepts(resolved, value):
                 return found
-        except Refused:
+        except (Refused, RecursionError):
             pass
         settled = self.receiving.settle(self._named(type_, resolved), value, at, lenient=lenient)
         if settled.problems:
             id_, name = message.get("id"), message.get("method")
             raise DecodeError(code, limited(settled.problems), id=id_, method=name) from None
-        found = build(resolved, settled.value, self.receiving.accepts)
+        try:
+            found = build(resolved, settled.value, self.receiving.accepts)
+        except RecursionError:
+            raise DecodeError(code, (Problem(json_pointer(at), "", "this is nested too deep to be read"),)) from None
         for drop in settled.drops if on_drop is not None else ():
             on_drop(drop)  # type: ignore[misc]
         return found

@@ -141,11 +141,9 @@ class Explainer:
             elif owners:
                 yield from nearest(owners)
             elif candidates := tag.others if tag.field in value else tag.untagged:
-                said = nearest(candidates)
-                first = next(said)
-                is_stray = first.rule == "not" and first.path == path and isinstance(given, str)
-                yield _untold(tag, path, schema_pointer(place), value) if is_stray else first
-                yield from said
+                said = list(nearest(candidates))
+                is_stray = isinstance(given, str) and any(one.rule == "not" and one.path == path for one in said)
+                yield from [_untold(tag, path, schema_pointer(place), value)] if is_stray else said
             else:
                 yield _untold(tag, path, schema_pointer(place), value)
 

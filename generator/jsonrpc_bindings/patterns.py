@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
@@ -142,6 +143,22 @@ class Uncertain:
                 or any(map(self, _inner(schema)))
             )
         return self._known[id(schema)]
+
+
+def in_engine(pattern: str) -> str:
+    """A pattern of an annotation, in the syntax of `re`, as the engine takes it."""
+    return _IN_PYTHON.sub(lambda found: _IN_ENGINE.get(found[0], found[0]), pattern)
+
+
+_IN_PYTHON: Final = re.compile(r"\A\(\?a\)|\(\?!\\b\)|\\.", re.DOTALL)
+_AFTER, _BEFORE = "(?<%s[0-9A-Z_a-z])", "(?%s[0-9A-Z_a-z])"
+_IN_ENGINE: Final = {
+    "(?a)": "",
+    r"\Z": "$",
+    r"\b": f"(?:{_AFTER % '='}{_BEFORE % '!'}|{_AFTER % '!'}{_BEFORE % '='})",
+    r"(?!\b)": f"(?:{_AFTER % '='}{_BEFORE % '='}|{_AFTER % '!'}{_BEFORE % '!'})",
+}
+"""The engine has boundaries of words in Unicode alone."""
 
 
 def _definition(reference: str) -> str:

@@ -18,6 +18,7 @@ from .engine import Engine
 from .errors import Dropped, EncodeError, Problem
 from .homes import Home, home_of
 from .json_types import is_array, is_object
+from .patterns import in_engine
 from .pointers import json_pointer, reference, referred
 from .readers import constants_of, is_fallback, is_record, positions
 from .records import shape_of
@@ -40,6 +41,7 @@ class Receiving:
         self.home: Final = home
         self._schema: dict[str, Any] | None = None
         self._places: dict[str, tuple[Any, Path]] = {}
+        self._rewritten: dict[str, tuple[str, int]] = {}
         self._engine: Final = Engine(lambda: self.schema, lambda: home.patterns)
         _KNOWN[home.module] = self
 
@@ -206,6 +208,7 @@ class Receiving:
         missing = [one for one in unknown if one.__name__ not in self.home.definitions]
         if unknown and not missing:
             return definition
+        self._rewritten[name] = keyword or "enum", len(branches)
         shared = self._shared(branches)
         fallbacks: list[Any] = [self._record(one) for one in missing] if missing else [{"type": "string"}]
         for fallback in fallbacks if missing else ():
@@ -235,7 +238,20 @@ class Receiving:
             yield self._told(said, said.path, ())
 
     def _told(self, said: Said, path: Path, at: Path) -> Problem:
-        return Problem(json_pointer((*at, *path)), "" if "/(type) " in said.schema else said.schema, said.sentence)
+        return Problem(json_pointer((*at, *path)), self._published_place(said.schema), said.sentence)
+
+    def _published_place(self, place: str) -> str:
+        """The place in the schema of the package of one in that of receivers; nothing for what is described by an annotation."""
+        if "/(type) " in place:
+            return ""
+        head, _, rest = place.partition("/anyOf")
+        name = head.removeprefix("#/$defs/")
+        if name not in self._rewritten:
+            return place
+        keyword, count = self._rewritten[name]
+        index, _, below = rest.removeprefix("/").partition("/")
+        is_own = keyword != "enum" and index.isdigit() and int(index) < count
+        return f"{head}/{keyword}" + (f"/{index}" + (f"/{below}" if below else "") if is_own else "")
 
     def settle(self, type_: Any, value: Any, at: Path, *, lenient: bool) -> Settled:
         """What is left of a value without what may be dropped, and what is wrong with it where nothing may be."""
@@ -306,6 +322,7 @@ class Receiving:
                     item = prefix[step] if step < len(prefix) else schema.get("items")
                     if is_object(item):
                         below += self._flat(item, inner, frozenset())
+            subs = _each_once(subs)
             for sub in subs:
                 below += self._flat(sub, inner, frozenset())
             if subs:
@@ -318,7 +335,7 @@ class Receiving:
                     any(sub.get("x-deserialize-skip-invalid-items") for sub in every),
                     any(sub.get("x-deserialize-default-on-null") for sub in every),
                 )
-            schemas, value = below, inner
+            schemas, value = _each_once(below), inner  # branches of a union may lead to the same
 
     def _flat(self, schema: Any, value: Any, seen: frozenset[str]) -> Iterator[Any]:
         """A schema with those that it refers to and, of unions, the branches that the value may be meant for."""
@@ -373,6 +390,10 @@ class _FieldPlace(NamedTuple):
     reads_null: bool
 
 
+def _each_once(schemas: Sequence[Any]) -> list[Any]:
+    return list({id(one): one for one in schemas}.values())
+
+
 def _is_required(name: str | int, schemas: Sequence[Any]) -> bool:
     """Whether a field may not be left out by any of the branches that declare it."""
     declaring = [schema for schema in schemas if name in schema.get("properties", {})]
@@ -420,9 +441,9 @@ def bounds(meta: Meta, inner: Any) -> dict[str, Any]:
         "multiple_of": "multipleOf",
         "min_length": "minLength" if of_text else "minItems" if get_origin(inner) in (list, tuple) else "minProperties",
         "max_length": "maxLength" if of_text else "maxItems" if get_origin(inner) in (list, tuple) else "maxProperties",
-        "pattern": "pattern",
     }
-    return {name: limit for key, name in names.items() if (limit := getattr(meta, key)) is not None}
+    found = {name: limit for key, name in names.items() if (limit := getattr(meta, key)) is not None}
+    return found if meta.pattern is None else {**found, "pattern": in_engine(meta.pattern)}
 
 
 def receiving_of(module: str) -> Receiving:

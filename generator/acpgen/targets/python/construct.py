@@ -88,14 +88,19 @@ class Constructor:
         if not isinstance(value, dict):
             raise NotConstructible
         fields = {field.name: field for field in record.fields}
-        if not value.keys() <= fields.keys() or any(f.required and f.name not in value for f in record.fields):
-            raise NotConstructible
         names = self._names.fields[record.name]
+        further = {key: item for key, item in value.items() if key not in fields}
+        if any(f.required and f.name not in value for f in record.fields):
+            raise NotConstructible
+        if further and (isinstance(record.extra, ir.Anything | ir.Nothing) or "extra" in names.values()):
+            raise NotConstructible
         arguments = [
             (names[key], self._typed(fields[key].type, inner))
             for key, inner in value.items()
-            if not _is_given(fields[key], inner)
+            if key in fields and not _is_given(fields[key], inner)
         ]
+        if further:
+            arguments.append(("extra", self._typed(ir.Map(record.extra), further)))
         return Construction(self._called(record.name), tuple(arguments))
 
     def _called(self, name: str) -> str:
