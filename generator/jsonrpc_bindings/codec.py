@@ -44,7 +44,7 @@ from .naming import STRICTLY, unnamed
 from .native import Never, decoder, exact, native, note
 from .parse import DEEPEST, VALUES, Duplicates, copied, parse, refuse_deep
 from .pointers import json_pointer
-from .readers import Read, Refused, build, is_judged, reader
+from .readers import Read, Refused, Unnamed, build, is_judged, reader
 from .receiving import Receiving
 from .records import Record, changed, held, make, notes_of, shape_of
 from .writers import DEEP, HasNotes, encode_native, readable, refuse_not_finite, text_of, write_with_notes, written_text
@@ -397,6 +397,11 @@ class Codec:
             raise DecodeError(code, limited(settled.problems), id=id_, method=name) from None
         try:
             found = build(resolved, settled.value, self.receiving.accepts)
+        except Unnamed as error:
+            problem = Problem(
+                json_pointer((*at, *error.path)), "", "this class takes no fields that the schema does not name"
+            )
+            raise DecodeError(code, (problem,), id=message.get("id"), method=message.get("method")) from None
         except RecursionError:
             raise DecodeError(code, (Problem(json_pointer(at), "", "this is nested too deep to be read"),)) from None
         for drop in settled.drops if on_drop is not None else ():
