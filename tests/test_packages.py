@@ -75,9 +75,9 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "supervisor": {"process_tree"},
     "texts": {"pydantic_guest"},
     "transport": {"failures"},
-    "websocket": {"failures", "framing", "peers", "strict", "transport", "wire"},
+    "websocket": {"failures", "framing", "peers", "transport", "wire"},
     "wire": {"codec", "strict"},
-    "writers": {"errors", "records"},
+    "writers": {"errors", "parse", "records"},
 }
 
 SESSION_ARROWS: Final[dict[str, set[str]]] = {
@@ -209,7 +209,7 @@ OUTSIDE: Final = {
         "msgspec",
         *PYDANTIC,
     },  # not what its extra installs: type checkers would ask for it
-    SESSION: {*BINDINGS, "acp_session", "jiter", "jsonrpc_bindings"},
+    SESSION: {*BINDINGS, "acp_session", "jiter", "jsonrpc_bindings", "msgspec"},
 }
 """What the modules of a package may need besides the standard library."""
 
