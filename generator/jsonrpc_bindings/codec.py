@@ -365,7 +365,10 @@ class Codec:
             if is_name and type_ in self.receiving.schema["$defs"]:
                 found = self.receiving.home.type_of(type_)
             else:
-                found = resolve(type_, self.receiving.module)
+                try:
+                    found = resolve(type_, self.receiving.module)
+                except NameError:
+                    raise KeyError(type_) from None
             known = self._types[id(type_)] = type_, found
         return known[1]
 
@@ -385,13 +388,16 @@ class Codec:
             found = read(value)
             if not is_judged(resolved) or self.receiving.accepts(resolved, value):
                 return found
-        except Refused:
+        except (Refused, RecursionError):
             pass
         settled = self.receiving.settle(self._named(type_, resolved), value, at, lenient=lenient)
         if settled.problems:
             id_, name = message.get("id"), message.get("method")
             raise DecodeError(code, limited(settled.problems), id=id_, method=name) from None
-        found = build(resolved, settled.value, self.receiving.accepts)
+        try:
+            found = build(resolved, settled.value, self.receiving.accepts)
+        except RecursionError:
+            raise DecodeError(code, (Problem(json_pointer(at), "", "this is nested too deep to be read"),)) from None
         for drop in settled.drops if on_drop is not None else ():
             on_drop(drop)  # type: ignore[misc]
         return found

@@ -34,7 +34,7 @@ _WIDEST: Final = 100
 """Characters of an import that stands on one line."""
 
 _FROM_TYPING: Final = ("TYPE_CHECKING", "Annotated", "Any", "ClassVar", "Literal", "Never", "TypeAlias")
-_FROM_MSGSPEC: Final = ("UNSET", "Meta", "UnsetType", "field")
+_FROM_MSGSPEC: Final = ("UNSET", "UnsetType", "field")
 
 
 @dataclass(frozen=True, slots=True)
