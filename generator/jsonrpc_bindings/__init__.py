@@ -10,7 +10,7 @@ from .naming import encode_strictly
 from .records import UNSET, Meta, Record, Unknown, UnknownTag, UnsetType
 from .strict import Strict, Violation
 from .texts import OpenTexts, Texts
-from .writers import plain as to_builtins
+from .writers import to_builtins
 
 __all__ = [
     "JSON",

@@ -27,7 +27,7 @@ from .errors import (
     shown,
     told,
 )
-from .json_types import is_array, is_object
+from .json_types import is_array, is_mapping, is_object, is_sequence
 from .jsonrpc import (
     Beside,
     ErrorObject,
@@ -456,7 +456,7 @@ class Codec:
             if b"null" in text:  # what msgspec writes for a number that is not finite
                 refuse_not_finite(message)
             return text
-        if self.batch and isinstance(message, list | tuple) and any(isinstance(one, Message) for one in message):
+        if self.batch and is_sequence(message) and any(isinstance(one, Message) for one in message):
             return b"[" + b",".join(self.encode(one, strict=strict) for one in message) + b"]"
         if not isinstance(message, Message):
             return self._value_text(message, strict=STRICTLY.is_on if strict is None else strict)
@@ -482,9 +482,9 @@ class Codec:
     def _text_of_value(self, value: Any) -> bytes:
         if isinstance(value, Record):
             return self._payload(type(value), value)
-        if isinstance(value, list | tuple):
+        if is_sequence(value):
             return b"[" + b",".join(map(self._text_of_value, value)) + b"]"
-        if isinstance(value, Mapping):
+        if is_mapping(value):
             if not all(isinstance(key, str) for key in value):
                 raise EncodeError("the keys of an object are strings")
             return (

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from math import isfinite
-from typing import Any, Final
+from typing import Any, Final, overload
 
 import msgspec
 from msgspec import UNSET, Struct
 
 from .errors import EncodeError
+from .json_types import is_mapping
+from .jsonrpc import Message
 from .parse import refuse_deep
 from .records import NOTES, Notes, Record, changed, held, notes_of, shape_of
 
@@ -66,11 +67,24 @@ def write_with_notes(value: Any) -> bytes:
     return text.replace(_MARK, b"")
 
 
-def plain(value: Any) -> Any:
+@overload
+def to_builtins(value: Record) -> dict[str, Any]: ...
+@overload
+def to_builtins(value: Any) -> Any: ...
+def to_builtins(value: Any) -> Any:
     """A value as plain JSON: a record as a `dict` with what is set in it, by the names of the schema.
 
-    Raises `EncodeError` for what JSON cannot hold.
+    It is the opposite of `decode_as`, and checks no types. A message is written by `encode`. Raises `EncodeError` for what JSON
+    cannot hold.
     """
+    try:
+        return plain(value)
+    except RecursionError:
+        raise EncodeError(DEEP) from None
+
+
+def plain(value: Any) -> Any:
+    """A value as plain JSON. Raises `EncodeError` for what JSON cannot hold."""
     kind = value.__class__
     if kind is str or kind is int or value is None or kind is bool:
         return value
@@ -78,7 +92,7 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     if isinstance(value, Record):
         return _plain_record(value)
-    if kind is dict or isinstance(value, Mapping):
+    if is_mapping(value):
         if not all(isinstance(key, str) for key in value):
             raise EncodeError("the keys of an object are strings")
         return {key: plain(item) for key, item in value.items()}
@@ -88,8 +102,12 @@ def plain(value: Any) -> Any:
         if not isfinite(value):
             raise EncodeError("a number that is not finite cannot be written as JSON")
         return value
-    if isinstance(value, str | int):
-        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, Message):
+        raise EncodeError("a message is no value: it is written by `encode`")
     try:
         return msgspec.to_builtins(value, enc_hook=_no_notes)
     except (TypeError, ValueError, RecursionError) as error:

@@ -186,7 +186,7 @@ def test_a_whole_message_is_answered(tmp_path: Path, make: Make) -> None:
 @pytest.mark.parametrize("path", ["relative.txt", "C:\\a.txt"])
 def test_a_path_that_is_not_absolute_here_is_invalid(tmp_path: Path, path: str) -> None:
     client = Client(tmp_path)
-    params = v1.ReadTextFileRequest(session_id="s", path="/")
+    params: Any = v1.ReadTextFileRequest(session_id="s", path="/")
     force_setattr(params, "path", path)  # as no constructor, assignment or message does
     assert refusal(client.run, client.files.read_text_file(params)).code == INVALID_PARAMS
 

@@ -47,9 +47,9 @@ class Session(HeldSession):
         for chunk in self.said:
             self.keep(chunk)
 
-    def end_update(self, call: str, *, is_failed: bool) -> v1.ToolCallUpdate:  # noqa: ARG002 - v1 has one status for both
+    def end_update(self, call: str, *, is_failed: bool) -> v1.SessionToolCallUpdate:  # noqa: ARG002 - v1 has one status for both
         """See `HeldSession`."""
-        return v1.ToolCallUpdate(tool_call_id=call, status="failed")
+        return v1.SessionToolCallUpdate(tool_call_id=call, status="failed")
 
     def _echoed(self, update: v1.UserMessageChunk) -> v1.UserMessageChunk:
         """Where the agent itself tells what the user said, its own update is kept alone, and belongs to the message all the same."""

@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol, TypeVar, cast
 
 from acp_bindings import DecodeError, Unknown, to_builtins, v1, v2
-from msgspec import structs
 
-from jsonrpc_bindings import Record
+from jsonrpc_bindings.records import Record, shape_of
 
 from .diffs import as_object, diff_to_v1, diff_to_v2
 from .errors import RequestError, invalid_params
@@ -223,7 +222,7 @@ def _changed(
 
 def _set_fields(record: Any) -> dict[str, tuple[object, bool]]:
     """What a record holds, by wire name: the value, and whether the record declares the field."""
-    declared = {field.encode_name: getattr(record, field.name) for field in structs.fields(record)}
+    declared = {one.wire: getattr(record, one.name) for one in shape_of(type(record)).fields.values()}
     return {key: (declared.get(key, value), key in declared) for key, value in to_builtins(record).items()}
 
 

@@ -74,7 +74,7 @@ class Tool:
         if status is not None:
             self.status = status
             fields["status"] = status
-        await self.turn.session.update(v1.ToolCallUpdate(tool_call_id=self.id, **fields))
+        await self.turn.session.update(v1.SessionToolCallUpdate(tool_call_id=self.id, **fields))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -54,9 +54,9 @@ class Session(HeldSession):
     work: _Work | None = None
     questions: set[object] = field(default_factory=set[Any])
 
-    def end_update(self, call: str, *, is_failed: bool) -> v2.ToolCallUpdate:
+    def end_update(self, call: str, *, is_failed: bool) -> v2.SessionToolCallUpdate:
         """See `HeldSession`."""
-        return v2.ToolCallUpdate(tool_call_id=call, status="failed" if is_failed else "cancelled")
+        return v2.SessionToolCallUpdate(tool_call_id=call, status="failed" if is_failed else "cancelled")
 
     async def update(self, update: v2.SessionUpdate) -> None:
         """Send an update, and keep it as a part of the history."""
