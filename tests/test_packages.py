@@ -24,7 +24,8 @@ RUNTIME: Final = ROOT / "generator" / "jsonrpc_bindings"
 
 RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "__init__": {
-        *("choices", "codec", "contract", "errors", "failures", "jsonrpc", "naming", "records", "strict", "texts"),
+        *("choices", "codec", "contract", "errors", "failures", "jsonrpc", "naming", "records", "strict"),
+        *("texts", "writers"),
     },
     "calling": {"contract", "envelopes", "failures", "framing", "gates", "pending", "places", "transport", "wire"},
     "child": {"framing", "pipes", "streams", "supervisor"},
@@ -62,8 +63,8 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "places": set(),
     "pointers": set(),
     "process_tree": set(),
-    "pydantic_guest": {"choices", "errors", "json_types", "pointers", "readers", "receiving", "records", "writers"},
-    "readers": {"choices", "json_types", "records"},
+    "pydantic_guest": {"errors", "json_types", "pointers", "readers", "receiving", "records", "writers"},
+    "readers": {"choices", "json_types", "receiving", "records"},
     "receiving": {
         *("choices", "contract", "engine", "errors", "explain", "homes", "json_types", "pointers", "readers"),
         *("records", "writers"),
@@ -75,7 +76,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "supervisor": {"process_tree"},
     "texts": {"pydantic_guest"},
     "transport": {"failures"},
-    "websocket": {"failures", "framing", "peers", "strict", "transport", "wire"},
+    "websocket": {"failures", "framing", "peers", "transport", "wire"},
     "wire": {"codec", "strict"},
     "writers": {"errors", "records"},
 }
@@ -203,13 +204,8 @@ ARROWS: Final[dict[Path, dict[str, set[str]]]] = {
 BINDINGS: Final = {"acp_bindings", "mcp_bindings"}
 PYDANTIC: Final = {"pydantic", "pydantic_core"}
 OUTSIDE: Final = {
-    RUNTIME: {
-        "jiter",
-        "jsonschema_rs",
-        "msgspec",
-        *PYDANTIC,
-    },  # not what its extra installs: type checkers would ask for it
-    SESSION: {*BINDINGS, "acp_session", "jiter", "jsonrpc_bindings"},
+    RUNTIME: {"jiter", "jsonschema_rs", "msgspec", *PYDANTIC},  # type checkers would ask for what its extra installs
+    SESSION: {*BINDINGS, "acp_session", "jiter", "jsonrpc_bindings", "msgspec"},
 }
 """What the modules of a package may need besides the standard library."""
 

@@ -46,7 +46,7 @@ from .pointers import json_pointer
 from .readers import Read, Refused, build, is_judged, reader
 from .receiving import Receiving
 from .records import Record, changed, held, make, notes_of, shape_of
-from .writers import HasNotes, encode_native, plain, refuse_not_finite, text_of, write_with_notes, written_text
+from .writers import DEEP, HasNotes, encode_native, readable, refuse_not_finite, text_of, write_with_notes, written_text
 
 Hook: TypeAlias = Callable[[Dropped], object]
 
@@ -365,7 +365,10 @@ class Codec:
             if is_name and type_ in self.receiving.schema["$defs"]:
                 found = self.receiving.home.type_of(type_)
             else:
-                found = resolve(type_, self.receiving.module)
+                try:
+                    found = resolve(type_, self.receiving.module)
+                except NameError:
+                    raise KeyError(type_) from None
             known = self._types[id(type_)] = type_, found
         return known[1]
 
@@ -385,13 +388,16 @@ class Codec:
             found = read(value)
             if not is_judged(resolved) or self.receiving.accepts(resolved, value):
                 return found
-        except Refused:
+        except (Refused, RecursionError):
             pass
         settled = self.receiving.settle(self._named(type_, resolved), value, at, lenient=lenient)
         if settled.problems:
             id_, name = message.get("id"), message.get("method")
             raise DecodeError(code, limited(settled.problems), id=id_, method=name) from None
-        found = build(resolved, settled.value, self.receiving.accepts)
+        try:
+            found = build(resolved, settled.value, self.receiving.accepts)
+        except RecursionError:
+            raise DecodeError(code, (Problem(json_pointer(at), "", "this is nested too deep to be read"),)) from None
         for drop in settled.drops if on_drop is not None else ():
             on_drop(drop)  # type: ignore[misc]
         return found
@@ -469,7 +475,7 @@ class Codec:
         try:
             text = self._text_of_value(value)
         except RecursionError:
-            raise EncodeError(_DEEP) from None
+            raise EncodeError(DEEP) from None
         problems = limited(unnamed(self.receiving, value, type(value))) if strict else ()
         if problems:
             raise EncodeError("; ".join(map(str, problems)), problems)
@@ -585,12 +591,10 @@ class Codec:
     def _checked_text(self, type_: Any, value: Any) -> bytes:
         """A value that msgspec does not write, or does not read again."""
         try:
-            written = plain(value)
+            written = readable(value)
             self._typed(type_, written, (), INVALID_PARAMS, {}, None, lenient=False)
         except DecodeError as error:
             raise EncodeError(f"this cannot be written as JSON: {error}", error.problems) from None
-        except RecursionError:
-            raise EncodeError(_DEEP) from None
         return written_text(written)
 
 
@@ -619,7 +623,6 @@ def _holds_at_most(line: bytes, values: int) -> bool:
     return line.count(b",") + line.count(b"[") + line.count(b"{") < values
 
 
-_DEEP: Final = "this is nested too deep to be written as JSON"
 _REQUEST: Final = frozenset({"jsonrpc", "id", "method", "params"})
 _NOTIFICATION: Final = frozenset({"jsonrpc", "method", "params"})
 _RESPONSE: Final = frozenset({"jsonrpc", "id", "result"})

@@ -13,9 +13,9 @@ from types import NoneType
 from typing import Annotated, Any, Final, Literal, Union, cast, get_args, get_origin
 
 import msgspec
-from msgspec import Meta, UnsetType
+from msgspec import UnsetType
 
-from .choices import Alias, Number, Tagged, bare, marker_of, members
+from .choices import Alias, Meta, Number, Tagged, bare, marker_of, members
 from .readers import Read, Refused, is_fallback, is_object_type, is_record, reader, told_by_tags
 from .records import Notes, Record, Shape, keep_notes, shape_of
 
@@ -111,7 +111,10 @@ def _told(annotation: Any, inner: Any, markers: tuple[Any, ...]) -> Any:
     if not bounds or inner is Any:
         return found
     if inner in (str, int) or get_origin(inner) in (list, dict):
-        return Annotated[cast("Any", (found, *bounds))]
+        limits = (
+            {name: limit for name in Meta.__slots__ if (limit := getattr(one, name)) is not None} for one in bounds
+        )
+        return Annotated[cast("Any", (found, *(msgspec.Meta(**one) for one in limits)))]
     return _hook(reader(annotation))
 
 
@@ -185,7 +188,7 @@ def _union(annotation: Any, branches: tuple[Any, ...], markers: tuple[Any, ...])
 
 def _distinct(branches: tuple[Any, ...]) -> Any:
     """A union whose branches msgspec tells apart by their JSON types or their tags; `None` if it does not."""
-    types = [_open(one) for one in branches]
+    types = [each for one in branches for each in members(_open(one))]
     structs = [one for one in types if _kind(one) == "object" and is_record(one)]
     others = [one for one in types if one not in structs]
     kinds = [_kind(one) for one in others]

@@ -7,6 +7,7 @@ Here the schema is followed down to the pieces that it refuses, so that no error
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from itertools import chain, islice
 from math import inf, log
 from typing import Any, Final, TypeAlias
@@ -22,10 +23,12 @@ Compile: TypeAlias = Callable[[Mapping[str, Any]], Validator]
 SMALL: Final = 64
 """How many values make a piece that is judged as a whole; so much text counts as one."""
 _TEXT: Final = 256
-_BRANCHES: Final = 50_000
+_BRANCHES: Final = 1_000
 """So many branches of unions within one another are told as a whole."""
-_DEEPEST: Final = 50
+_DEEPEST: Final = 30
 """How far down a large value is taken to pieces: the steps of the walk are Python's, which has only so many."""
+
+_UNTOLD: Final = "the value does not match the schema here"
 
 _FOLLOWED: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "properties", "items", "additionalProperties"})
 """The keywords that lead to pieces."""
@@ -56,6 +59,7 @@ class Pieces:
         self._explainer: Final = Explainer(schema, None, own)
         self._validators: dict[tuple[Path, str], Validator] = {}
         self._levels: Final = _levels(_widest(schema))
+        self._known: dict[tuple[Path, Path], Replay] = {}
 
     def is_valid(self, place: Path, value: Any) -> bool:
         """Whether the schema at a place accepts a value."""
@@ -64,12 +68,25 @@ class Pieces:
     def problems(self, place: Path, value: Any) -> Iterator[Said]:
         """What the schema at a place refuses in a value, each thing once."""
         seen: set[Said] = set()
-        for said in self._problems(place, value, ()):
-            if said not in seen:
-                seen.add(said)
-                yield said
+        one = copy(self)
+        one._known = {}
+        try:
+            for said in one._problems(place, value, ()):
+                if said not in seen:
+                    seen.add(said)
+                    yield said
+        except RecursionError:
+            if not seen:
+                yield Said((), schema_pointer(place), _UNTOLD, "schema")
 
     def _problems(self, place: Path, value: Any, path: Path) -> Iterator[Said]:
+        """What the schema at a place refuses in the value at a path, found once: branches of a union may lead to it all."""
+        known = self._known.get((place, path))
+        if known is None:
+            known = self._known[place, path] = Replay(self._found(place, value, path))
+        return iter(known)
+
+    def _found(self, place: Path, value: Any, path: Path) -> Iterator[Said]:
         validator = self._validator(place)
         if validator.is_valid(value):
             return
@@ -81,7 +98,7 @@ class Pieces:
         refused = self._refused(place, schema, value, path) if len(path) < _DEEPEST else iter(())
         first = next(refused, None)
         if first is None:
-            yield Said(path, schema_pointer(place), "the value does not match the schema here", "schema")
+            yield Said(path, schema_pointer(place), _UNTOLD, "schema")
         else:
             yield from chain((first,), refused)
 
@@ -201,6 +218,25 @@ class Pieces:
             found = self._compile(schema if schema is not None else {"$ref": reference(place)})
             self._validators[place, part] = found
         return found
+
+
+class Replay:
+    """What an iterator gives, to several who ask."""
+
+    def __init__(self, source: Iterator[Said]) -> None:
+        self._source: Final = source
+        self._given: Final[list[Said]] = []
+
+    def __iter__(self) -> Iterator[Said]:
+        index = 0
+        while True:
+            if index == len(self._given):
+                following = next(self._source, None)
+                if following is None:
+                    return
+                self._given.append(following)
+            yield self._given[index]
+            index += 1
 
 
 def _is_small(value: Any, most: int, levels: float) -> bool:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isfinite
-from types import NoneType
-from typing import Annotated, Any, Final, Literal, Never, TypeAlias, get_args, get_origin
+from threading import local
+from types import NoneType, UnionType
+from typing import Annotated, Any, Final, Literal, Never, TypeAlias, Union, get_args, get_origin
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
-from .choices import Alias, Keyed, Number, Shapes, Tagged, bare, is_unpacked, marker_of, members
+from .choices import Alias, Keyed, Meta, Number, Shapes, Tagged, bare, is_unpacked, marker_of, members
 from .json_types import comparable, integer_of
 from .records import Field, Record, Shape, made, make, notes_of, shape_of
 
@@ -73,7 +74,12 @@ def _later(alias: Alias) -> Read:
 
     def read(value: Any) -> Any:
         if not known:
-            known.append(_compiled("value", _lines(*bare(alias), "value")[0]))
+            inner, markers = bare(alias)
+            is_union = inner is not Any and get_origin(inner) in (Union, UnionType)
+            if is_union and not any(isinstance(one, Meta) for one in markers):  # a level less: values may be deep
+                known.append(_union(members(inner), marker_of(markers)))
+            else:
+                known.append(_compiled("value", _lines(inner, markers, "value")[0]))
         return known[0](value)
 
     return read
@@ -143,7 +149,7 @@ def _record(shape: Shape) -> Read:
         else:
             inner, is_class_checked = _inline(one.type, variable)
             checks += [f"{variable} = get({one.wire!r}, UNSET)"]
-            if not is_class_checked:
+            if not is_class_checked or index:  # before what stands above it is read in vain, level by level
                 checks += [f"if {variable} is UNSET: raise Refused"]
             puts += [*inner, f"{slot}(self, {variable})"]
     for wire, constants in shape.excluded.items():
@@ -468,29 +474,60 @@ def _union(branches: tuple[Any, ...], marker: Any) -> Read:
 def _first(branches: Sequence[Any], *, is_exclusive: bool = False) -> Read:
     if len(branches) == 1:
         return reader(branches[0])
-    readers = [(reader(one), one) for one in branches]
+    readers = [(_getter(one), one) for one in branches]
 
     def read(value: Any) -> Any:
         found: Any = UNSET
-        for read_one, branch in readers:
+        known, key = _TRIED.known, (id(value), id(readers))
+        if key in known:
+            found = known[key][1]
+        else:
+            is_first = not known
+            known[key] = value, UNSET
             try:
-                one = read_one(value)
-            except Refused:
-                continue
-            if isinstance(value, Struct):
-                return one
-            if is_judged(branch) and not _is_accepted(branch, value):
-                continue
-            if not is_exclusive:
-                return one
-            if found is not UNSET:
-                raise Refused
-            found = one
+                for get, branch in readers:
+                    try:
+                        one = get()(value)
+                    except Refused:
+                        continue
+                    if isinstance(value, Struct):
+                        return one
+                    if is_judged(branch) and not _is_accepted(branch, value):
+                        continue
+                    if found is not UNSET:
+                        found = UNSET
+                        break
+                    found = one
+                    if not is_exclusive:
+                        break
+                known[key] = value, found
+            finally:
+                if is_first:
+                    known.clear()
         if found is UNSET:
             raise Refused
         return found
 
     return read
+
+
+class _Tried(local):
+    """What became of the values that are read by trying: branches may try what lies below them again, level by level."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[int, int], tuple[Any, Any]] = {}
+
+
+_TRIED: Final = _Tried()
+
+
+def _getter(branch: Any) -> Callable[[], Read]:
+    """Gives what reads a branch of a union: of a class that which is compiled, so that values may be deep."""
+    if is_record(branch):
+        name = _name_of(branch)
+        return lambda: _SHARED[name]
+    read = reader(branch)
+    return lambda: read
 
 
 def is_judged(annotation: Any) -> bool:

@@ -12,9 +12,7 @@ from itertools import islice
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Never, get_args, get_origin
 
-from msgspec import Meta
-
-from .choices import Alias, Keyed, Number, Shapes, Tagged, bare, marker_of, members, resolve
+from .choices import Alias, Keyed, Meta, Number, Shapes, Tagged, bare, marker_of, members, resolve
 from .contract import Path
 from .engine import Engine
 from .errors import Dropped, EncodeError, Problem
@@ -130,7 +128,7 @@ class Receiving:
         found = self._bare(inner, marker_of(markers), type_)
         for one in markers:
             if isinstance(one, Meta):
-                found = {**found, **_bounds(one, inner)}
+                found = {**found, **bounds(one, inner)}
         return found
 
     def _bare(self, inner: Any, marker: Any, type_: Any) -> dict[str, Any]:
@@ -326,6 +324,7 @@ class Receiving:
                     item = prefix[step] if step < len(prefix) else schema.get("items")
                     if is_object(item):
                         below += self._flat(item, inner, frozenset())
+            subs = _each_once(subs)
             for sub in subs:
                 below += self._flat(sub, inner, frozenset())
             if subs:
@@ -338,7 +337,7 @@ class Receiving:
                     any(sub.get("x-deserialize-skip-invalid-items") for sub in every),
                     any(sub.get("x-deserialize-default-on-null") for sub in every),
                 )
-            schemas, value = below, inner
+            schemas, value = _each_once(below), inner  # branches of a union may lead to the same
 
     def _flat(self, schema: Any, value: Any, seen: frozenset[str]) -> Iterator[Any]:
         """A schema with those that it refers to and, of unions, the branches that the value may be meant for."""
@@ -393,6 +392,10 @@ class _FieldPlace(NamedTuple):
     reads_null: bool
 
 
+def _each_once(schemas: Sequence[Any]) -> list[Any]:
+    return list({id(one): one for one in schemas}.values())
+
+
 def _is_required(name: str | int, schemas: Sequence[Any]) -> bool:
     """Whether a field may not be left out by any of the branches that declare it."""
     declaring = [schema for schema in schemas if name in schema.get("properties", {})]
@@ -429,7 +432,8 @@ def _default(branch: Any, marker: Tagged) -> Any:
     return {"allOf": [branch], "not": stray}
 
 
-def _bounds(meta: Meta, inner: Any) -> dict[str, Any]:
+def bounds(meta: Meta, inner: Any) -> dict[str, Any]:
+    """Limits of a type in words of JSON Schema."""
     of_text = inner is str
     names = {
         "ge": "minimum",
@@ -459,22 +463,22 @@ def receiving_of(module: str) -> Receiving:
 
 def accepts(type_: Any, value: Any) -> bool:
     """Whether receivers accept a Python value as one of a type."""
-    from .writers import plain
+    from .writers import readable
 
     try:
-        return receiving_of(_module_of(type_)).accepts(type_, plain(value))
-    except (EncodeError, RecursionError):
+        return receiving_of(_module_of(type_)).accepts(type_, readable(value))
+    except EncodeError:
         return False
 
 
 def explained_value(type_: Any, value: Any) -> list[Problem]:
     """What is wrong with a Python value as one of a type, by its schema."""
-    from .writers import plain
+    from .writers import readable
 
     try:
-        written = plain(value)
-    except (EncodeError, RecursionError) as error:
-        return [Problem("", "", str(error) if isinstance(error, EncodeError) else "this is nested too deep")]
+        written = readable(value)
+    except EncodeError as error:
+        return [Problem("", "", str(error))]
     return list(islice(receiving_of(_module_of(type_)).problems(type_, written), 100))
 
 

@@ -9,10 +9,10 @@ from dataclasses import InitVar, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeAlias, cast, dataclass_transform
 
 import msgspec
-from msgspec import UNSET, Meta, Struct, StructMeta, UnsetType
+from msgspec import UNSET, Struct, StructMeta, UnsetType
 from msgspec import field as told
 
-from .choices import resolve
+from .choices import Meta, resolve
 
 __all__ = ["UNSET", "Meta", "Record", "Unknown", "UnknownTag", "UnsetType", "told"]
 
@@ -141,13 +141,25 @@ class Shape:
         return resolve(self.extra, self.module) if isinstance(self.extra, str) else self.extra
 
 
-class Omitted:
+class Reader:
+    """Reads a field."""
+
+    __slots__ = ("slot",)
+
+    def __init__(self, slot: Any) -> None:
+        self.slot = slot
+
+    def __set__(self, record: Any, value: Any) -> None:
+        self.slot.__set__(record, value)
+
+
+class Omitted(Reader):
     """Reads a field: where it is omitted, its default."""
 
-    __slots__ = ("default", "slot")
+    __slots__ = ("default",)
 
     def __init__(self, slot: Any, default: Any) -> None:
-        self.slot = slot
+        super().__init__(slot)
         self.default = default
 
     def __get__(self, record: Any, owner: type | None = None) -> Any:
@@ -156,17 +168,14 @@ class Omitted:
         value = self.slot.__get__(record)
         return self.default if value is UNSET else value
 
-    def __set__(self, record: Any, value: Any) -> None:
-        self.slot.__set__(record, value)
 
-
-class Made:
+class Made(Reader):
     """Reads a field whose default can be changed in place: it is made once for each record, and is written once it was changed."""
 
-    __slots__ = ("make", "name", "slot")
+    __slots__ = ("make", "name")
 
     def __init__(self, slot: Any, name: str, make: Callable[[], Any]) -> None:
-        self.slot = slot
+        super().__init__(slot)
         self.name = name
         self.make = make
 
@@ -183,20 +192,31 @@ class Made:
             notes.made[self.name] = self.make()
         return notes.made[self.name]
 
-    def __set__(self, record: Any, value: Any) -> None:
-        self.slot.__set__(record, value)
-
 
 class TagOfUnknown:
     """Reads the tag of an unknown variant."""
 
-    __slots__ = ()
+    __slots__ = ("cls", "name")
+
+    def __init__(self, cls: Any, name: str) -> None:
+        self.cls = cls
+        self.name = name
 
     def __get__(self, record: Any, owner: type | None = None) -> Any:
         return self if record is None else notes_for(record).tag
 
     def __set__(self, record: Any, value: Any) -> None:
         notes_for(record).tag = value
+
+
+def _words(one: Any) -> str | None:
+    cls, name = (one.cls, one.name) if isinstance(one, TagOfUnknown) else (one.slot.__objclass__, one.slot.__name__)
+    found: dict[str, str] = cls.__slots__
+    return found.get(name)
+
+
+for _reader in (Omitted, Made, TagOfUnknown):
+    cast("Any", _reader).__doc__ = property(_words)
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(told,))
@@ -221,6 +241,7 @@ class RecordMeta(_BaseMeta):
         drop: bool | None = None,
         excludes: Mapping[str, tuple[Constant, ...]] | None = None,
         judged: bool | None = None,
+        init: bool = True,  # noqa: ARG004 - it tells type checkers that a base has the constructor
     ) -> Any:
         above: Shape | None = next((base.__shape__ for base in bases if hasattr(base, "__shape__")), None)
         module = namespace.get("__module__", "")
@@ -267,7 +288,7 @@ class RecordMeta(_BaseMeta):
             elif not one.is_required and one.default is not UNSET:
                 type.__setattr__(cls, one.name, Omitted(one.slot, one.default))
         if shape.is_unknown and tag_name is not None:
-            type.__setattr__(cls, tag_name, TagOfUnknown())
+            type.__setattr__(cls, tag_name, TagOfUnknown(cls, tag_name))
         return cls
 
     if not TYPE_CHECKING:  # the signatures are those of the fields
@@ -282,6 +303,16 @@ class RecordMeta(_BaseMeta):
             from .construct import signature
 
             return signature(cls)
+
+
+def _documentation(cls: Any) -> dict[str, str]:
+    """What `inspect` looks up for a field that has no `__doc__` of its own."""
+    from .documentation import documentation_of
+
+    return documentation_of(cls)
+
+
+cast("Any", RecordMeta).__slots__ = property(_documentation)
 
 
 def _is_unknown(above: Shape | None) -> bool:
@@ -471,7 +502,10 @@ class Record(_Base, metaclass=RecordMeta):
 class Unknown(Record):
     """A variant of an open or tolerated union that this version of the protocol does not know, kept as it came."""
 
-    if not TYPE_CHECKING:
+    if TYPE_CHECKING:
+
+        def __init__(self, *, extra: Mapping[str, Any] = ..., **fields: Any) -> None: ...
+    else:
         _notes: Notes = told(name=NOTES)  # so that no decoder of msgspec makes one
 
     @property

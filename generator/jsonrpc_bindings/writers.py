@@ -13,7 +13,11 @@ from msgspec import UNSET, Struct
 
 from .errors import EncodeError
 from .jsonrpc import Message
+from .parse import refuse_deep
 from .records import NOTES, Notes, Record, changed, held, notes_of, shape_of
+
+DEEP: Final = "this is nested too deep to be written as JSON"
+"""Why a value is not written that a parser would not read, or that holds itself."""
 
 
 class HasNotes(TypeError):
@@ -76,7 +80,7 @@ def to_builtins(value: Any) -> Any:
     try:
         return plain(value)
     except RecursionError:
-        raise EncodeError("this is nested too deep to be written as JSON") from None
+        raise EncodeError(DEEP) from None
 
 
 def plain(value: Any) -> Any:
@@ -137,6 +141,18 @@ def _plain_record(record: Any) -> dict[str, Any]:
 
 
 _FIELDS: Final[dict[type, list[tuple[str, Any]]]] = {}
+
+
+def readable(value: Any) -> Any:
+    """A value as plain JSON that a parser reads: it is nested no deeper. Raises `EncodeError`."""
+    try:
+        written = plain(value)
+        refuse_deep(written_text(written))
+    except EncodeError:
+        raise
+    except (ValueError, RecursionError):
+        raise EncodeError(DEEP) from None
+    return written
 
 
 def text_of(value: Any) -> bytes:

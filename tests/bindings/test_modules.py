@@ -201,7 +201,10 @@ def test_unknown_fields_are_of_the_type_that_the_schema_gives_them(subjects: Sub
     typed = {"type": "object", "properties": {"id": {"type": "string"}}, "additionalProperties": {"type": "integer"}}
     sealed = {"type": "object", "properties": {"id": {"type": "string"}}, "additionalProperties": False}
     found = subjects.small("typed_unknown_fields", {"Typed": typed, "Sealed": sealed})
-    for name, value, said in (("Typed", "x", "/more: an integer is expected"), ("Sealed", 1, "'more' is not allowed here")):
+    for name, value, said in (
+        ("Typed", "x", "/more: an integer is expected"),
+        ("Sealed", 1, "'more' is not allowed here"),
+    ):
         record = found.type(name)(id="a")
         record.unknown_fields["more"] = value
         with pytest.raises(EncodeError, match=said):
