@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from math import isfinite
-from typing import Any, Final, overload
+from typing import Any, Final, cast, overload
 
 import msgspec
 from msgspec import UNSET, Struct
@@ -93,9 +93,10 @@ def plain(value: Any) -> Any:
     if isinstance(value, Record):
         return _plain_record(value)
     if kind is dict or isinstance(value, Mapping):
-        if not all(isinstance(key, str) for key in value):
+        members = cast("Mapping[Any, Any]", value)
+        if not all(isinstance(key, str) for key in members):
             raise EncodeError("the keys of an object are strings")
-        return {key: plain(item) for key, item in value.items()}
+        return {key: plain(item) for key, item in members.items()}
     if kind is tuple:
         return [plain(item) for item in value]
     if isinstance(value, float):
