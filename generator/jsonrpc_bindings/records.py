@@ -362,7 +362,7 @@ def _own_fields(
     return found, tag_name
 
 
-_FIELD: Final = cast("Any", type(told()))
+_FIELD: Final[Any] = type(told())
 
 
 _ODD: Final = re.compile(r'[\x00-\x1f"\\\ud800-\udfff]')
@@ -570,8 +570,9 @@ def notes_for(record: Any) -> Notes:
 
 def made(cls: Any, values: Mapping[str, Any], unknown: dict[str, Any] | None = None, tag: Any = None) -> Any:
     """A record of values that were checked."""
-    if unknown or cls.__shape__.is_unknown or cls.__shape__.is_odd:
-        return make(cls, _notes=Notes(unknown, tag, cls.__shape__.tag_field if tag is not None else None), **values)
+    shape = shape_of(cls)
+    if unknown or shape.is_unknown or shape.is_odd:
+        return make(cls, _notes=Notes(unknown, tag, shape.tag_field if tag is not None else None), **values)
     return make(cls, **values)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from math import isfinite
-from typing import Any, Final, cast, overload
+from typing import Any, Final, overload
 
 import msgspec
 from msgspec import UNSET, Struct
 
 from .errors import EncodeError
+from .json_types import is_mapping
 from .jsonrpc import Message
 from .parse import refuse_deep
 from .records import NOTES, Notes, Record, changed, held, notes_of, shape_of
@@ -92,11 +92,10 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     if isinstance(value, Record):
         return _plain_record(value)
-    if kind is dict or isinstance(value, Mapping):
-        members = cast("Mapping[Any, Any]", value)
-        if not all(isinstance(key, str) for key in members):
+    if is_mapping(value):
+        if not all(isinstance(key, str) for key in value):
             raise EncodeError("the keys of an object are strings")
-        return {key: plain(item) for key, item in members.items()}
+        return {key: plain(item) for key, item in value.items()}
     if kind is tuple:
         return [plain(item) for item in value]
     if isinstance(value, float):
