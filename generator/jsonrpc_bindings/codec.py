@@ -457,8 +457,6 @@ class Codec:
                 refuse_not_finite(message)
             return text
         if self.batch and isinstance(message, list | tuple):
-            if not message:
-                raise EncodeError("a batch must hold at least one message")
             return b"[" + b",".join(self.encode(one, strict=strict) for one in message) + b"]"
         if not isinstance(message, Message):
             return self._value_text(message, strict=STRICTLY.is_on if strict is None else strict)
