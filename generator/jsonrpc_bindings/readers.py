@@ -525,7 +525,7 @@ def _getter(branch: Any) -> Callable[[], Read]:
     """Gives what reads a branch of a union: of a class that which is compiled, so that values may be deep."""
     if is_record(branch):
         name = _name_of(branch)
-        return lambda: _SHARED[name]  # type: ignore[no-any-return]
+        return lambda: _SHARED[name]
     read = reader(branch)
     return lambda: read
 

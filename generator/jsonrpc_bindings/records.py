@@ -241,6 +241,7 @@ class RecordMeta(_BaseMeta):
         drop: bool | None = None,
         excludes: Mapping[str, tuple[Constant, ...]] | None = None,
         judged: bool | None = None,
+        init: bool = True,  # noqa: ARG004 - it tells type checkers that a base has the constructor
     ) -> Any:
         above: Shape | None = next((base.__shape__ for base in bases if hasattr(base, "__shape__")), None)
         module = namespace.get("__module__", "")
@@ -501,7 +502,10 @@ class Record(_Base, metaclass=RecordMeta):
 class Unknown(Record):
     """A variant of an open or tolerated union that this version of the protocol does not know, kept as it came."""
 
-    if not TYPE_CHECKING:
+    if TYPE_CHECKING:
+
+        def __init__(self, *, extra: Mapping[str, Any] = ..., **fields: Any) -> None: ...
+    else:
         _notes: Notes = told(name=NOTES)  # so that no decoder of msgspec makes one
 
     @property

@@ -16,7 +16,6 @@ from .jsonrpc import Message
 from .parse import refuse_deep
 from .records import NOTES, Notes, Record, changed, held, notes_of, shape_of
 
-
 DEEP: Final = "this is nested too deep to be written as JSON"
 """Why a value is not written that a parser would not read, or that holds itself."""
 

@@ -173,14 +173,8 @@ class _Views:
         base = "Unknown" if union is not None else "Record"
         fields = [self._field(field, record) for field in self._own_fields(record)]
         is_judged = bool(record.unenforced) or any(field.pop("is_judged") for field in fields)
-        unknown = union is not None and {
-            "tag": self._names.fields[record.name][union.tag],
-            "type_checking": self._hints.ours("TYPE_CHECKING"),
-            "any": self._hints.ours("Any"),
-        }
         return {
             "own_name": self._names.classes[record.name],
-            "unknown": unknown,
             "own_base": self._names.classes[record.base] if record.base is not None else self._hints.ours(base),
             "keywords": self._keywords(record, union, is_judged=is_judged),
             "docstring": docstring(record.doc or f"`{record.name}`.", 4),
@@ -218,7 +212,16 @@ class _Views:
                 values = self._hints.of_field(typed, f"{self._names.classes[record.name]}Extra")
                 is_judged = is_judged or values.is_judged
                 found.append(f"extra={literal(values.source)}")
+        if self._is_unknown(record):  # its constructor is that of `Unknown`, which takes the tag as text
+            found.append("init=False")
         return [*found, *(["judged=True"] if is_judged else [])]
+
+    def _is_unknown(self, record: ir.Record) -> bool:
+        """Whether a class keeps unknown variants, by itself or by a base."""
+        if record.name in self._hints.unknown:
+            return True
+        base = self._protocol.definitions.get(record.base or "")
+        return isinstance(base, ir.Record) and self._is_unknown(base)
 
     def _field(self, field: ir.Field, record: ir.Record) -> dict[str, Any]:
         name = self._names.fields[record.name][field.name]
