@@ -69,8 +69,8 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     },
     "readers": {"choices", "json_types", "receiving", "records"},
     "receiving": {
-        *("choices", "contract", "engine", "errors", "explain", "homes", "json_types", "pointers", "readers"),
-        *("records", "writers"),
+        *("choices", "contract", "engine", "errors", "explain", "homes", "json_types", "patterns", "pointers"),
+        *("readers", "records", "writers"),
     },
     "records": {"choices", "construct", "documentation", "pydantic_guest", "writers"},
     "stdio": {"framing", "pipes", "streams"},
@@ -81,7 +81,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "transport": {"failures"},
     "websocket": {"failures", "framing", "peers", "transport", "wire"},
     "wire": {"codec", "strict"},
-    "writers": {"errors", "parse", "records"},
+    "writers": {"errors", "json_types", "jsonrpc", "parse", "records"},
 }
 
 SESSION_ARROWS: Final[dict[str, set[str]]] = {
