@@ -514,7 +514,7 @@ class Codec:
         if kind is Response and not message.method and not isinstance(value, Record):
             sentence = "a result is judged by the method of its request, and the response does not name it"
             yield Problem(json_pointer(at), "", sentence)
-        type_ = self.error if kind is ErrorResponse else row and (row.result if kind is Response else row.params)
+        type_: Any = self.error if kind is ErrorResponse else row and (row.result if kind is Response else row.params)
         if type_ is not None or isinstance(value, Record):
             type_ = self.type(type_) if type_ is not None else type(value)
             yield from unnamed(self.receiving, value, type_, (*at, member))

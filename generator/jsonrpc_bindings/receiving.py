@@ -211,7 +211,7 @@ class Receiving:
         for name, definition in self.home.definitions.items() if shape_of(cls).is_unknown else ():
             keyword = next((one for one in ("oneOf", "anyOf") if is_object(definition) and one in definition), None)
             type_ = self.home.types.get(name)
-            if type_ is not None and cls in members(bare(resolve(type_, self.module))[0]):
+            if keyword is not None and type_ is not None and cls in members(bare(resolve(type_, self.module))[0]):
                 shared = self._shared(definition[keyword])
                 for key in found["properties"].keys() & shared.keys():
                     found["properties"][key] |= {word: said for word, said in shared[key].items() if word[:2] == "x-"}

@@ -362,7 +362,7 @@ def _own_fields(
     return found, tag_name
 
 
-_FIELD: Final[Any] = type(told())
+_FIELD: Final = cast("Any", type)(told())
 
 
 _ODD: Final = re.compile(r'[\x00-\x1f"\\\ud800-\udfff]')
