@@ -40,6 +40,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     },
     "construct": {"errors", "json_types", "pointers", "readers", "receiving", "records", "writers"},
     "contract": {"json_types"},
+    "documentation": set(),
     "ends": {"parse"},
     "engine": {"contract", "explain", "patterns", "pieces", "pointers"},
     "envelopes": {"failures", "jsonrpc"},
@@ -63,13 +64,15 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "places": set(),
     "pointers": set(),
     "process_tree": set(),
-    "pydantic_guest": {"errors", "json_types", "pointers", "readers", "receiving", "records", "writers"},
+    "pydantic_guest": {
+        *("choices", "documentation", "errors", "json_types", "pointers", "readers", "receiving", "records", "writers"),
+    },
     "readers": {"choices", "json_types", "receiving", "records"},
     "receiving": {
-        *("choices", "contract", "engine", "errors", "explain", "homes", "json_types", "pointers", "readers"),
-        *("records", "writers"),
+        *("choices", "contract", "engine", "errors", "explain", "homes", "json_types", "patterns", "pointers"),
+        *("readers", "records", "writers"),
     },
-    "records": {"choices", "construct", "pydantic_guest", "writers"},
+    "records": {"choices", "construct", "documentation", "pydantic_guest", "writers"},
     "stdio": {"framing", "pipes", "streams"},
     "streams": {"pipes"},
     "strict": {"contract", "engine", "errors", "explain", "homes", "json_types", "parse", "pointers"},
@@ -78,7 +81,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "transport": {"failures"},
     "websocket": {"failures", "framing", "peers", "transport", "wire"},
     "wire": {"codec", "strict"},
-    "writers": {"errors", "records"},
+    "writers": {"errors", "json_types", "jsonrpc", "parse", "records"},
 }
 
 SESSION_ARROWS: Final[dict[str, set[str]]] = {

@@ -44,7 +44,7 @@ from .naming import STRICTLY, unnamed
 from .native import Never, decoder, exact, native, note
 from .parse import DEEPEST, VALUES, Duplicates, copied, parse, refuse_deep
 from .pointers import json_pointer
-from .readers import Read, Refused, build, is_judged, reader
+from .readers import Read, Refused, Unnamed, build, is_judged, reader
 from .receiving import Receiving
 from .records import Record, changed, held, make, notes_of, shape_of
 from .writers import DEEP, HasNotes, encode_native, readable, refuse_not_finite, text_of, write_with_notes, written_text
@@ -397,6 +397,11 @@ class Codec:
             raise DecodeError(code, limited(settled.problems), id=id_, method=name) from None
         try:
             found = build(resolved, settled.value, self.receiving.accepts)
+        except Unnamed as error:
+            problem = Problem(
+                json_pointer((*at, *error.path)), "", "this class takes no fields that the schema does not name"
+            )
+            raise DecodeError(code, (problem,), id=message.get("id"), method=message.get("method")) from None
         except RecursionError:
             raise DecodeError(code, (Problem(json_pointer(at), "", "this is nested too deep to be read"),)) from None
         for drop in settled.drops if on_drop is not None else ():
@@ -457,8 +462,8 @@ class Codec:
             if b"null" in text:  # what msgspec writes for a number that is not finite
                 refuse_not_finite(message)
             return text
-        if self.batch and is_sequence(message) and not message:
-            raise EncodeError("a batch must hold at least one message")
+        if is_sequence(message) and not self.batch and any(isinstance(one, Message) for one in message):
+            raise EncodeError("this protocol has no batches")
         try:
             text = self._text_of_value(message)
             is_strict = STRICTLY.is_on if strict is None else strict
@@ -485,15 +490,17 @@ class Codec:
             )
         return text_of(value)
 
-    def _unnamed(self, message: Any, at: Path = ()) -> Iterator[Problem]:
+    def _unnamed(self, value: Any, at: Path = ()) -> Iterator[Problem]:
         """What the schema does not name in a message, in those of a batch or in a value."""
-        if isinstance(message, list | tuple):
-            for index, item in enumerate(message):
+        if is_sequence(value):
+            for index, item in enumerate(value):
                 yield from self._unnamed(item, (*at, index))
-            return
-        if not isinstance(message, Message):
-            yield from unnamed(self.receiving, message, type(message), at)
-            return
+        elif isinstance(value, Message):
+            yield from self._unnamed_in_message(value, at)
+        else:
+            yield from unnamed(self.receiving, value, type(value), at)
+
+    def _unnamed_in_message(self, message: Any, at: Path) -> Iterator[Problem]:
         kind = _kind_of(message)
         row = self._routes.get((message.method, kind is not Notification)) if message.method else None
         member = "error" if kind is ErrorResponse else "result" if kind is Response else "params"

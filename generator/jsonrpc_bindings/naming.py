@@ -16,6 +16,7 @@ from .json_types import is_object, is_sequence
 from .pointers import json_pointer
 from .receiving import Receiving
 from .records import Record, held, notes_of, shape_of
+from .texts import OpenTexts, is_texts
 
 
 class Switch:
@@ -75,7 +76,10 @@ def _texts(type_: Any) -> frozenset[str] | None:
     found: set[str] = set()
     is_open = False
     for one in _flat(type_):
-        if get_origin(one) is Literal:
+        if is_texts(one):
+            found |= {text.value for text in one}
+            is_open = is_open or issubclass(one, OpenTexts)
+        elif get_origin(one) is Literal:
             found |= {text for text in get_args(one) if isinstance(text, str)}
         elif one is str:
             is_open = True
@@ -96,7 +100,12 @@ def _flat(type_: Any) -> Iterator[Any]:
     inner, _ = bare(type_)
     for one in members(inner):
         plain, _ = bare(one)
-        if plain is inner or plain in (str, int, bool, float, Any) or get_origin(plain) in (Literal, list, dict, tuple):
+        if (
+            plain is inner
+            or plain in (str, int, bool, float, Any)
+            or is_texts(plain)
+            or get_origin(plain) in (Literal, list, dict, tuple)
+        ):
             yield plain
         elif not isinstance(plain, type):
             yield from _flat(plain)

@@ -18,6 +18,7 @@ from msgspec import UnsetType
 from .choices import Alias, Meta, Number, Tagged, bare, marker_of, members
 from .readers import Read, Refused, is_fallback, is_object_type, is_record, reader, told_by_tags
 from .records import Notes, Record, Shape, keep_notes, shape_of
+from .texts import is_texts
 
 _ONE_AT_A_TIME: Final = RLock()
 
@@ -140,6 +141,8 @@ def _native(annotation: Any, inner: Any, markers: tuple[Any, ...]) -> Any:
             return _hook(reader(inner))
         return Never if shape.is_judged else inner
     origin = get_origin(inner)
+    if is_texts(inner):
+        return inner
     if origin is Literal:
         kinds: set[Any] = {type(one) for one in get_args(inner)}
         return inner if len(kinds) == 1 and kinds <= {str, int} else _hook(reader(annotation))
@@ -218,6 +221,8 @@ def _kind(type_: Any) -> str:
         return "object"
     if get_origin(inner) is list:
         return "array"
+    if is_texts(inner):
+        return "string"
     if get_origin(inner) is Literal:
         return "string" if isinstance(get_args(inner)[0], str) else "integer"
     return "hook"

@@ -22,6 +22,7 @@ from .patterns import in_engine
 from .pointers import json_pointer, reference, referred
 from .readers import constants_of, is_fallback, is_record, positions
 from .records import shape_of
+from .texts import is_texts
 
 if TYPE_CHECKING:
     from .explain import Said
@@ -137,6 +138,8 @@ class Receiving:
     def _bare(self, inner: Any, marker: Any, type_: Any) -> dict[str, Any]:
         if inner is Any or inner is object:
             return {}
+        if is_texts(inner):
+            return {"$ref": reference(self.place(inner))}
         if inner is Never:
             return {"not": {}}
         simple = _TYPES.get(inner)
@@ -207,7 +210,7 @@ class Receiving:
         found = self._record(cls)
         for name, definition in self.home.definitions.items() if shape_of(cls).is_unknown else ():
             keyword = next((one for one in ("oneOf", "anyOf") if is_object(definition) and one in definition), None)
-            type_ = self.home.attribute(name) if keyword is not None else None
+            type_ = self.home.types.get(name)
             if type_ is not None and cls in members(bare(resolve(type_, self.module))[0]):
                 shared = self._shared(definition[keyword])
                 for key in found["properties"].keys() & shared.keys():
@@ -540,7 +543,7 @@ def explained_value(type_: Any, value: Any) -> list[Problem]:
 def _module_of(type_: Any) -> str:
     if isinstance(type_, Alias):
         return type_.written.module
-    if is_record(type_):
+    if is_record(type_) or is_texts(type_):
         return str(type_.__module__)
     return next((found for one in get_args(type_) if (found := _module_of(one))), __name__)
 
