@@ -208,7 +208,7 @@ BINDINGS: Final = {"acp_bindings", "mcp_bindings"}
 PYDANTIC: Final = {"pydantic", "pydantic_core"}
 OUTSIDE: Final = {
     RUNTIME: {"jiter", "jsonschema_rs", "msgspec", *PYDANTIC},  # type checkers would ask for what its extra installs
-    SESSION: {*BINDINGS, "acp_session", "jiter", "jsonrpc_bindings", "msgspec"},
+    SESSION: {*BINDINGS, "acp_session", "jiter", "jsonrpc_bindings"},
 }
 """What the modules of a package may need besides the standard library."""
 
