@@ -505,7 +505,8 @@ class Codec:
             for index, item in enumerate(message):
                 yield from self._unnamed(item, (*at, index))
             return
-        if not isinstance(message, Message):
+        is_message = isinstance(message, Message)
+        if not is_message:
             yield from unnamed(self.receiving, message, type(message), at)
             return
         kind = _kind_of(message)
