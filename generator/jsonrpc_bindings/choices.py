@@ -40,6 +40,11 @@ class Tagged:
     default_admits_unknown: bool = False
     exclusive: bool = False
 
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from .pydantic_guest import core_schema_of
+
+        return core_schema_of(Annotated[source, self], handler)
+
 
 @dataclass(frozen=True, slots=True)
 class Shapes:
@@ -56,6 +61,25 @@ class Keyed:
 
 
 Marker: TypeAlias = "Tagged | Shapes | Keyed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meta:
+    """The limits of a type. Those of a length are of texts, arrays and objects."""
+
+    ge: int | float | None = None
+    gt: int | float | None = None
+    le: int | float | None = None
+    lt: int | float | None = None
+    multiple_of: int | float | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    pattern: str | None = None
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from .pydantic_guest import limited
+
+        return limited(Annotated[source, self], handler)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from types import NoneType
 from typing import Annotated, Any, Final, Literal, Union, cast, get_args, get_origin
 
 import msgspec
-from msgspec import Meta, UnsetType
+from msgspec import UnsetType
 
-from .choices import Alias, Number, Tagged, bare, marker_of, members
+from .choices import Alias, Meta, Number, Tagged, bare, marker_of, members
 from .readers import Read, Refused, is_fallback, is_object_type, is_record, reader, told_by_tags
 from .records import Notes, Record, Shape, keep_notes, shape_of
 
@@ -69,7 +69,10 @@ def decoder(type_: Any) -> msgspec.json.Decoder[Any]:
 def native(annotation: Any) -> Any:
     """What msgspec is told of an annotation; the classes in it are prepared."""
     with _ONE_AT_A_TIME:  # nobody makes a decoder of a class that is half prepared
-        return _closed(annotation)
+        found = _closed(annotation)
+        while _WAITING:
+            prepare(_WAITING.pop())
+        return found
 
 
 def _closed(annotation: Any) -> Any:
@@ -78,7 +81,7 @@ def _closed(annotation: Any) -> Any:
     if len(classes) != 1 or classes[0].__struct_config__.tag_field is None:
         return found
     config = classes[0].__struct_config__
-    key = config.tag_field, type(config.tag)
+    key: Any = config.tag_field, type(config.tag)
     if key not in _BESIDE:
         tag = "\0" if key[1] is str else -1
         _BESIDE[key] = msgspec.defstruct("Beside", [("never", Never)], tag_field=key[0], tag=tag)
@@ -108,7 +111,10 @@ def _told(annotation: Any, inner: Any, markers: tuple[Any, ...]) -> Any:
     if not bounds or inner is Any:
         return found
     if inner in (str, int) or get_origin(inner) in (list, dict):
-        return Annotated[cast("Any", (found, *bounds))]
+        limits = (
+            {name: limit for name in Meta.__slots__ if (limit := getattr(one, name)) is not None} for one in bounds
+        )
+        return Annotated[cast("Any", (found, *(msgspec.Meta(**one) for one in limits)))]
     return _hook(reader(annotation))
 
 
@@ -126,19 +132,21 @@ def _native(annotation: Any, inner: Any, markers: tuple[Any, ...]) -> Any:
     if inner is float or inner is Number:
         return _NUMBER
     if is_record(inner):
-        prepare(inner)
+        if inner not in _PREPARED:
+            _PREPARED.add(inner)
+            _WAITING.append(inner)  # classes refer to one another in chains that are longer than the stack
         shape = shape_of(inner)
         if shape.is_odd or any(one.wire in shape.excluded for one in shape.fields.values()):
             return _hook(reader(inner))
         return Never if shape.is_judged else inner
     origin = get_origin(inner)
     if origin is Literal:
-        kinds = {type(one) for one in get_args(inner)}
+        kinds: set[Any] = {type(one) for one in get_args(inner)}
         return inner if len(kinds) == 1 and kinds <= {str, int} else _hook(reader(annotation))
     if origin is list or inner is list:
-        return list[native(get_args(inner)[0]) if origin is list else Any]  # type: ignore[misc]
+        return list[_closed(get_args(inner)[0]) if origin is list else Any]  # type: ignore[misc]
     if origin is dict or inner is dict:
-        return dict[str, native(get_args(inner)[1]) if origin is dict else Any]  # type: ignore[misc]
+        return dict[str, _closed(get_args(inner)[1]) if origin is dict else Any]  # type: ignore[misc]
     if origin is tuple:
         return _hook(reader(annotation))
     return _union(annotation, members(inner), markers)
@@ -180,7 +188,7 @@ def _union(annotation: Any, branches: tuple[Any, ...], markers: tuple[Any, ...])
 
 def _distinct(branches: tuple[Any, ...]) -> Any:
     """A union whose branches msgspec tells apart by their JSON types or their tags; `None` if it does not."""
-    types = [_open(one) for one in branches]
+    types = [each for one in branches for each in members(_open(one))]
     structs = [one for one in types if _kind(one) == "object" and is_record(one)]
     others = [one for one in types if one not in structs]
     kinds = [_kind(one) for one in others]
@@ -245,17 +253,16 @@ def _tags(branch: Any, wire: str) -> tuple[Any, ...] | None:
 
 
 _PREPARED: Final[set[type]] = set()
+_WAITING: Final[list[Any]] = []
+"""Classes that are to be prepared."""
 
 
 def prepare(cls: Any) -> None:
-    """Give msgspec the annotations of a class, and of those that it refers to."""
-    if cls in _PREPARED:
-        return
-    _PREPARED.add(cls)
+    """Give msgspec the annotations of a class. Those that it refers to wait."""
     shape = shape_of(cls)
     found: dict[str, Any] = {}
     for one in shape.fields.values():
-        type_ = native(one.type)
+        type_ = _closed(one.type)
         found[one.name] = type_ if one.is_required else Union[type_, UnsetType]  # noqa: UP007
     found["_notes"] = Notes if shape.is_unknown or shape.is_odd else Union[Notes, UnsetType]  # noqa: UP007
     type.__setattr__(cls, "__annotations__", found)

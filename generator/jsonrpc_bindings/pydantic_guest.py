@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from contextvars import ContextVar
-from typing import Any, Final
+from inspect import cleandoc
+from typing import Any, Final, get_args
 
 from pydantic_core import PydanticCustomError, core_schema
 
+from .choices import Alias, bare, members
+from .documentation import documentation_of
 from .errors import DecodeError, EncodeError
 from .json_types import is_array, is_object
 from .pointers import referred
 from .readers import Refused, is_judged, is_record, reader
-from .receiving import Receiving, accepts, explained_value, receiving_of
+from .receiving import Receiving, accepts, bounds, explained_value, receiving_of
 from .records import Record, shape_of
-from .writers import plain
+from .writers import DEEP, plain
 
 
 def core_schema_of(type_: Any, handler: Any) -> core_schema.CoreSchema:
@@ -28,7 +31,7 @@ def core_schema_of(type_: Any, handler: Any) -> core_schema.CoreSchema:
             if is_judged(type_) and not accepts(type_, value):
                 raise Refused
             return found
-        except Refused:
+        except (Refused, RecursionError):
             raise PydanticCustomError("record", "{sentence}", {"sentence": _why(type_, value)}) from None
         except DecodeError as error:
             raise PydanticCustomError("record", "{sentence}", {"sentence": str(error)}) from None
@@ -39,6 +42,28 @@ def core_schema_of(type_: Any, handler: Any) -> core_schema.CoreSchema:
         ref=_ref(type_),
         metadata={"pydantic_js_functions": [_json_schema_function(type_)]},
     )
+
+
+def limited(type_: Any, handler: Any) -> core_schema.CoreSchema:
+    """What pydantic makes of a type, within limits."""
+    inner, *_, meta = get_args(type_)
+    read = reader(type_)
+
+    def check(value: Any) -> Any:
+        try:
+            return read(value)
+        except Refused:
+            limits = ", ".join(f"{name}: {limit!r}" for name, limit in bounds(meta, inner).items())
+            raise PydanticCustomError("limits", "the value is not within {limits}", {"limits": limits}) from None
+
+    def function(schema: Any, describe: Any) -> dict[str, Any]:
+        found = bounds(meta, inner)
+        if "pattern" in found:
+            found["pattern"] = found["pattern"].removeprefix("(?a)").replace(r"\Z", "$")
+        return {**describe(schema), **found}
+
+    metadata = {"pydantic_js_functions": [function]}
+    return core_schema.no_info_after_validator_function(check, handler(inner), metadata=metadata)
 
 
 def _json_schema_function(type_: Any) -> Callable[[Any, Any], dict[str, Any]]:
@@ -63,6 +88,8 @@ def _written(value: Any) -> Any:
         return plain(value)
     except EncodeError as error:
         raise ValueError(str(error)) from None
+    except RecursionError:
+        raise ValueError(DEEP) from None
 
 
 def json_schema_of(type_: Any, handler: Any) -> dict[str, Any]:
@@ -78,9 +105,17 @@ def json_schema_of(type_: Any, handler: Any) -> dict[str, Any]:
         written: Any = _Writer(receiving, handler).written(receiving.published(name))
     finally:
         _WRITING.reset(token)
-    text = (type_.__doc__ or "").strip() if is_record(type_) else ""
-    described = {"title": type_.__name__, "description": text} if text else {}
-    return {**described, **written}
+    return _described(type_, written) if is_record(type_) else written
+
+
+def _described(cls: Any, written: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a class with the words of its source."""
+    words = documentation_of(cls)
+    fields: dict[str, Any] = written.get("properties", {})
+    for one in shape_of(cls).fields.values():
+        if one.name in words and is_object(fields.get(one.wire)):
+            fields[one.wire] = {"description": words[one.name], **fields[one.wire]}
+    return {"title": cls.__name__, "description": cleandoc(cls.__doc__ or ""), **written}
 
 
 _WRITING: ContextVar[AbstractSet[Any]] = ContextVar("_WRITING", default=frozenset())
@@ -133,8 +168,12 @@ class _Writer:
 def _ref(type_: Any) -> str:
     if is_record(type_):
         return f"{type_.__module__}.{type_.__qualname__}:{id(type_)}"
-    return f"{type_.written.module}.{type_.written.text}:{hash(type_)}"
+    module = _module_of(type_)
+    name = receiving_of(module).home.name_of(type_) or getattr(getattr(type_, "written", None), "text", "Union")
+    return f"{module}.{name}:{hash(type_)}"
 
 
 def _module_of(type_: Any) -> str:
-    return str(shape_of(type_).module if is_record(type_) else type_.written.module)
+    if is_record(type_):
+        return str(shape_of(type_).module)
+    return type_.written.module if isinstance(type_, Alias) else _module_of(members(bare(type_)[0])[0])

@@ -12,9 +12,7 @@ from itertools import islice
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Never, get_args, get_origin
 
-from msgspec import Meta
-
-from .choices import Alias, Keyed, Number, Shapes, Tagged, bare, marker_of, members, resolve
+from .choices import Alias, Keyed, Meta, Number, Shapes, Tagged, bare, marker_of, members, resolve
 from .contract import Path
 from .engine import Engine
 from .errors import Dropped, EncodeError, Problem
@@ -103,7 +101,7 @@ class Receiving:
         for type_, place in self._places.values():
             if place == ("$defs", name) and is_record(type_):
                 return type_
-        found = self.home.attribute(name)
+        found = self.home.types.get(name)
         return found if is_record(found) else None
 
     def _described(self, type_: Any) -> str:
@@ -133,7 +131,7 @@ class Receiving:
         found = self._bare(inner, marker_of(markers), type_)
         for one in markers:
             if isinstance(one, Meta):
-                found = {**found, **_bounds(one, inner)}
+                found = {**found, **bounds(one, inner)}
         return found
 
     def _bare(self, inner: Any, marker: Any, type_: Any) -> dict[str, Any]:
@@ -144,6 +142,8 @@ class Receiving:
         simple = _TYPES.get(inner)
         if simple is not None:
             return {"type": simple}
+        if inner is Never:
+            return {"not": {}}
         origin = get_origin(inner)
         if origin is Literal:
             values = list(get_args(inner))
@@ -207,7 +207,7 @@ class Receiving:
         found = self._record(cls)
         for name, definition in self.home.definitions.items() if shape_of(cls).is_unknown else ():
             keyword = next((one for one in ("oneOf", "anyOf") if is_object(definition) and one in definition), None)
-            type_ = self.home.attribute(name) if keyword is not None else None
+            type_ = self.home.types.get(name) if keyword is not None else None
             if type_ is not None and cls in members(bare(resolve(type_, self.module))[0]):
                 shared = self._shared(definition[keyword])
                 for key in found["properties"].keys() & shared.keys():
@@ -220,7 +220,7 @@ class Receiving:
         keyword = next((one for one in ("oneOf", "anyOf") if one in definition), None)
         branches = list(definition[keyword]) if keyword is not None else [{"enum": definition.get("enum", [])}]
         rest = {key: value for key, value in definition.items() if key not in ("oneOf", "anyOf", "enum")}
-        type_ = self.home.attribute(name)
+        type_ = self.home.types.get(name)
         inner, _ = bare(resolve(type_, self.module)) if type_ is not None else (None, ())
         unknown = [one for one in members(inner) if is_record(one) and shape_of(one).is_unknown] if inner else []
         missing = [one for one in unknown if one.__name__ not in self.home.definitions]
@@ -487,7 +487,8 @@ def _default(branch: Any, marker: Tagged) -> Any:
     return {"allOf": [branch], "not": stray}
 
 
-def _bounds(meta: Meta, inner: Any) -> dict[str, Any]:
+def bounds(meta: Meta, inner: Any) -> dict[str, Any]:
+    """Limits of a type in words of JSON Schema."""
     of_text = inner is str
     names = {
         "ge": "minimum",
@@ -517,22 +518,22 @@ def receiving_of(module: str) -> Receiving:
 
 def accepts(type_: Any, value: Any) -> bool:
     """Whether receivers accept a Python value as one of a type."""
-    from .writers import plain
+    from .writers import readable
 
     try:
-        return receiving_of(_module_of(type_)).accepts(type_, plain(value))
-    except (EncodeError, RecursionError):
+        return receiving_of(_module_of(type_)).accepts(type_, readable(value))
+    except EncodeError:
         return False
 
 
 def explained_value(type_: Any, value: Any) -> list[Problem]:
     """What is wrong with a Python value as one of a type, by its schema."""
-    from .writers import plain
+    from .writers import readable
 
     try:
-        written = plain(value)
-    except (EncodeError, RecursionError) as error:
-        return [Problem("", "", str(error) if isinstance(error, EncodeError) else "this is nested too deep")]
+        written = readable(value)
+    except EncodeError as error:
+        return [Problem("", "", str(error))]
     return list(islice(receiving_of(_module_of(type_)).problems(type_, written), 100))
 
 

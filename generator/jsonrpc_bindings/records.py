@@ -6,18 +6,23 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import InitVar, dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeAlias, cast, dataclass_transform
 
 import msgspec
-from msgspec import UNSET, Meta, Struct, StructMeta, UnsetType
+from msgspec import UNSET, Struct, StructMeta, UnsetType
 from msgspec import field as told
-from typing_extensions import dataclass_transform
 
-from .choices import resolve
+from .choices import Meta, resolve
 
-__all__ = ["UNSET", "Meta", "Record", "Unknown", "UnsetType", "told"]
+__all__ = ["UNSET", "Meta", "Record", "Unknown", "UnknownTag", "UnsetType", "told"]
 
 Constant: TypeAlias = "str | int | float | bool"
+
+if TYPE_CHECKING:
+    UnknownTag: TypeAlias = Literal["(unknown)"]
+else:
+    UnknownTag = str
+"""The tag of an unknown variant. For type checkers it is none of the known ones: a comparison of tags tells variants apart."""
 
 _ABSENT: Final = object()
 
@@ -39,25 +44,16 @@ else:
 class Notes:
     """What a record holds beside its fields: unknown fields, defaults that were read, and the tag of an unknown variant.
 
-    No encoder writes it, so that a record with notes is written by what knows them. `is_bound`: the class says more of unknown fields than
-    that there may be some.
+    No encoder writes it, so that a record with notes is written by what knows them.
     """
 
-    __slots__ = ("is_bound", "made", "tag", "tag_field", "unknown")
+    __slots__ = ("made", "tag", "tag_field", "unknown")
 
-    def __init__(
-        self,
-        unknown: dict[str, Any] | None = None,
-        tag: Any = None,
-        tag_field: str | None = None,
-        *,
-        is_bound: bool = False,
-    ) -> None:
+    def __init__(self, unknown: dict[str, Any] | None = None, tag: Any = None, tag_field: str | None = None) -> None:
         self.unknown = unknown
         self.made: dict[str, Any] | None = None
         self.tag = tag
         self.tag_field = tag_field
-        self.is_bound = is_bound
 
 
 @dataclass(slots=True)
@@ -120,11 +116,6 @@ class Shape:
         return self.known is not None
 
     @property
-    def is_bound(self) -> bool:
-        """Whether unknown fields are not free: typed, refused, dropped, or not to have constants of other variants."""
-        return self.extra is not Any or self.drops or bool(self.excluded)
-
-    @property
     def by_name(self) -> dict[str, str]:
         """The Python names by those and by wire names."""
         if self._by_name is None:
@@ -150,13 +141,25 @@ class Shape:
         return resolve(self.extra, self.module) if isinstance(self.extra, str) else self.extra
 
 
-class Omitted:
+class Reader:
+    """Reads a field."""
+
+    __slots__ = ("slot",)
+
+    def __init__(self, slot: Any) -> None:
+        self.slot = slot
+
+    def __set__(self, record: Any, value: Any) -> None:
+        self.slot.__set__(record, value)
+
+
+class Omitted(Reader):
     """Reads a field: where it is omitted, its default."""
 
-    __slots__ = ("default", "slot")
+    __slots__ = ("default",)
 
     def __init__(self, slot: Any, default: Any) -> None:
-        self.slot = slot
+        super().__init__(slot)
         self.default = default
 
     def __get__(self, record: Any, owner: type | None = None) -> Any:
@@ -165,17 +168,14 @@ class Omitted:
         value = self.slot.__get__(record)
         return self.default if value is UNSET else value
 
-    def __set__(self, record: Any, value: Any) -> None:
-        self.slot.__set__(record, value)
 
-
-class Made:
+class Made(Reader):
     """Reads a field whose default can be changed in place: it is made once for each record, and is written once it was changed."""
 
-    __slots__ = ("make", "name", "slot")
+    __slots__ = ("make", "name")
 
     def __init__(self, slot: Any, name: str, make: Callable[[], Any]) -> None:
-        self.slot = slot
+        super().__init__(slot)
         self.name = name
         self.make = make
 
@@ -192,20 +192,31 @@ class Made:
             notes.made[self.name] = self.make()
         return notes.made[self.name]
 
-    def __set__(self, record: Any, value: Any) -> None:
-        self.slot.__set__(record, value)
-
 
 class TagOfUnknown:
     """Reads the tag of an unknown variant."""
 
-    __slots__ = ()
+    __slots__ = ("cls", "name")
+
+    def __init__(self, cls: Any, name: str) -> None:
+        self.cls = cls
+        self.name = name
 
     def __get__(self, record: Any, owner: type | None = None) -> Any:
         return self if record is None else notes_for(record).tag
 
     def __set__(self, record: Any, value: Any) -> None:
         notes_for(record).tag = value
+
+
+def _words(one: Any) -> str | None:
+    cls, name = (one.cls, one.name) if isinstance(one, TagOfUnknown) else (one.slot.__objclass__, one.slot.__name__)
+    found: dict[str, str] = cls.__slots__
+    return found.get(name)
+
+
+for _reader in (Omitted, Made, TagOfUnknown):
+    cast("Any", _reader).__doc__ = property(_words)
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(told,))
@@ -230,8 +241,9 @@ class RecordMeta(_BaseMeta):
         drop: bool | None = None,
         excludes: Mapping[str, tuple[Constant, ...]] | None = None,
         judged: bool | None = None,
+        init: bool = True,  # noqa: ARG004 - it tells type checkers that a base has the constructor
     ) -> Any:
-        above: Shape | None = next((base.__shape__ for base in bases if hasattr(base, "__shape__")), None)
+        above: Shape | None = next((cast("Any", base).__shape__ for base in bases if hasattr(base, "__shape__")), None)
         module = namespace.get("__module__", "")
         if above is not None:
             tag_field = above.tag_field if tag_field is None else tag_field
@@ -276,7 +288,7 @@ class RecordMeta(_BaseMeta):
             elif not one.is_required and one.default is not UNSET:
                 type.__setattr__(cls, one.name, Omitted(one.slot, one.default))
         if shape.is_unknown and tag_name is not None:
-            type.__setattr__(cls, tag_name, TagOfUnknown())
+            type.__setattr__(cls, tag_name, TagOfUnknown(cls, tag_name))
         return cls
 
     if not TYPE_CHECKING:  # the signatures are those of the fields
@@ -291,6 +303,16 @@ class RecordMeta(_BaseMeta):
             from .construct import signature
 
             return signature(cls)
+
+
+def _documentation(cls: Any) -> dict[str, str]:
+    """What `inspect` looks up for a field that has no `__doc__` of its own."""
+    from .documentation import documentation_of
+
+    return documentation_of(cls)
+
+
+cast("Any", RecordMeta).__slots__ = property(_documentation)
 
 
 def _is_unknown(above: Shape | None) -> bool:
@@ -340,7 +362,7 @@ def _own_fields(
     return found, tag_name
 
 
-_FIELD: Final = type(told())
+_FIELD: Final[Any] = type(told())
 
 
 _ODD: Final = re.compile(r'[\x00-\x1f"\\\ud800-\udfff]')
@@ -399,9 +421,9 @@ class Record(_Base, metaclass=RecordMeta):
             """Leave a field out again. Raises `AttributeError` for one that is required."""
             shape = shape_of(type(self))
             found = shape.fields.get(name)
-            if found is None:
+            if found is None and name != shape.tag_name:
                 raise AttributeError(f"{type(self).__name__!r} has no field {name!r}")
-            if found.is_required:
+            if found is None or found.is_required:
                 raise AttributeError(f"the field {name!r} is required")
             put(self, name, UNSET)
             notes = notes_of(self)
@@ -480,13 +502,17 @@ class Record(_Base, metaclass=RecordMeta):
 class Unknown(Record):
     """A variant of an open or tolerated union that this version of the protocol does not know, kept as it came."""
 
-    if not TYPE_CHECKING:
+    if TYPE_CHECKING:
+
+        def __init__(self, *, extra: Mapping[str, Any] = ..., **fields: Any) -> None: ...
+    else:
         _notes: Notes = told(name=NOTES)  # so that no decoder of msgspec makes one
 
     @property
-    def tag(self) -> Any:
+    def tag(self) -> str:
         """The tag, as it came."""
-        return notes_for(self).tag
+        found: str = notes_for(self).tag
+        return found
 
     @property
     def payload(self) -> dict[str, Any]:
@@ -499,7 +525,7 @@ class Unknown(Record):
     @property
     def is_extension(self) -> bool:
         """Whether the tag is somebody's extension: it begins with an underscore."""
-        return str(self.tag).startswith("_")
+        return self.tag.startswith("_")
 
     @property
     def is_reserved(self) -> bool:
@@ -537,7 +563,7 @@ def notes_for(record: Any) -> Notes:
     """The notes of a record, which are made if there are none."""
     found = _NOTES.__get__(record)
     if found is UNSET:
-        found = Notes(is_bound=shape_of(type(record)).is_bound)
+        found = Notes()
         put(record, "_notes", found)
     return cast("Notes", found)
 
@@ -546,8 +572,7 @@ def made(cls: Any, values: Mapping[str, Any], unknown: dict[str, Any] | None = N
     """A record of values that were checked."""
     shape = shape_of(cls)
     if unknown or shape.is_unknown or shape.is_odd:
-        field = shape.tag_field if tag is not None else None
-        return make(cls, _notes=Notes(unknown, tag, field, is_bound=shape.is_bound), **values)
+        return make(cls, _notes=Notes(unknown, tag, shape.tag_field if tag is not None else None), **values)
     return make(cls, **values)
 
 
@@ -556,7 +581,7 @@ def changed(record: Any) -> Iterator[tuple[Field, Any]]:
     notes = notes_of(record)
     if notes is None or not notes.made:
         return
-    fields = type(record).__shape__.fields
+    fields = shape_of(type(record)).fields
     for name, value in notes.made.items():
         if held(record, fields[name]) is UNSET and value != fields[name].fresh():
             yield fields[name], value
@@ -571,7 +596,7 @@ def _beside(record: Any) -> tuple[Any, ...]:
 
 
 def _copied(record: Any, copy: Callable[[Any], Any]) -> Any:
-    shape = type(record).__shape__
+    shape = shape_of(type(record))
     values = {one.name: copy(value) for one in shape.fields.values() if (value := held(record, one)) is not UNSET}
     notes = notes_of(record)
     copied = made(

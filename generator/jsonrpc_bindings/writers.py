@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from math import isfinite
-from typing import Any, Final
+from typing import Any, Final, overload
 
 import msgspec
 from msgspec import UNSET, Struct
 
 from .errors import EncodeError
+from .json_types import is_mapping
+from .jsonrpc import Message
+from .parse import refuse_deep
 from .records import NOTES, Notes, Record, changed, held, notes_of, shape_of
+
+DEEP: Final = "this is nested too deep to be written as JSON"
+"""Why a value is not written that a parser would not read, or that holds itself."""
 
 
 class HasNotes(TypeError):
@@ -32,11 +37,10 @@ encode_native: Final = msgspec.json.Encoder(enc_hook=_no_notes).encode
 
 
 class _Notes:
-    """Writes notes among the fields of their record: after a mark, which is taken out again. `colons` counts what it wrote."""
+    """Writes notes among the fields of their record: after a mark, which is taken out again."""
 
     def __init__(self) -> None:
-        self.count = self.colons = 0
-        self.is_bound = False
+        self.count = 0
         self.encode: Final = msgspec.json.Encoder(enc_hook=self).encode
 
     def __call__(self, notes: object) -> Any:
@@ -48,31 +52,35 @@ class _Notes:
         if not unknown:
             raise HasNotes
         self.count += 1
-        self.is_bound = self.is_bound or notes.is_bound
-        outer, self.colons = self.colons, 0
-        text = self.encode(unknown)
-        self.colons = outer + text.count(b":") - self.count_of_marks(text)
-        return msgspec.Raw(b"0," + text[1:-1])
-
-    @staticmethod
-    def count_of_marks(text: bytes) -> int:
-        """The colons of marks in a text, which are taken out."""
-        return text.count(_MARK)
+        return msgspec.Raw(b"0," + self.encode(unknown)[1:-1])
 
 
 _MARK: Final = msgspec.json.encode(NOTES) + b":0,"
 
 
-def write_with_notes(value: Any) -> tuple[bytes, int]:
-    """A value with notes as JSON text, and how many colons the notes have; none where classes say more of notes.
-
-    Raises `HasNotes` where it is written by way of plain values.
-    """
+def write_with_notes(value: Any) -> bytes:
+    """A value with notes as JSON text. Raises `HasNotes` where it is written by way of plain values."""
     notes = _Notes()
     text = notes.encode(value)
     if text.count(_MARK) != notes.count:
         raise HasNotes
-    return text.replace(_MARK, b""), 0 if notes.is_bound else notes.colons
+    return text.replace(_MARK, b"")
+
+
+@overload
+def to_builtins(value: Record) -> dict[str, Any]: ...
+@overload
+def to_builtins(value: Any) -> Any: ...
+def to_builtins(value: Any) -> Any:
+    """A value as plain JSON: a record as a `dict` with what is set in it, by the names of the schema.
+
+    It is the opposite of `decode_as`, and checks no types. A message is written by `encode`. Raises `EncodeError` for what JSON
+    cannot hold.
+    """
+    try:
+        return plain(value)
+    except RecursionError:
+        raise EncodeError(DEEP) from None
 
 
 def plain(value: Any) -> Any:
@@ -84,7 +92,7 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     if isinstance(value, Record):
         return _plain_record(value)
-    if kind is dict or isinstance(value, Mapping):
+    if is_mapping(value):
         if not all(isinstance(key, str) for key in value):
             raise EncodeError("the keys of an object are strings")
         return {key: plain(item) for key, item in value.items()}
@@ -94,8 +102,12 @@ def plain(value: Any) -> Any:
         if not isfinite(value):
             raise EncodeError("a number that is not finite cannot be written as JSON")
         return value
-    if isinstance(value, str | int):
-        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, Message):
+        raise EncodeError("a message is no value: it is written by `encode`")
     try:
         return msgspec.to_builtins(value, enc_hook=_no_notes)
     except (TypeError, ValueError, RecursionError) as error:
@@ -122,11 +134,25 @@ def _plain_record(record: Any) -> dict[str, Any]:
             for one, value in changed(record):
                 found[one.wire] = plain(value)
         for key, value in (notes.unknown or {}).items():
-            found.setdefault(key, plain(value))
+            if key in found:
+                raise EncodeError(f"{cls.__name__}: {key!r} is a field of it, and is among its unknown fields too")
+            found[key] = plain(value)
     return found
 
 
 _FIELDS: Final[dict[type, list[tuple[str, Any]]]] = {}
+
+
+def readable(value: Any) -> Any:
+    """A value as plain JSON that a parser reads: it is nested no deeper. Raises `EncodeError`."""
+    try:
+        written = plain(value)
+        refuse_deep(written_text(written))
+    except EncodeError:
+        raise
+    except (ValueError, RecursionError):
+        raise EncodeError(DEEP) from None
+    return written
 
 
 def text_of(value: Any) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,7 +34,7 @@ _WIDEST: Final = 100
 """Characters of an import that stands on one line."""
 
 _FROM_TYPING: Final = ("TYPE_CHECKING", "Annotated", "Any", "ClassVar", "Literal", "Never", "TypeAlias")
-_FROM_MSGSPEC: Final = ("UNSET", "Meta", "UnsetType", "field")
+_FROM_MSGSPEC: Final = ("UNSET", "UnsetType", "field")
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +212,16 @@ class _Views:
                 values = self._hints.of_field(typed, f"{self._names.classes[record.name]}Extra")
                 is_judged = is_judged or values.is_judged
                 found.append(f"extra={literal(values.source)}")
+        if self._is_unknown(record):  # its constructor is that of `Unknown`, which takes the tag as text
+            found.append("init=False")
         return [*found, *(["judged=True"] if is_judged else [])]
+
+    def _is_unknown(self, record: ir.Record) -> bool:
+        """Whether a class keeps unknown variants, by itself or by a base."""
+        if record.name in self._hints.unknown:
+            return True
+        base = self._protocol.definitions.get(record.base or "")
+        return isinstance(base, ir.Record) and self._is_unknown(base)
 
     def _field(self, field: ir.Field, record: ir.Record) -> dict[str, Any]:
         name = self._names.fields[record.name][field.name]
@@ -223,6 +232,9 @@ class _Views:
             return view | {"hint": f"{self._hints.ours('ClassVar')}[{constant}]", "default": literal(tag.value)}
         place = f"{self._names.classes[record.name]}{class_name(field.name)}"
         hint = self._hints.of_field(field.type, place)
+        union = self._hints.unknown.get(record.name)
+        if union is not None and union.tag == field.name:
+            hint = replace(hint, source=self._hints.ours("UnknownTag"))
         alias = [f"name={literal(field.name)}"] if name != field.name else []
         default = self._defaults.of(field)
         source, is_made = default if default is not None else ("", False)
