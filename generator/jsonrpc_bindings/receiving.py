@@ -20,7 +20,7 @@ from .homes import Home, home_of
 from .json_types import is_array, is_object
 from .patterns import in_engine
 from .pointers import json_pointer, reference, referred
-from .readers import constants_of, is_fallback, is_record, positions
+from .readers import constants_of, is_fallback, is_object_type, is_record, positions, told_by_tags
 from .records import shape_of
 
 if TYPE_CHECKING:
@@ -68,6 +68,8 @@ class Receiving:
                 definitions |= {name: exact.outside(one) for name, one in definitions.items()} | exact.definitions
             for name in opened:
                 definitions[name] = self._with_fallback(name, definitions[name])
+            if opened:
+                definitions |= {name: self._told_apart(name, one) for name, one in definitions.items()}
         return self._schema
 
     def published(self, name: str) -> Any:
@@ -202,6 +204,24 @@ class Receiving:
             ]
         return found
 
+    def _told_apart(self, name: str, definition: Any) -> Any:
+        """A union whose branches keep to their tags, though what they refer to keeps what is unknown where it stands alone."""
+        keyword = next((one for one in ("oneOf", "anyOf") if is_object(definition) and one in definition), None)
+        type_ = self.home.types.get(name)
+        if keyword is None or type_ is None:
+            return definition
+        inner, markers = bare(resolve(type_, self.module))
+        marker = marker_of(markers) or told_by_tags(members(inner))
+        if not isinstance(marker, Tagged):
+            return definition
+        branches = list(definition[keyword])
+        for index, branch in enumerate(branches):
+            named = str(referred(branch["$ref"])[1]) if is_object(branch) and branch.keys() == {"$ref"} else ""
+            tags = constants_of(self.home.type_of(named), marker.field) if named in self.home.types else None
+            if tags:
+                branches[index] = {**branch, "properties": {marker.field: {"enum": list(tags)}}}
+        return {**definition, keyword: branches}
+
     def _variant(self, cls: Any) -> dict[str, Any]:
         """The schema of a class; of one that keeps unknown variants with what the branches of its union declare of its fields."""
         found = self._record(cls)
@@ -224,7 +244,7 @@ class Receiving:
         inner, _ = bare(resolve(type_, self.module)) if type_ is not None else (None, ())
         unknown = [one for one in members(inner) if is_record(one) and shape_of(one).is_unknown] if inner else []
         missing = [one for one in unknown if one.__name__ not in self.home.definitions]
-        if unknown and not missing:
+        if (unknown and not missing) or (not unknown and any(map(is_object_type, members(inner) if inner else ()))):
             return definition
         self._rewritten[name] = keyword or "enum", len(branches)
         others = [] if inner is None else [one for one in members(inner) if get_origin(bare(one)[0]) is not Literal]
