@@ -217,7 +217,7 @@ class Receiving:
         branches = list(definition[keyword])
         for index, branch in enumerate(branches):
             named = str(referred(branch["$ref"])[1]) if is_object(branch) and branch.keys() == {"$ref"} else ""
-            tags = constants_of(self.home.type_of(named), marker.field) if named in self.home.types else None
+            tags = _tags_of(self.home.type_of(named), marker.field) if named in self.home.types else None
             if tags:
                 branches[index] = {**branch, "properties": {marker.field: {"enum": list(tags)}}}
         return {**definition, keyword: branches}
@@ -399,6 +399,13 @@ class Receiving:
         for step in place:
             node = node[int(step)] if is_array(node) else node[step]
         return node
+
+
+def _tags_of(type_: Any, field: str) -> list[Any] | None:
+    """The tags that a branch knows."""
+    inner, _ = bare(type_)
+    found = [constants_of(one, field) for one in members(inner) if not is_fallback(one, field)]
+    return [tag for tags in found for tag in tags or ()] if found and None not in found else None
 
 
 class _Exact:
