@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Never, get_ar
 from .choices import Alias, Keyed, Meta, Number, Shapes, Tagged, bare, marker_of, members, resolve
 from .contract import Path
 from .engine import Engine
-from .errors import Dropped, EncodeError, Problem
+from .errors import Dropped, EncodeError, Problem, limited
 from .homes import Home, home_of
 from .json_types import is_array, is_object
 from .patterns import in_engine
@@ -298,23 +298,29 @@ class Receiving:
             found = list(islice(self._engine.problems(place, current), MOST))
             if not found:
                 return Settled(current, tuple(_without_repeats(drops)), ())
-            left: list[Problem] = []
+            left: list[Said] = []
             changes: list[tuple[Path, Any, Problem]] = []
             for said in found:
                 nearest = self._nearest(place, current, said, edits) if lenient else None
-                where = edits.original(said.path if nearest is None else nearest[0])
-                told = edits.defaulted.get(edits.original(said.path)) or self._told(said, edits.original(said.path), at)
                 if nearest is None:
-                    left.append(told)
+                    left.append(said)
                 else:
+                    where, told = edits.original(nearest[0]), self._settled_problem(said, edits, at)
                     changes.append((where, nearest[1], told))
                     drops.append(Dropped(json_pointer((*at, *where)), _value_at(value, where), told))
             if left and not changes:
-                return Settled(value, (), tuple(_explained(left, drops)))
+                problems = (
+                    self._settled_problem(said, edits, at) for said in left
+                )  # few of which may be told: they may be long
+                return Settled(value, (), limited(_explained(problems, drops)))
             for change in changes:  # only now: paths count the items that are there
                 edits.change(*change)
             current = edits.apply(value)
         return Settled(value, (), (Problem(json_pointer(at), "", TOO_MUCH), *(one.problem for one in drops)))
+
+    def _settled_problem(self, said: Said, edits: Edits, at: Path) -> Problem:
+        where = edits.original(said.path)
+        return edits.defaulted.get(where) or self._told(said, where, at)
 
     # --- leniency ---
 
