@@ -15,8 +15,8 @@ from .documentation import documentation_of
 from .errors import DecodeError, EncodeError
 from .json_types import is_array, is_object
 from .pointers import referred
-from .readers import Refused, is_record, reader
-from .receiving import Receiving, bounds, explained_value, receiving_of
+from .readers import Refused, is_judged, is_record, reader
+from .receiving import Receiving, accepts, bounds, explained_value, receiving_of
 from .records import Record, shape_of
 from .writers import DEEP, plain
 
@@ -27,7 +27,10 @@ def core_schema_of(type_: Any, handler: Any) -> core_schema.CoreSchema:
 
     def validate(value: Any) -> Any:
         try:
-            return read(value if isinstance(value, Record) else _as_json(value))
+            found = read(value if isinstance(value, Record) else _as_json(value))
+            if is_judged(type_) and not accepts(type_, value):
+                raise Refused
+            return found
         except (Refused, RecursionError):
             raise PydanticCustomError("record", "{sentence}", {"sentence": _why(type_, value)}) from None
         except DecodeError as error:
