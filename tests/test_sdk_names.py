@@ -21,6 +21,8 @@ import evidence
 from acpgen.pipeline import understand
 from acpgen.schema.load import load
 from acpgen_acp_sdk.names import CLASSES
+from jsonrpc_bindings import Record
+from jsonrpc_bindings.records import shape_of
 from variants import bodies
 
 ROOT: Final = Path(__file__).parents[1]
@@ -46,7 +48,7 @@ ENVELOPES: Final[Mapping[str, str]] = {
     "AgentRequest": "Request",
     "AgentResponse": "Response` or `ErrorResponse",
     "AgentResponseMessage": "Response",
-    "BaseModel": "jsonrpc_bindings.Model",
+    "BaseModel": "jsonrpc_bindings.Record",
     "ClientErrorMessage": "ErrorResponse",
     "ClientNotification": "Notification",
     "ClientRequest": "Request",
@@ -144,17 +146,15 @@ def row(name: str, fields: list[str] | None) -> Row:
 def differing(package: str, type_: Any, name: str, fields: list[str] | None) -> str:
     """The fields that one of two classes lacks, but for discriminators."""
     model: Any = type_
-    if fields is None or not inspect.isclass(type_):
+    if fields is None or not (inspect.isclass(type_) and issubclass(type_, Record)):
         return ""
     ours = wire(model)
-    constants: set[str] = {
-        one.alias or key
-        for key, one in model.model_fields.items()
-        if not one.is_required() and str(one.annotation).startswith("typing.Literal")
-    }
+    constants = set(shape_of(model).constants)
     missing, more = set(fields) - ours.keys(), ours.keys() - set(fields) - constants
     beyond = getattr(unstable_v1, name, None) if package == "v1" else None
-    elsewhere = missing & (wire(beyond).keys() if inspect.isclass(beyond) else set[str]())
+    elsewhere = missing & (
+        wire(beyond).keys() if inspect.isclass(beyond) and issubclass(beyond, Record) else set[str]()
+    )
     said = [
         ("in `unstable.v1` alone", elsewhere),
         ("in the SDK alone", missing - elsewhere),
@@ -164,8 +164,9 @@ def differing(package: str, type_: Any, name: str, fields: list[str] | None) -> 
 
 
 def wire(type_: Any) -> dict[str, str]:
-    type_.model_rebuild()
-    return {field.alias or key: key for key, field in type_.model_fields.items()}
+    shape = shape_of(type_)
+    fields = {one.wire: one.name for one in shape.fields.values()}
+    return fields if shape.tag_field is None or shape.tag_name is None else {shape.tag_field: shape.tag_name, **fields}
 
 
 def page(rows: list[Row]) -> str:
@@ -220,4 +221,4 @@ def test_no_row_leads_to_a_false_friend(released: dict[str, list[str] | None]) -
     import jsonrpc_bindings
 
     assert all(hasattr(acp_bindings, one) for one in ("Request", "Notification", "Response", "ErrorResponse"))
-    assert hasattr(jsonrpc_bindings, "Model")
+    assert hasattr(jsonrpc_bindings, "Record")
