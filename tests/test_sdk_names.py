@@ -38,7 +38,7 @@ OURS: Final[Mapping[str, str]] = {
     "CancelElicitationResponse": "ElicitationCancelAction",
     "DeclineElicitationResponse": "ElicitationDeclineAction",
     "DeniedOutcome": "CancelledPermissionOutcome",
-    "ToolCallProgress": "ToolCallUpdate",
+    "ToolCallProgress": "SessionToolCallUpdate",
 }
 """Names that neither the table of `acpgen-acp-sdk` nor those of variants lead to."""
 
