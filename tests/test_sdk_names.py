@@ -21,7 +21,6 @@ import evidence
 from acpgen.pipeline import understand
 from acpgen.schema.load import load
 from acpgen_acp_sdk.names import CLASSES
-from jsonrpc_bindings import Record
 from jsonrpc_bindings.records import shape_of
 from variants import bodies
 
@@ -145,16 +144,13 @@ def row(name: str, fields: list[str] | None) -> Row:
 
 def differing(package: str, type_: Any, name: str, fields: list[str] | None) -> str:
     """The fields that one of two classes lacks, but for discriminators."""
-    model: Any = type_
-    if fields is None or not (inspect.isclass(type_) and issubclass(type_, Record)):
+    if fields is None or not inspect.isclass(type_):
         return ""
-    ours = wire(model)
-    constants = set(shape_of(model).constants)
-    missing, more = set(fields) - ours.keys(), ours.keys() - set(fields) - constants
+    shape, ours = shape_of(type_), wire(type_)
+    discriminators = {*shape.constants, shape.tag_field}
+    missing, more = set(fields) - ours - discriminators, ours - set(fields) - discriminators
     beyond = getattr(unstable_v1, name, None) if package == "v1" else None
-    elsewhere = missing & (
-        wire(beyond).keys() if inspect.isclass(beyond) and issubclass(beyond, Record) else set[str]()
-    )
+    elsewhere = missing & (wire(beyond) if inspect.isclass(beyond) else set[str]())
     said = [
         ("in `unstable.v1` alone", elsewhere),
         ("in the SDK alone", missing - elsewhere),
@@ -163,10 +159,9 @@ def differing(package: str, type_: Any, name: str, fields: list[str] | None) -> 
     return "; ".join(f"{', '.join(f'`{one}`' for one in sorted(names))} {where}" for where, names in said if names)
 
 
-def wire(type_: Any) -> dict[str, str]:
-    shape = shape_of(type_)
-    fields = {one.wire: one.name for one in shape.fields.values()}
-    return fields if shape.tag_field is None or shape.tag_name is None else {shape.tag_field: shape.tag_name, **fields}
+def wire(type_: Any) -> set[str]:
+    """The fields of a record by the names of the schema; the tag is none of them."""
+    return {one.wire for one in shape_of(type_).fields.values()}
 
 
 def page(rows: list[Row]) -> str:

@@ -13,7 +13,18 @@ if TYPE_CHECKING:
     from acp_session.monitor import versions
     from jsonrpc_bindings import contract, engine, framing, homes, parse, patterns, strict, supervisor
 
-    __all__ = ["contract", "engine", "framing", "homes", "monitor", "parse", "patterns", "strict", "supervisor", "versions"]
+    __all__ = [
+        "contract",
+        "engine",
+        "framing",
+        "homes",
+        "monitor",
+        "parse",
+        "patterns",
+        "strict",
+        "supervisor",
+        "versions",
+    ]
 else:
     import sys
     from importlib import import_module
@@ -24,7 +35,9 @@ else:
 
     FOLDERS = {"jsonrpc_bindings": resources.runtime, "acp_session": resources.session}
     MODULES = {
-        **dict.fromkeys(("contract", "engine", "framing", "homes", "parse", "patterns", "strict", "supervisor"), "jsonrpc_bindings"),
+        **dict.fromkeys(
+            ("contract", "engine", "framing", "homes", "parse", "patterns", "strict", "supervisor"), "jsonrpc_bindings"
+        ),
         "monitor": "acp_session",
         "versions": "acp_session.monitor",
     }

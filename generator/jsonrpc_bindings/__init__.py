@@ -7,9 +7,10 @@ from .errors import DecodeError, Dropped, EncodeError, Problem
 from .failures import ConnectionEnded, Failed, NotAdvertised, NotStrict, Refused
 from .jsonrpc import JSON, ErrorObject, ErrorResponse, Notification, Request, Response
 from .naming import encode_strictly
-from .records import UNSET, Meta, Record, Unknown, UnsetType
+from .records import UNSET, Meta, Record, Unknown, UnknownTag, UnsetType
 from .strict import Strict, Violation
 from .texts import OpenTexts, Texts
+from .writers import to_builtins
 
 __all__ = [
     "JSON",
@@ -41,7 +42,9 @@ __all__ = [
     "Tagged",
     "Texts",
     "Unknown",
+    "UnknownTag",
     "UnsetType",
     "Violation",
     "encode_strictly",
+    "to_builtins",
 ]

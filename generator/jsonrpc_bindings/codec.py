@@ -6,7 +6,6 @@ lose, is read by readers, and what they refuse is judged by the schema, which sa
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias, Union
 
@@ -28,7 +27,8 @@ from .errors import (
     shown,
     told,
 )
-from .json_types import is_array, is_object
+from .explain import did_you_mean
+from .json_types import is_array, is_mapping, is_object, is_sequence
 from .jsonrpc import (
     Beside,
     ErrorObject,
@@ -42,22 +42,14 @@ from .jsonrpc import (
 )
 from .naming import STRICTLY, unnamed
 from .native import Never, decoder, exact, native, note
-from .parse import VALUES, Duplicates, copied, parse
+from .parse import DEEPEST, VALUES, Duplicates, copied, parse, refuse_deep
 from .pointers import json_pointer
 from .readers import Read, Refused, Unnamed, build, is_judged, reader
 from .receiving import Receiving
 from .records import Record, changed, held, make, notes_of, shape_of
-from .writers import HasNotes, encode_native, plain, refuse_not_finite, text_of, write_with_notes, written_text
+from .writers import DEEP, HasNotes, encode_native, readable, refuse_not_finite, text_of, write_with_notes, written_text
 
 Hook: TypeAlias = Callable[[Dropped], object]
-
-DEEPEST: Final = 150
-"""So deep a line may be nested that msgspec reads: parsers differ in how deep they go. Each object takes a colon, each array a bracket."""
-
-_FRACTION: Final = re.compile(rb"[:\[,\s]-?[0-9]++[.eE]")
-"""How every number begins that is not written as an integer."""
-_DIGITS: Final = bytes(48 if 48 <= one <= 57 else 46 if one in b".eE" else 32 for one in range(256))
-"""Makes each digit a zero, and a point of what may follow the digits of such a number."""
 
 _LOST: Final = (msgspec.MsgspecError, Refused, TypeError, ValueError, OverflowError, RecursionError)
 """What becomes of a line that msgspec does not read, or of a value that it does not write."""
@@ -89,6 +81,7 @@ class Codec:
         self.sides: Final = tuple(sides)
         self.versioned: Final = versioned
         self._routes: Final = {(row.name, row.kind == "request"): row for row in methods.values()}
+        self._written: Final = {id(type_) for row in methods.values() for type_ in (row.params, row.result)}
         self._lines: dict[str, Any] = {}
         self._results: dict[tuple[str, str], Any] = {}
         self._classes: dict[tuple[Any, str], Any] = {}
@@ -169,7 +162,7 @@ class Codec:
                 message = read(line)
                 colons = line.count(b":")
                 if len(line) > DEEPEST and colons + line.count(b"[") > DEEPEST:
-                    _refuse_deep(line)
+                    refuse_deep(line)
                 if encode_native(message).count(b":") == colons and (b"\\" not in line or b"\\u003" not in line):
                     return message
                 if duplicates == "refuse":
@@ -255,16 +248,6 @@ class Codec:
     def _parsed(self, line: Any, duplicates: Duplicates, values: int) -> Any:
         if not isinstance(line, bytes | bytearray | str):
             return copied(line, duplicates=duplicates, values=values)
-        if line.__class__ is bytes and (len(line) <= values or _holds_at_most(line, values)):
-            try:
-                value = jiter.from_json(line, allow_inf_nan=False, cache_mode="keys", catch_duplicate_keys=True)
-            except ValueError:
-                pass
-            else:
-                if (
-                    line.translate(_DIGITS).count(b"0.") == line.count(b'"2.0"') or _FRACTION.search(line) is None
-                ):  # a number that is written as no integer may have to be read from its text
-                    return value
         return parse(line, duplicates=duplicates, values=values)
 
     def _message(
@@ -379,7 +362,8 @@ class Codec:
         """A type without text in it: of a class, an alias, or the name of a definition."""
         known = self._types.get(id(type_))
         if known is None:
-            if isinstance(type_, str) and type_.isidentifier() and type_ in self.receiving.schema["$defs"]:
+            is_name = isinstance(type_, str) and (type_.isidentifier() or id(type_) not in self._written)
+            if is_name and type_ in self.receiving.schema["$defs"]:
                 found = self.receiving.home.type_of(type_)
             else:
                 try:
@@ -478,59 +462,61 @@ class Codec:
             if b"null" in text:  # what msgspec writes for a number that is not finite
                 refuse_not_finite(message)
             return text
-        if self.batch and isinstance(message, list | tuple):
-            if not message:
-                raise EncodeError("a batch must hold at least one message")
-            return b"[" + b",".join(self.encode(one, strict=strict) for one in message) + b"]"
-        if not isinstance(message, Message):
-            return self._value_text(message, strict=STRICTLY.is_on if strict is None else strict)
-        if STRICTLY.is_on if strict is None else strict:
-            text = self._text(message)
-            problems = limited(self._unnamed(message))
-            if problems:
-                raise EncodeError("; ".join(map(str, problems)), problems)
-            return text
-        return self._text(message)
-
-    def _value_text(self, value: Any, *, strict: bool) -> bytes:
-        """A value that is no message; records in it are of their classes."""
+        if self.batch and is_sequence(message) and not message:
+            raise EncodeError("a batch must hold at least one message")
         try:
-            text = self._text_of_value(value)
+            text = self._text_of_value(message)
+            is_strict = STRICTLY.is_on if strict is None else strict
+            problems = limited(self._unnamed(message)) if is_strict else ()
         except RecursionError:
-            raise EncodeError(_DEEP) from None
-        problems = limited(unnamed(self.receiving, value, type(value))) if strict else ()
+            raise EncodeError(DEEP) from None
         if problems:
             raise EncodeError("; ".join(map(str, problems)), problems)
         return text
 
     def _text_of_value(self, value: Any) -> bytes:
+        """A message, or a value in which records are of their classes."""
+        if isinstance(value, Message):
+            return self._text(value)
         if isinstance(value, Record):
             return self._payload(type(value), value)
-        if isinstance(value, list | tuple):
+        if is_sequence(value):
             return b"[" + b",".join(map(self._text_of_value, value)) + b"]"
-        if isinstance(value, Mapping):
+        if is_mapping(value):
             if not all(isinstance(key, str) for key in value):
                 raise EncodeError("the keys of an object are strings")
             return (
                 b"{" + b",".join(text_of(key) + b":" + self._text_of_value(item) for key, item in value.items()) + b"}"
             )
-        if isinstance(value, Message):
-            raise EncodeError("a message is no part of a value, and this protocol has no batches")
         return text_of(value)
 
-    def _unnamed(self, message: Any) -> Iterator[Problem]:
-        """What the schema does not name in a message."""
+    def _unnamed(self, message: Any, at: Path = ()) -> Iterator[Problem]:
+        """What the schema does not name in a message, in those of a batch or in a value."""
+        if isinstance(message, list | tuple):
+            for index, item in enumerate(message):
+                yield from self._unnamed(item, (*at, index))
+            return
+        is_message = isinstance(message, Message)
+        if not is_message:
+            yield from unnamed(self.receiving, message, type(message), at)
+            return
         kind = _kind_of(message)
         row = self._routes.get((message.method, kind is not Notification)) if message.method else None
         member = "error" if kind is ErrorResponse else "result" if kind is Response else "params"
+        named = sorted(_FRAMES[kind])
         for key in _extra_of(message):
             if not key.startswith("_"):
-                yield Problem(json_pointer((key,)), "", "no such field")
-        if kind is Response and not message.method:
-            yield Problem("", "", "a result is judged by the method of its request, and the response does not name it")
+                yield Problem(json_pointer((*at, key)), "", f"no such field{did_you_mean(key, named)}")
+        if row is None and message.method and not message.method.startswith("_"):
+            yield Problem(json_pointer((*at, "method")), "", f"the method {shown(message.method)} is not known")
+        value = getattr(message, member)
+        if kind is Response and not message.method and not isinstance(value, Record):
+            sentence = "a result is judged by the method of its request, and the response does not name it"
+            yield Problem(json_pointer(at), "", sentence)
         type_ = self.error if kind is ErrorResponse else row and (row.result if kind is Response else row.params)
-        if type_ is not None:
-            yield from unnamed(self.receiving, getattr(message, member), self.type(type_), (member,))
+        if type_ is not None or isinstance(value, Record):
+            type_ = self.type(type_) if type_ is not None else type(value)
+            yield from unnamed(self.receiving, value, type_, (*at, member))
 
     def _text(self, message: Any) -> bytes:
         cls: Any = message.__class__
@@ -613,12 +599,10 @@ class Codec:
     def _checked_text(self, type_: Any, value: Any) -> bytes:
         """A value that msgspec does not write, or does not read again."""
         try:
-            written = plain(value)
+            written = readable(value)
             self._typed(type_, written, (), INVALID_PARAMS, {}, None, lenient=False)
         except DecodeError as error:
             raise EncodeError(f"this cannot be written as JSON: {error}", error.problems) from None
-        except RecursionError:
-            raise EncodeError(_DEEP) from None
         return written_text(written)
 
 
@@ -647,13 +631,6 @@ def _holds_at_most(line: bytes, values: int) -> bool:
     return line.count(b",") + line.count(b"[") + line.count(b"{") < values
 
 
-def _refuse_deep(line: bytes) -> None:
-    """Raise `ValueError` for a line that is nested deeper than the other parser goes."""
-    if line.count(b"{") + line.count(b"[") > DEEPEST:
-        jiter.from_json(line, cache_mode="keys")
-
-
-_DEEP: Final = "this is nested too deep to be written as JSON"
 _REQUEST: Final = frozenset({"jsonrpc", "id", "method", "params"})
 _NOTIFICATION: Final = frozenset({"jsonrpc", "method", "params"})
 _RESPONSE: Final = frozenset({"jsonrpc", "id", "result"})

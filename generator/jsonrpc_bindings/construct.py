@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
-from .errors import INVALID_PARAMS, DecodeError, Problem, limited
+from .errors import INVALID_PARAMS, DecodeError, EncodeError, Problem, limited
 from .json_types import is_object
 from .pointers import json_pointer
 from .readers import Refused, field_reader, reader
@@ -45,7 +45,7 @@ def construct(cls: Any, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
         if one.name in values:
             try:
                 values[one.name] = field_reader(one)(values[one.name])
-            except Refused:
+            except (Refused, RecursionError):
                 problems += refusals(one, values[one.name])
         elif one.wire in shape.constants:
             values[one.name] = shape.constants[one.wire]
@@ -70,7 +70,8 @@ def assign(record: Any, name: str, value: Any) -> None:
     shape = shape_of(type(record))
     known = name if name in shape.fields or name == shape.tag_name else None
     if known is None:
-        found = getattr(type(record), name, None)
+        cls: Any = type(record)
+        found: Any = getattr(cls, name, None)
         if isinstance(found, property) and found.fset is not None:
             found.fset(record, value)
             return
@@ -90,7 +91,7 @@ def assign(record: Any, name: str, value: Any) -> None:
         raise DecodeError(INVALID_PARAMS, (Problem("", "", f"the field {known!r} is required"),))
     try:
         read = field_reader(one)(value)
-    except Refused:
+    except (Refused, RecursionError):
         raise DecodeError(INVALID_PARAMS, limited(refusals(one, value))) from None
     if one.wire in shape.constants and read != shape.constants[one.wire]:
         raise DecodeError(INVALID_PARAMS, (_problem(name, f"{shape.constants[one.wire]!r} is the only value here"),))
@@ -163,12 +164,16 @@ def _excluded(shape: Shape, values: Mapping[str, Any], unknown: Mapping[str, Any
 def _judge(shape: Shape, record: Any, change: Mapping[str, Any] | None = None) -> list[Problem]:
     """What the schema says of a record; of one with a change, what it says of the field that is changed."""
     from .receiving import explained_value
-    from .writers import plain
+    from .writers import readable
 
     if change is None:
-        return explained_value(shape.cls, plain(record))
+        return explained_value(shape.cls, record)
+    try:
+        changed = readable({**readable(record), **change})
+    except EncodeError as error:
+        return [Problem("", "", str(error))]
     places = tuple(json_pointer((wire,)) for wire in change)
-    found = explained_value(shape.cls, {**plain(record), **change})
+    found = explained_value(shape.cls, changed)
     return [one for one in found if one.pointer in places or one.pointer.startswith(tuple(f"{at}/" for at in places))]
 
 

@@ -59,30 +59,26 @@ class Home:
     def _types_by_definition(self) -> Mapping[str, str]:
         return {definition: type_ for type_, definition in self._definitions_by_type.items()}
 
-    def attribute(self, name: str) -> Any:
-        """What the module calls as the type of a definition is called; `None` where it has nothing of that name."""
-        module = sys.modules.get(self.module)
-        return getattr(module, self._types_by_definition.get(name, name), None)
+    @cached_property
+    def types(self) -> Mapping[str, Any]:
+        """What the module has for the definitions that have a type there: a class or an alias, `None` for null."""
+        found = vars(sys.modules[self.module]) if self.module in sys.modules else {}
+        named = ((name, self._types_by_definition.get(name, name)) for name in self.definitions)
+        return {name: found[type_] for name, type_ in named if type_ in found}
 
     def type_of(self, name: str) -> Any:
         """The type of a definition. Raises `KeyError` where there is none."""
-        found = self.attribute(name)
-        if found is None or name not in self.definitions:
-            raise KeyError(name)
-        return resolve(found, self.module)
+        return resolve(self.types[name], self.module)
 
     def name_of(self, type_: Any) -> str | None:
         """The definition of a class, of an alias, or of this name; `None` where the schema has none for it."""
         if isinstance(type_, type) and issubclass(type_, Record):
             name = self._definitions_by_type.get(type_.__name__, type_.__name__)
-            return name if name in self.definitions and self.attribute(name) is type_ else None
+            return name if self.types.get(name) is type_ else None
         if isinstance(type_, str) and type_ in self.definitions:
             return type_
-        for name in self.definitions:
-            found = self.attribute(name)
-            if found is not None and (found is type_ or self._is_same(found, type_)):
-                return name
-        return None
+        same = (name for name, found in self.types.items() if found is type_ or self._is_same(found, type_))
+        return next(same, None)
 
     def _is_same(self, found: Any, type_: Any) -> bool:
         """Whether an attribute of the module is a type: an alias as text, or what is equal once no text is in it."""

@@ -12,7 +12,7 @@ from .choices import bare, members
 from .construct import no_such_field
 from .contract import Path
 from .errors import Problem, shown
-from .json_types import is_array, is_object
+from .json_types import is_object, is_sequence
 from .pointers import json_pointer
 from .receiving import Receiving
 from .records import Record, held, notes_of, shape_of
@@ -50,7 +50,7 @@ def unnamed(receiving: Receiving, value: Any, type_: Any, at: Path = ()) -> Iter
     elif is_object(value):
         for key, item in value.items():
             yield from unnamed(receiving, item, _inside(type_, dict), (*at, key))
-    elif is_array(value) or isinstance(value, tuple):
+    elif is_sequence(value):
         for index, item in enumerate(value):
             yield from unnamed(receiving, item, _inside(type_, list), (*at, index))
 

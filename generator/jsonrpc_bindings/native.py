@@ -82,7 +82,7 @@ def _closed(annotation: Any) -> Any:
     if len(classes) != 1 or classes[0].__struct_config__.tag_field is None:
         return found
     config = classes[0].__struct_config__
-    key = config.tag_field, type(config.tag)
+    key: Any = config.tag_field, type(config.tag)
     if key not in _BESIDE:
         tag = "\0" if key[1] is str else -1
         _BESIDE[key] = msgspec.defstruct("Beside", [("never", Never)], tag_field=key[0], tag=tag)
@@ -144,7 +144,7 @@ def _native(annotation: Any, inner: Any, markers: tuple[Any, ...]) -> Any:
     if is_texts(inner):
         return inner
     if origin is Literal:
-        kinds = {type(one) for one in get_args(inner)}
+        kinds: set[Any] = {type(one) for one in get_args(inner)}
         return inner if len(kinds) == 1 and kinds <= {str, int} else _hook(reader(annotation))
     if origin is list or inner is list:
         return list[_closed(get_args(inner)[0]) if origin is list else Any]  # type: ignore[misc]

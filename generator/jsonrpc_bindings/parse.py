@@ -11,6 +11,7 @@ from math import isinf
 from typing import Any, Final, Literal, TypeAlias
 
 import jiter
+import msgspec
 
 from .errors import INVALID_REQUEST, PARSE_ERROR, DecodeError, Problem, limited, shown
 from .json_types import integer_of, is_array, is_object
@@ -21,6 +22,14 @@ Duplicates: TypeAlias = Literal["refuse", "last"]
 
 VALUES: Final = 500_000
 """How many values one message may hold, where nothing else is asked for: one is two bytes or more, and up to 250 once it is read."""
+
+DEEPEST: Final = 150
+"""So deep a value may be nested that every parser reads: they differ in how deep they go. Each level takes a bracket."""
+
+_FRACTION: Final = re.compile(rb"[:\[,\s]-?[0-9]++[.eE]")
+"""How every number begins that is not written as an integer."""
+_DIGITS: Final = bytes(48 if 48 <= one <= 57 else 46 if one in b".eE" else 32 for one in range(256))
+"""Makes each digit a zero, and a point of what may follow the digits of such a number."""
 
 _STEPS: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|,|[\[{](?![ \t\r\n]*[\]}])', re.DOTALL)
 """Each string, and each character outside of them that a further value follows."""
@@ -64,6 +73,11 @@ def parse_with_duplicates(line: bytes | bytearray | str, *, values: int = VALUES
         text = line.encode() if isinstance(line, str) else bytes(line)
         if _holds_more(text, values):
             raise TooManyValues(values)
+        if _is_of_integers(text):
+            try:
+                return jiter.from_json(text, allow_inf_nan=False, cache_mode="keys", catch_duplicate_keys=True), ()
+            except ValueError:
+                pass
         value = jiter.from_json(text, allow_inf_nan=False)
     except DecodeError:
         raise
@@ -76,6 +90,26 @@ def parse_with_duplicates(line: bytes | bytearray | str, *, values: int = VALUES
     if text.count(b":") == count or len(_KEY.findall(text)) == count:
         return value, ()
     return value, limited(_duplicates(text))
+
+
+def _is_of_integers(text: bytes) -> bool:
+    """Whether all numbers of a text are written as integers. `False` says nothing."""
+    return text.translate(_DIGITS).count(b"0.") == text.count(b'"2.0"') or _FRACTION.search(text) is None
+
+
+def refuse_deep(text: bytes) -> None:
+    """Raise `ValueError` for text that is nested deeper than the parser goes."""
+    if text.count(b"{") + text.count(b"[") > DEEPEST:
+        jiter.from_json(text, cache_mode="keys")
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value is what a parser gives. One that is nested too deep is not, nor one that holds itself."""
+    try:
+        refuse_deep(msgspec.json.encode(value))
+    except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError):
+        return False
+    return True
 
 
 def copied(value: Any, *, duplicates: Duplicates = "refuse", values: int = VALUES) -> Any:

@@ -15,10 +15,10 @@ from .documentation import documentation_of
 from .errors import DecodeError, EncodeError
 from .json_types import is_array, is_object
 from .pointers import referred
-from .readers import Refused, is_record, reader
-from .receiving import Receiving, bounds, explained_value, receiving_of
+from .readers import Refused, is_judged, is_record, reader
+from .receiving import Receiving, accepts, bounds, explained_value, receiving_of
 from .records import Record, shape_of
-from .writers import plain
+from .writers import DEEP, plain
 
 
 def core_schema_of(type_: Any, handler: Any) -> core_schema.CoreSchema:
@@ -27,8 +27,11 @@ def core_schema_of(type_: Any, handler: Any) -> core_schema.CoreSchema:
 
     def validate(value: Any) -> Any:
         try:
-            return read(value if isinstance(value, Record) else _as_json(value))
-        except Refused:
+            found = read(value if isinstance(value, Record) else _as_json(value))
+            if is_judged(type_) and not accepts(type_, value):
+                raise Refused
+            return found
+        except (Refused, RecursionError):
             raise PydanticCustomError("record", "{sentence}", {"sentence": _why(type_, value)}) from None
         except DecodeError as error:
             raise PydanticCustomError("record", "{sentence}", {"sentence": str(error)}) from None
@@ -82,6 +85,8 @@ def _written(value: Any) -> Any:
         return plain(value)
     except EncodeError as error:
         raise ValueError(str(error)) from None
+    except RecursionError:
+        raise ValueError(DEEP) from None
 
 
 def json_schema_of(type_: Any, handler: Any) -> dict[str, Any]:

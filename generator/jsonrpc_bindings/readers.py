@@ -7,7 +7,7 @@ and assignments use the same readers as decoding.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import isfinite
 from threading import local
 from types import NoneType, UnionType
@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final, Literal, Never, TypeAlias, Union, get_
 from msgspec import UNSET, Struct, UnsetType
 
 from .choices import Alias, Keyed, Meta, Number, Shapes, Tagged, bare, is_unpacked, marker_of, members
-from .json_types import comparable, integer_of
+from .json_types import comparable, integer_of, is_array, is_mapping, is_object, is_sequence
 from .records import Field, Record, Shape, held, made, make, notes_of, shape_of
 from .texts import OpenTexts, is_texts, members_of
 
@@ -270,6 +270,8 @@ def _of_type(inner: Any, markers: tuple[Any, ...], v: str) -> tuple[list[str], b
         return [f"if {v}.__class__ is not int: {v} = number({v})"], True
     if inner is NoneType:
         return [f"if {v} is not None: raise Refused"], True
+    if inner is Never:
+        return ["raise Refused"], True
     if is_record(inner):
         return [f"{v} = {_name_of(inner)}({v})"], True
     origin = get_origin(inner)
@@ -404,7 +406,7 @@ def _multiple(value: Any, of: Any) -> bool:
 
 
 def _members(value: Any) -> dict[str, Any]:
-    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+    if is_mapping(value) and all(isinstance(key, str) for key in value):
         return dict(value)
     raise Refused
 
@@ -451,7 +453,7 @@ def _positions(types: tuple[Any, ...], *, is_counted: bool) -> Read:
     readers, read_after = [reader(one) for one in first], reader(after)
 
     def read(value: Any) -> Any:
-        if not isinstance(value, list | tuple) or (not is_counted and len(value) < len(readers)):
+        if not is_sequence(value) or (not is_counted and len(value) < len(readers)):
             raise Refused
         further = [read_after] * (len(value) - len(readers))
         return tuple(read_one(item) for read_one, item in zip((*readers, *further), value, strict=False))
@@ -547,7 +549,7 @@ def _getter(branch: Any) -> Callable[[], Read]:
     """Gives what reads a branch of a union: of a class that which is compiled, so that values may be deep."""
     if is_record(branch):
         name = _name_of(branch)
-        return lambda: _SHARED[name]  # type: ignore[no-any-return]
+        return lambda: _SHARED[name]
     read = reader(branch)
     return lambda: read
 
@@ -605,11 +607,11 @@ def build(annotation: Any, value: Any, accepts: Callable[[Any, Any], bool]) -> A
     origin = get_origin(inner)
     if is_record(inner):
         return _built_record(shape_of(inner), value, accepts)
-    if origin is list and isinstance(value, list):
+    if origin is list and is_array(value):
         return [_built(get_args(inner)[0], item, accepts, i) for i, item in enumerate(value)]
-    if origin is dict and isinstance(value, dict):
+    if origin is dict and is_object(value):
         return {key: _built(get_args(inner)[1], item, accepts, key) for key, item in value.items()}
-    if origin is tuple and isinstance(value, list):
+    if origin is tuple and is_array(value):
         first, after = positions(get_args(inner))
         return [_built(first[i] if i < len(first) else after, item, accepts, i) for i, item in enumerate(value)]
     branches = () if origin is None or origin is Literal else members(inner)
@@ -637,8 +639,9 @@ def _built(annotation: Any, value: Any, accepts: Callable[[Any, Any], bool], key
 
 def _built_record(shape: Shape, value: Any, accepts: Callable[[Any, Any], bool]) -> Any:
     fields = shape.fields.values()
-    is_whole = isinstance(value, dict) and all(one.wire in value for one in fields if one.is_required)
-    if not is_whole or (shape.is_unknown and not isinstance(value.get(shape.tag_field), str)):
+    if not is_object(value) or not all(one.wire in value for one in fields if one.is_required):
+        return value
+    if shape.is_unknown and not isinstance(value.get(str(shape.tag_field)), str):
         return value
     if any(wire not in value or not _same(value[wire], constant) for wire, constant in shape.constants.items()):
         return value
@@ -648,7 +651,7 @@ def _built_record(shape: Shape, value: Any, accepts: Callable[[Any, Any], bool])
     if further and shape.extra is None:
         raise Unnamed((next(iter(further)),))
     unknown = {key: _built(shape.extra_type(), item, accepts, key) for key, item in further.items()}
-    return made(shape.cls, values, unknown or None, value.get(shape.tag_field) if shape.is_unknown else None)
+    return made(shape.cls, values, unknown or None, value.get(str(shape.tag_field)) if shape.is_unknown else None)
 
 
 def constants_of(branch: Any, wire: str) -> tuple[Any, ...] | None:

@@ -6,18 +6,23 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import InitVar, dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeAlias, cast, dataclass_transform
 
 import msgspec
 from msgspec import UNSET, Struct, StructMeta, UnsetType
 from msgspec import field as told
-from typing_extensions import dataclass_transform
 
 from .choices import Meta, resolve
 
-__all__ = ["UNSET", "Meta", "Record", "Unknown", "UnsetType", "told"]
+__all__ = ["UNSET", "Meta", "Record", "Unknown", "UnknownTag", "UnsetType", "told"]
 
 Constant: TypeAlias = "str | int | float | bool"
+
+if TYPE_CHECKING:
+    UnknownTag: TypeAlias = Literal["(unknown)"]
+else:
+    UnknownTag = str
+"""The tag of an unknown variant. For type checkers it is none of the known ones: a comparison of tags tells variants apart."""
 
 _ABSENT: Final = object()
 
@@ -236,8 +241,9 @@ class RecordMeta(_BaseMeta):
         drop: bool | None = None,
         excludes: Mapping[str, tuple[Constant, ...]] | None = None,
         judged: bool | None = None,
+        init: bool = True,  # noqa: ARG004 - it tells type checkers that a base has the constructor
     ) -> Any:
-        above: Shape | None = next((base.__shape__ for base in bases if hasattr(base, "__shape__")), None)
+        above: Shape | None = next((cast("Any", base).__shape__ for base in bases if hasattr(base, "__shape__")), None)
         module = namespace.get("__module__", "")
         if above is not None:
             tag_field = above.tag_field if tag_field is None else tag_field
@@ -360,7 +366,7 @@ def _own_fields(
     return found, tag_name
 
 
-_FIELD: Final = type(told())
+_FIELD: Final[Any] = type(told())
 
 _CLASS_VAR: Final = re.compile(r"(?:_|typing\.)?ClassVar\[")
 _LITERAL: Final = re.compile(r"_?Literal\[(.*)\]", re.DOTALL)
@@ -505,13 +511,17 @@ class Record(_Base, metaclass=RecordMeta):
 class Unknown(Record):
     """A variant of an open or tolerated union that this version of the protocol does not know, kept as it came."""
 
-    if not TYPE_CHECKING:
+    if TYPE_CHECKING:
+
+        def __init__(self, *, extra: Mapping[str, Any] = ..., **fields: Any) -> None: ...
+    else:
         _notes: Notes = told(name=NOTES)  # so that no decoder of msgspec makes one
 
     @property
-    def tag(self) -> Any:
+    def tag(self) -> str:
         """The tag, as it came."""
-        return notes_for(self).tag
+        found: str = notes_for(self).tag
+        return found
 
     @property
     def payload(self) -> dict[str, Any]:
@@ -524,7 +534,7 @@ class Unknown(Record):
     @property
     def is_extension(self) -> bool:
         """Whether the tag is somebody's extension: it begins with an underscore."""
-        return str(self.tag).startswith("_")
+        return self.tag.startswith("_")
 
     @property
     def is_reserved(self) -> bool:
@@ -569,8 +579,9 @@ def notes_for(record: Any) -> Notes:
 
 def made(cls: Any, values: Mapping[str, Any], unknown: dict[str, Any] | None = None, tag: Any = None) -> Any:
     """A record of values that were checked."""
-    if unknown or cls.__shape__.is_unknown or cls.__shape__.is_odd:
-        return make(cls, _notes=Notes(unknown, tag, cls.__shape__.tag_field if tag is not None else None), **values)
+    shape = shape_of(cls)
+    if unknown or shape.is_unknown or shape.is_odd:
+        return make(cls, _notes=Notes(unknown, tag, shape.tag_field if tag is not None else None), **values)
     return make(cls, **values)
 
 
@@ -579,7 +590,7 @@ def changed(record: Any) -> Iterator[tuple[Field, Any]]:
     notes = notes_of(record)
     if notes is None or not notes.made:
         return
-    fields = type(record).__shape__.fields
+    fields = shape_of(type(record)).fields
     for name, value in notes.made.items():
         if held(record, fields[name]) is UNSET and value != fields[name].fresh():
             yield fields[name], value
@@ -594,7 +605,7 @@ def _beside(record: Any) -> tuple[Any, ...]:
 
 
 def _copied(record: Any, copy: Callable[[Any], Any]) -> Any:
-    shape = type(record).__shape__
+    shape = shape_of(type(record))
     values = {one.name: copy(value) for one in shape.fields.values() if (value := held(record, one)) is not UNSET}
     notes = notes_of(record)
     copied = made(

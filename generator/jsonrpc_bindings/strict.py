@@ -1,8 +1,9 @@
 """The strict judgement: exactly the JSON Schema, yes or no first, then the problems up to a limit. For what one
 sends, for tests and for the monitor.
 
-A message is judged by its method: the envelope first, then the params or the result against their definition. The engine is
-jsonschema-rs; it is imported, and the schema read, when the first message is judged.
+A message of a known method is judged by one schema of it all; what that refuses, or says nothing of, step by step: the envelope, then the
+params or the result against their definition. The engine is jsonschema-rs. It is imported, and the schema read, when the first message is
+judged.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from .errors import (
 from .explain import did_you_mean, near_field
 from .homes import Home, home_of
 from .json_types import is_array, is_object
-from .parse import VALUES, TooManyValues, copied, parse_with_duplicates
+from .parse import VALUES, TooManyValues, copied, is_plain, parse_with_duplicates
 from .pointers import json_pointer, reference
 
 
@@ -106,7 +107,7 @@ class Strict:
         value, problems = self.read(message, values=values)
         if _is_unreadable(problems):
             return problems
-        return _first(chain(problems, self._judged(value, sender, method, None)), limit)
+        return self._verdict(problems, value, sender, method, None, limit)
 
     def validate_as(
         self, type_: Any, value: Any, *, limit: int | None = LIMIT, values: int = VALUES
@@ -149,9 +150,23 @@ class Strict:
         limit: int | None = LIMIT,
     ) -> tuple[Violation, ...]:
         """What `validate` says, of a value that `read` gave. `pending` finds the method of a response's request by its id."""
-        if value.__class__ is dict and self._is_right(value, sender, method):
+        problems: tuple[Violation, ...] = ()
+        if not is_plain(value):
+            value, problems = self.read(value)
+        return problems if _is_unreadable(problems) else self._verdict(problems, value, sender, method, pending, limit)
+
+    def _verdict(
+        self,
+        problems: tuple[Violation, ...],
+        value: Any,
+        sender: str,
+        method: str | None,
+        pending: Callable[[Any], str | None] | None,
+        limit: int | None,
+    ) -> tuple[Violation, ...]:
+        if not problems and value.__class__ is dict and self._is_right(value, sender, method):
             return ()
-        return _first(self._judged(value, sender, method, pending), limit)
+        return _first(chain(problems, self._judged(value, sender, method, pending)), limit)
 
     def route(self, method: object, *, is_request: bool) -> Method[Any, Any] | None:
         """The row of a method, if the protocol has it in this form."""
@@ -166,33 +181,36 @@ class Strict:
 
     def _is_right(self, value: dict[str, Any], sender: str, method: str | None) -> bool:
         """Whether a schema of the whole message accepts it; `False` says nothing."""
-        name: Any = value.get("method", method)
-        if not isinstance(name, str):
+        is_call, has_id = "method" in value, "id" in value
+        name = value["method"] if is_call else method
+        row = self.route(name, is_request=has_id or not is_call)
+        if row is None or (is_call and value.get("params") is None):  # which may be read as something else
             return False
-        key = sender, name, "id" in value, "method" in value
+        key = sender, row.name, has_id, is_call
         if key not in self._whole:
-            self._whole[key] = (
-                self._engine.add(" ".join(map(str, key)), whole) if (whole := self._message_schema(*key)) else None
-            )
+            whole = self._message_schema(row, sender, has_id=has_id, is_call=is_call)
+            self._whole[key] = None if whole is None else self._engine.add(" ".join(map(str, key)), whole)
         place = self._whole[key]
         return place is not None and self._engine.is_valid(place, value)
 
-    def _message_schema(self, sender: str, name: str, has_id: bool, is_call: bool) -> Mapping[str, Any] | None:
+    def _message_schema(
+        self, row: Method[Any, Any], sender: str, *, has_id: bool, is_call: bool
+    ) -> Mapping[str, Any] | None:
         """The schema of a call that `sender` sends, or of the result of one; `None` where more than a schema is needed to judge it."""
-        row = self._routes.get((name, has_id or not is_call))
-        if row is None or self.contract.envelope != "json-rpc" or not (has_id or is_call):
-            return None
         definition = row.params if is_call else row.result
         if definition is None or (row.side == sender if is_call else row.side not in (sender, "both", "protocol")):
             return None
-        member = "params" if is_call else "result"
-        known: dict[str, Any] = {"jsonrpc": {"const": "2.0"}, member: {"$ref": reference(("$defs", definition))}}
-        if has_id:
+        member, other = ("params", "result") if is_call else ("result", "method")
+        known: dict[str, Any] = {member: {"$ref": reference(("$defs", str(definition)))}, "error": False, other: False}
+        required = [member]
+        if self.contract.envelope == "json-rpc":
+            known["jsonrpc"] = {"const": "2.0"}
+            required.append("jsonrpc")
+        if has_id or not is_call:
             has_definition = "RequestId" in self.home.definitions
             known["id"] = {"$ref": "#/$defs/RequestId"} if has_definition else {"type": ["integer", "string"]}
-        required = [*known, "method"] if is_call else [*known]
-        others = dict.fromkeys(("error", "result" if is_call else "method"), False)
-        return {"type": "object", "properties": {**known, **others}, "required": required}
+            required.append("id")
+        return {"type": "object", "properties": known, "required": required}
 
     def _judged(
         self, value: Any, sender: str, method: str | None, pending: Callable[[Any], str | None] | None

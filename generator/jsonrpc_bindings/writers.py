@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from math import isfinite
-from typing import Any, Final
+from typing import Any, Final, overload
 
 import msgspec
 from msgspec import UNSET, Struct
 
 from .errors import EncodeError
+from .json_types import is_mapping
+from .jsonrpc import Message
+from .parse import refuse_deep
 from .records import NOTES, Notes, Record, changed, held, notes_of, shape_of
+
+DEEP: Final = "this is nested too deep to be written as JSON"
+"""Why a value is not written that a parser would not read, or that holds itself."""
 
 
 class HasNotes(TypeError):
@@ -62,6 +67,22 @@ def write_with_notes(value: Any) -> bytes:
     return text.replace(_MARK, b"")
 
 
+@overload
+def to_builtins(value: Record) -> dict[str, Any]: ...
+@overload
+def to_builtins(value: Any) -> Any: ...
+def to_builtins(value: Any) -> Any:
+    """A value as plain JSON: a record as a `dict` with what is set in it, by the names of the schema.
+
+    It is the opposite of `decode_as`, and checks no types. A message is written by `encode`. Raises `EncodeError` for what JSON
+    cannot hold.
+    """
+    try:
+        return plain(value)
+    except RecursionError:
+        raise EncodeError(DEEP) from None
+
+
 def plain(value: Any) -> Any:
     """A value as plain JSON. Raises `EncodeError` for what JSON cannot hold."""
     kind = value.__class__
@@ -71,7 +92,7 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     if isinstance(value, Record):
         return _plain_record(value)
-    if kind is dict or isinstance(value, Mapping):
+    if is_mapping(value):
         if not all(isinstance(key, str) for key in value):
             raise EncodeError("the keys of an object are strings")
         return {key: plain(item) for key, item in value.items()}
@@ -81,8 +102,12 @@ def plain(value: Any) -> Any:
         if not isfinite(value):
             raise EncodeError("a number that is not finite cannot be written as JSON")
         return value
-    if isinstance(value, str | int):
-        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, Message):
+        raise EncodeError("a message is no value: it is written by `encode`")
     try:
         return msgspec.to_builtins(value, enc_hook=_no_notes)
     except (TypeError, ValueError, RecursionError) as error:
@@ -116,6 +141,18 @@ def _plain_record(record: Any) -> dict[str, Any]:
 
 
 _FIELDS: Final[dict[type, list[tuple[str, Any]]]] = {}
+
+
+def readable(value: Any) -> Any:
+    """A value as plain JSON that a parser reads: it is nested no deeper. Raises `EncodeError`."""
+    try:
+        written = plain(value)
+        refuse_deep(written_text(written))
+    except EncodeError:
+        raise
+    except (ValueError, RecursionError):
+        raise EncodeError(DEEP) from None
+    return written
 
 
 def text_of(value: Any) -> bytes:

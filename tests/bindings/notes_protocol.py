@@ -9,7 +9,7 @@ from jsonrpc_bindings.codec import Codec
 from jsonrpc_bindings.contract import Method
 from jsonrpc_bindings.homes import Home
 from jsonrpc_bindings.receiving import Receiving
-from jsonrpc_bindings.records import UNSET, Meta, Record, Unknown, UnsetType, told
+from jsonrpc_bindings.records import UNSET, Meta, Record, Unknown, UnknownTag, UnsetType, told
 
 
 class Text(Record, tag_field="type", tag="text"):
@@ -32,8 +32,12 @@ class Picture(Record, tag_field="type", tag="picture"):
 class UnknownPart(Unknown, tag_field="type", known=("text", "picture")):
     """A part of another type."""
 
-    type: str
+    type: UnknownTag
     note: str | None = None
+
+    if TYPE_CHECKING:
+
+        def __init__(self, *, type: str, extra: dict[str, Any] = ..., **fields: Any) -> None: ...  # noqa: A002 - as it is generated
 
 
 Part: TypeAlias = Annotated["Text | Picture | UnknownPart", Tagged("type")]

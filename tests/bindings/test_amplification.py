@@ -13,12 +13,12 @@ import acp_bindings
 import pytest
 from acp_bindings import DecodeError, v1
 from acp_bindings.v1.methods import STRICT
+from jsonrpc_bindings.judging import MOST, MOST_TEXT, Judge
 from pydantic import ValidationError
 
 import tiers
 from jsonrpc_bindings import Dropped
 from jsonrpc_bindings.errors import ROOM
-from jsonrpc_bindings.judging import MOST, MOST_TEXT, Judge
 
 ITEMS: Final = 60_000
 MEGABYTES: Final = 60

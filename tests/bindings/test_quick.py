@@ -12,10 +12,10 @@ import pytest
 from acp_bindings import DecodeError, v1, v2
 from acp_bindings.unstable import v1 as unstable_v1
 from acp_bindings.unstable import v2 as unstable_v2
+from jsonrpc_bindings.heads import HEADS, LONGEST
 
 from conformance.vectors import rows_of_methods
 from jsonrpc_bindings import codec
-from jsonrpc_bindings.heads import HEADS, LONGEST
 from jsonrpc_bindings.parse import parse
 
 MODULES: Final = {"v1": v1, "v2": v2, "unstable/v1": unstable_v1, "unstable/v2": unstable_v2}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+from enum import StrEnum
 from typing import Any
 
 import pytest
@@ -21,7 +22,8 @@ from bindings.notes_protocol import (
     Text,
     UnknownPart,
 )
-from jsonrpc_bindings.errors import DecodeError
+from jsonrpc_bindings import Request, to_builtins
+from jsonrpc_bindings.errors import DecodeError, EncodeError
 from jsonrpc_bindings.records import UNSET
 from jsonrpc_bindings.writers import plain
 
@@ -44,6 +46,32 @@ def test_what_is_set_is_sent() -> None:
         "title": None,
     }
     assert plain(Picture(data="", size=1)) == {"type": "picture", "data": "", "size": 1}
+
+
+class Colour(StrEnum):
+    RED = "red"
+
+
+def test_a_record_as_plain_json_has_what_is_set_by_the_names_of_the_schema() -> None:
+    one = Body(call_id="c", parts=[Text(text="a", title=None), UnknownPart(type="_x", data=[1])], extra={"more": (1,)})
+    parts = [{"type": "text", "text": "a", "title": None}, {"type": "_x", "data": [1]}]
+    assert to_builtins(one) == {"callId": "c", "parts": parts, "more": [1]}
+    assert to_builtins([one.parts, None]) == [parts, None]
+    assert [type(item) for item in to_builtins([Colour.RED, True, 1, 1.5])] == [str, bool, int, float]
+
+
+@pytest.mark.parametrize("value", [Request(1, "m", Text(text="a")), float("nan"), {1: 2}, object()])
+def test_what_is_no_value_of_json_is_not_made_plain(value: object) -> None:
+    with pytest.raises(EncodeError):
+        to_builtins(value)
+
+
+def test_what_is_nested_too_deep_is_not_made_plain() -> None:
+    value: Any = 1
+    for _ in range(100_000):
+        value = [value]
+    with pytest.raises(EncodeError, match="too deep"):
+        to_builtins(value)
 
 
 def test_a_default_that_is_changed_in_place_is_sent() -> None:

@@ -12,13 +12,13 @@ import pytest
 from acp_bindings import MISSING, EncodeError, v1, v2
 from acp_bindings.unstable import v1 as unstable_v1
 from acp_bindings.unstable import v2 as unstable_v2
+from jsonrpc_bindings.writing import quickly
 from pydantic import BaseModel, field_serializer
 
 from acpgen.schema.walk import is_array, is_object
 from bindings.subjects import Subjects
 from conformance.vectors import rows_of_methods
 from jsonrpc_bindings import codec
-from jsonrpc_bindings.writing import quickly
 
 MODULES: Final = {"v1": v1, "v2": v2, "unstable/v1": unstable_v1, "unstable/v2": unstable_v2}
 

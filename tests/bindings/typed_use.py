@@ -39,12 +39,16 @@ def by_match(part: Part) -> str:
             return part.type
 
 
-def by_tag(part: Text | Picture) -> str:
+def by_tag(part: Part) -> str:
     """And by its tag."""
     if part.type == "text":
         assert_type(part, Text)
         return part.text
-    return part.data
+    if part.type == "picture":
+        return part.data
+    UnknownPart(type=5)  # type: ignore[arg-type]
+    assert_type(part, UnknownPart)
+    return part.tag
 
 
 def built(server: Server) -> Everything:

@@ -30,7 +30,6 @@ def test_the_distribution_needs_the_bindings_of_its_own_version_and_nothing_else
     assert (project["name"], project["version"]) == ("acp-session", acpgen.__version__)
     assert needed(project["dependencies"]) == ({"acp-bindings", "jsonrpc-bindings"}, {project["version"]})
     assert needed(project["optional-dependencies"]["mcp"]) == ({"mcp-bindings"}, {project["version"]})
-    assert needed(project["optional-dependencies"]["monitor"]) == ({"acp-bindings[strict]"}, {project["version"]})
     bindings = tomllib.loads((REPOSITORY / "generated/python/acp-bindings/pyproject.toml").read_text("utf-8"))
     runtime = tomllib.loads((REPOSITORY / "generator" / "jsonrpc_bindings" / "pyproject.toml").read_text("utf-8"))
     assert project["version"] == bindings["project"]["version"] == runtime["project"]["version"]

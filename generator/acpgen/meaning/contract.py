@@ -26,9 +26,7 @@ def protocol_row(protocol: ir.Protocol, bundle: Bundle) -> Row:
         "envelope": protocol.envelope,
         "patterns": dict(found.table),
         "loose": list(found.loose),
-        "gated": {
-            name: {key: _listed(value) for key, value in row.items()} for name, row in _gated(protocol).items()
-        },
+        "gated": {name: {key: _listed(value) for key, value in row.items()} for name, row in _gated(protocol).items()},
     }
 
 

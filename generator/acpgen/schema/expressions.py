@@ -76,7 +76,7 @@ def expression(pattern: str) -> Expression:
         return Expression(
             gap="it is too large" if is_linear else "it is too large, or looks around in a way that no engine here has"
         )
-    linear = found.linear if found.linear is not None and _is_linearly_usable(found.linear) else None
+    linear = found.linear if found.linear is not None and _validator(found.linear, is_long=True) is not None else None
     return Expression(linear, found.backtracking, found.gap)
 
 
@@ -89,16 +89,6 @@ def fault_of(pattern: str) -> str:
     except UnsupportedPattern:
         return ""
     return ""
-
-
-def _is_linearly_usable(written: str) -> bool:
-    from pydantic_core import SchemaError, SchemaValidator, core_schema
-
-    try:
-        SchemaValidator(core_schema.str_schema(pattern=written))
-    except SchemaError:
-        return False
-    return True
 
 
 @cache

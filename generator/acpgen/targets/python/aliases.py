@@ -32,7 +32,7 @@ def alias_views(protocol: ir.Protocol, names: Names, hints: Hints) -> list[dict[
 
 
 def _alias(name: str, hint: Hint, docstring: str, hints: Hints, definition: str = "") -> dict[str, Any]:
-    """A type as it stands where msgspec reads it; else as type checkers read it, and as a hook does, with its definition if that says more."""
+    """A type as it stands where msgspec reads it; else as type checkers read it, and as a hook does, with its definition."""
     judged = f", judged={literal(definition)}" if hint.is_judged and definition else ""
     if hint.atoms and not judged:
         return {"name": name, "value": hint.source, "docstring": docstring, "choice": ""}

@@ -19,7 +19,7 @@ MSGSPEC: Final = "msgspec>=0.22,<0.23"
 RUNTIME: Final = "jsonrpc-bindings>=0.1,<0.2"
 """What the code runs on where no copy of it is inside."""
 
-OF_RUNTIME: Final = ("jiter>=0.19,<1", "jsonschema-rs>=0.60.3,<0.62", "typing-extensions>=4.12")
+OF_RUNTIME: Final = ("jiter>=0.19,<1", "jsonschema-rs>=0.60.3,<0.62")
 """What a copy of it runs on: the versions that were tested."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -215,12 +215,21 @@ class _Views:
                 values = self._hints.of_field(typed, f"{self._names.classes[record.name]}Extra")
                 is_judged = is_judged or values.is_judged
                 found.append(f"extra={literal(values.source)}")
+        if self._is_unknown(record):  # its constructor is that of `Unknown`, which takes the tag as text
+            found.append("init=False")
         return [*found, *(["judged=True"] if is_judged else [])]
 
     def _keeps(self, base: str | None) -> bool:
         """Whether a base, or one of it, keeps unknown fields whatever is chosen."""
         record = self._protocol.definitions[base] if base is not None else None
         return isinstance(record, ir.Record) and (record.name in self._keeping or self._keeps(record.base))
+
+    def _is_unknown(self, record: ir.Record) -> bool:
+        """Whether a class keeps unknown variants, by itself or by a base."""
+        if record.name in self._hints.unknown:
+            return True
+        base = self._protocol.definitions.get(record.base or "")
+        return isinstance(base, ir.Record) and self._is_unknown(base)
 
     def _field(self, field: ir.Field, record: ir.Record) -> dict[str, Any]:
         name = self._names.fields[record.name][field.name]
@@ -231,6 +240,9 @@ class _Views:
             return view | {"hint": f"{self._hints.ours('ClassVar')}[{constant}]", "default": literal(tag.value)}
         place = f"{self._names.classes[record.name]}{class_name(field.name)}"
         hint = self._hints.of_field(field.type, place)
+        union = self._hints.unknown.get(record.name)
+        if union is not None and union.tag == field.name:
+            hint = replace(hint, source=self._hints.ours("UnknownTag"))
         alias = [f"name={literal(field.name)}"] if name != field.name else []
         default = self._defaults.of(field)
         source, is_made = default if default is not None else ("", False)
