@@ -147,6 +147,12 @@ else:
     class Number:
         """A JSON number: an integer, however large, or a binary number that is finite."""
 
+        @classmethod
+        def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+            from .pydantic_guest import number
+
+            return number(cls)
+
 
 class _Names(dict[str, Any]):
     """The names of a module, with the aliases that it writes as text."""

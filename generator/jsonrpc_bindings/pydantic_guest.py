@@ -44,6 +44,22 @@ def core_schema_of(type_: Any, handler: Any) -> core_schema.CoreSchema:
     )
 
 
+def number(type_: Any) -> core_schema.CoreSchema:
+    """What pydantic makes of any number of JSON."""
+    read = reader(type_)
+
+    def check(value: Any) -> Any:
+        try:
+            return read(value)
+        except Refused:
+            raise PydanticCustomError("number", "a finite number is expected") from None
+
+    def function(schema: Any, describe: Any) -> dict[str, Any]:
+        return {"type": "number"}
+
+    return core_schema.no_info_plain_validator_function(check, metadata={"pydantic_js_functions": [function]})
+
+
 def limited(type_: Any, handler: Any) -> core_schema.CoreSchema:
     """What pydantic makes of a type, within limits."""
     inner, *_, meta = get_args(type_)

@@ -328,9 +328,13 @@ def _own_fields(
     annotations: dict[str, Any] = namespace.get("__annotations__", {})
     for name, annotation in list(annotations.items()):
         text = annotation if isinstance(annotation, str) else ""
-        if text.startswith(("ClassVar", "typing.ClassVar")) or name == "_notes":
-            if tag_field is not None and namespace.get(name) is not None and text.startswith("ClassVar[Literal["):
+        if name == "_notes":
+            continue
+        if (inside := _CLASS_VAR.match(text)) is not None:
+            if tag_field is not None and namespace.get(name) is not None and _LITERAL.match(text, inside.end()):
                 tag_name = name
+            if text.startswith("_"):  # which msgspec would take for a field
+                del annotations[name]
             continue
         said = namespace.get(name, _ABSENT)
         wire, default, make = name, said, None
@@ -364,6 +368,10 @@ def _own_fields(
 
 _FIELD: Final = cast("Any", type)(told())
 
+_CLASS_VAR: Final = re.compile(r"(?:_|typing\.)?ClassVar\[")
+_LITERAL: Final = re.compile(r"_?Literal\[(.*)\]", re.DOTALL)
+"""A generated module has private names for what it imports where the schema has types that are called so."""
+
 
 _ODD: Final = re.compile(r'[\x00-\x1f"\\\ud800-\udfff]')
 """What no name of msgspec may have."""
@@ -379,10 +387,11 @@ def _copier(default: Any) -> Callable[[], Any]:
 
 def _is_constant(text: str, default: Any) -> bool:
     """Whether an annotation is the literal of one value, which is the default as well."""
-    if not text.startswith("Literal[") or not text.endswith("]"):
+    literal = _LITERAL.fullmatch(text)
+    if literal is None:
         return False
     try:
-        value: Any = ast.literal_eval(text[8:-1])
+        value: Any = ast.literal_eval(literal[1])
     except (ValueError, SyntaxError):
         return False
     return type(value) is type(default) and value == default

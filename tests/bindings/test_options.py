@@ -296,7 +296,8 @@ def test_sets_of_texts_are_classes_and_open_ones_keep_what_they_do_not_know(
     assert made.kind is call.kind
     with pytest.raises(DecodeError, match="allow_once"):
         call.kind = "hum"
-    line = b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"1","title":"t","kind":"read"}}}'
+    update = b'{"sessionUpdate":"tool_call","toolCallId":"1","title":"t","kind":"read"}'
+    line = b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":%s}}' % update
     assert v1.decode(line, sender="agent").params.update.kind is v1.ToolKind.READ
     assert json.loads(v1.encode(v1.decode(line, sender="agent"))) == json.loads(line)
     kind = v1.decode(line.replace(b'"read"', b'"hum"'), sender="agent").params.update.kind

@@ -158,6 +158,7 @@ def test_reading_takes_the_names_of_the_schema_wherever_one_reads(own: Subject) 
         ),
         ("McpServer", ({"name": "n", "command": "/c", "args": [], "env": []},), ({"type": "http", "name": "n"}, {})),
         ("ElicitationContentValue", ("a", 1, 1.5, True, ["a"]), (None, {}, [1])),
+        ("NumberPropertySchema", ({"type": "number", "minimum": 1.5},), ({"type": "number", "minimum": "1"}, 5)),
         ("PermissionOptionKind", ("allow_once",), ("hum", 5)),
         ("ToolKind", ("read", "hum"), (5, None)),
     ],
