@@ -24,15 +24,15 @@ RUNTIME: Final = ROOT / "generator" / "jsonrpc_bindings"
 
 RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "__init__": {
-        *("choices", "codec", "contract", "errors", "failures", "jsonrpc", "naming", "records", "strict"),
-        *("texts", "writers"),
+        *("choices", "codec", "contract", "errors", "failures", "jsonrpc", "records", "strict"),
+        *("strict_encode", "texts", "writers"),
     },
     "calling": {"contract", "envelopes", "failures", "framing", "gates", "pending", "places", "transport", "wire"},
     "child": {"framing", "pipes", "streams", "supervisor"},
     "choices": {"pydantic_guest"},
     "codec": {
-        *("choices", "contract", "errors", "json_types", "jsonrpc", "naming", "native", "parse", "pointers"),
-        *("readers", "receiving", "records", "writers"),
+        *("choices", "contract", "errors", "json_types", "jsonrpc", "native", "parse", "pointers", "readers"),
+        *("receiving", "records", "strict_encode", "writers"),
     },
     "connection": {
         *("calling", "ends", "envelopes", "errors", "failures", "framing", "incoming", "json_types", "parse"),
@@ -53,7 +53,6 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "incoming": {"json_types"},
     "json_types": set(),
     "jsonrpc": {"records"},
-    "naming": {"choices", "construct", "contract", "errors", "json_types", "pointers", "receiving", "records"},
     "native": {"choices", "readers", "records"},
     "parse": {"errors", "json_types", "pointers"},
     "patterns": {"contract", "json_types", "pointers"},
@@ -77,6 +76,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "stdio": {"framing", "pipes", "streams"},
     "streams": {"pipes"},
     "strict": {"contract", "engine", "errors", "explain", "homes", "json_types", "parse", "pointers"},
+    "strict_encode": {"choices", "construct", "contract", "errors", "json_types", "pointers", "receiving", "records"},
     "supervisor": {"process_tree"},
     "texts": {"pydantic_guest"},
     "transport": {"failures"},
