@@ -64,8 +64,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "pointers": set(),
     "process_tree": set(),
     "pydantic_guest": {
-        *("choices", "documentation", "errors", "json_types", "pointers", "readers", "receiving", "records"),
-        *("writers",),
+        *("choices", "documentation", "errors", "json_types", "pointers", "readers", "receiving", "records", "writers"),
     },
     "readers": {"choices", "json_types", "receiving", "records"},
     "receiving": {
@@ -82,7 +81,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "transport": {"failures"},
     "websocket": {"failures", "framing", "peers", "transport", "wire"},
     "wire": {"codec", "strict"},
-    "writers": {"errors", "jsonrpc", "parse", "records"},
+    "writers": {"errors", "json_types", "jsonrpc", "parse", "records"},
 }
 
 SESSION_ARROWS: Final[dict[str, set[str]]] = {

@@ -27,7 +27,8 @@ from .errors import (
     shown,
     told,
 )
-from .json_types import is_array, is_object
+from .explain import did_you_mean
+from .json_types import is_array, is_mapping, is_object, is_sequence
 from .jsonrpc import (
     Beside,
     ErrorObject,
@@ -42,7 +43,7 @@ from .jsonrpc import (
 from .native import Never, decoder, exact, native, note
 from .parse import DEEPEST, VALUES, Duplicates, copied, parse, refuse_deep
 from .pointers import json_pointer
-from .readers import Read, Refused, build, is_judged, reader
+from .readers import Read, Refused, Unnamed, build, is_judged, reader
 from .receiving import Receiving
 from .records import Record, changed, held, make, notes_of, shape_of
 from .strict_encode import STRICTLY, unnamed
@@ -401,6 +402,11 @@ class Codec:
             raise DecodeError(code, limited(settled.problems), id=id_, method=name) from None
         try:
             found = build(resolved, settled.value, self.receiving.accepts)
+        except Unnamed as error:
+            problem = Problem(
+                json_pointer((*at, *error.path)), "", "this class takes no fields that the schema does not name"
+            )
+            raise DecodeError(code, (problem,), id=message.get("id"), method=message.get("method")) from None
         except RecursionError:
             raise DecodeError(code, (Problem(json_pointer(at), "", "this is nested too deep to be read"),)) from None
         for drop in settled.drops if on_drop is not None else ():
@@ -461,57 +467,62 @@ class Codec:
             if b"null" in text:  # what msgspec writes for a number that is not finite
                 refuse_not_finite(message)
             return text
-        if self.batch and isinstance(message, list | tuple):
-            return b"[" + b",".join(self.encode(one, strict=strict) for one in message) + b"]"
-        if not isinstance(message, Message):
-            return self._value_text(message, strict=STRICTLY.is_on if strict is None else strict)
-        if STRICTLY.is_on if strict is None else strict:
-            text = self._text(message)
-            problems = limited(self._unnamed(message))
-            if problems:
-                raise EncodeError("; ".join(map(str, problems)), problems)
-            return text
-        return self._text(message)
-
-    def _value_text(self, value: Any, *, strict: bool) -> bytes:
-        """A value that is no message; records in it are of their classes."""
+        if is_sequence(message) and not self.batch and any(isinstance(one, Message) for one in message):
+            raise EncodeError("this protocol has no batches")
         try:
-            text = self._text_of_value(value)
+            text = self._text_of_value(message)
+            is_strict = STRICTLY.is_on if strict is None else strict
+            problems = limited(self._unnamed(message)) if is_strict else ()
         except RecursionError:
             raise EncodeError(DEEP) from None
-        problems = limited(unnamed(self.receiving, value, type(value))) if strict else ()
         if problems:
             raise EncodeError("; ".join(map(str, problems)), problems)
         return text
 
     def _text_of_value(self, value: Any) -> bytes:
+        """A message, or a value in which records are of their classes."""
+        if isinstance(value, Message):
+            return self._text(value)
         if isinstance(value, Record):
             return self._payload(type(value), value)
-        if isinstance(value, list | tuple):
+        if is_sequence(value):
             return b"[" + b",".join(map(self._text_of_value, value)) + b"]"
-        if isinstance(value, Mapping):
+        if is_mapping(value):
             if not all(isinstance(key, str) for key in value):
                 raise EncodeError("the keys of an object are strings")
             return (
                 b"{" + b",".join(text_of(key) + b":" + self._text_of_value(item) for key, item in value.items()) + b"}"
             )
-        if isinstance(value, Message):
-            raise EncodeError("a message is no part of a value, and this protocol has no batches")
         return text_of(value)
 
-    def _unnamed(self, message: Any) -> Iterator[Problem]:
-        """What the schema does not name in a message."""
+    def _unnamed(self, value: Any, at: Path = ()) -> Iterator[Problem]:
+        """What the schema does not name in a message, in those of a batch or in a value."""
+        if is_sequence(value):
+            for index, item in enumerate(value):
+                yield from self._unnamed(item, (*at, index))
+        elif isinstance(value, Message):
+            yield from self._unnamed_in_message(value, at)
+        else:
+            yield from unnamed(self.receiving, value, type(value), at)
+
+    def _unnamed_in_message(self, message: Any, at: Path) -> Iterator[Problem]:
         kind = _kind_of(message)
         row = self._routes.get((message.method, kind is not Notification)) if message.method else None
         member = "error" if kind is ErrorResponse else "result" if kind is Response else "params"
+        named = sorted(_FRAMES[kind])
         for key in _extra_of(message):
             if not key.startswith("_"):
-                yield Problem(json_pointer((key,)), "", "no such field")
-        if kind is Response and not message.method:
-            yield Problem("", "", "a result is judged by the method of its request, and the response does not name it")
-        type_ = self.error if kind is ErrorResponse else row and (row.result if kind is Response else row.params)
-        if type_ is not None:
-            yield from unnamed(self.receiving, getattr(message, member), self.type(type_), (member,))
+                yield Problem(json_pointer((*at, key)), "", f"no such field{did_you_mean(key, named)}")
+        if row is None and message.method and not message.method.startswith("_"):
+            yield Problem(json_pointer((*at, "method")), "", f"the method {shown(message.method)} is not known")
+        value = getattr(message, member)
+        if kind is Response and not message.method and not isinstance(value, Record):
+            sentence = "a result is judged by the method of its request, and the response does not name it"
+            yield Problem(json_pointer(at), "", sentence)
+        type_: Any = self.error if kind is ErrorResponse else row and (row.result if kind is Response else row.params)
+        if type_ is not None or isinstance(value, Record):
+            type_ = self.type(type_) if type_ is not None else type(value)
+            yield from unnamed(self.receiving, value, type_, (*at, member))
 
     def _text(self, message: Any) -> bytes:
         cls: Any = message.__class__

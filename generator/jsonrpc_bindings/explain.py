@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from .contract import Path
@@ -142,7 +143,11 @@ class Explainer:
                 yield from nearest(owners)
             elif candidates := tag.others if tag.field in value else tag.untagged:
                 said = list(nearest(candidates))
-                is_stray = isinstance(given, str) and any(one.rule == "not" and one.path == path for one in said)
+                excluded = any(one.rule == "not" and one.path == path for one in said)
+                at = (*path, tag.field)
+                wrong = [_count(told_by(own[0]), at) for own in tag.known.values() if len(own) == 1]
+                is_stray = excluded or min(wrong, default=len(said)) < _count(said, at)  # another tag was meant
+                is_stray = is_stray and isinstance(given, str)
                 yield from [_untold(tag, path, schema_pointer(place), value)] if is_stray else said
             else:
                 yield _untold(tag, path, schema_pointer(place), value)
@@ -354,6 +359,11 @@ def _untold(tag: _Tag, path: Path, pointer: str, value: Mapping[str, Any]) -> Sa
         f"{told(given)} is not a known value of {tag.field!r}, which are {_listed(known)}{_suggest(given, known)}"
     )
     return Said((*path, tag.field), pointer, sentence, "tag")
+
+
+def _count(said: Iterable[Said], at: Path) -> int:
+    """How much is wrong but for what stands at a place."""
+    return sum(one.path != at for one in islice(said, 100))
 
 
 def wrong_type(types: Iterable[str], value: Any) -> str:

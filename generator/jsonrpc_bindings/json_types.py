@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, TypeAlias, TypeGuard
 
@@ -25,6 +26,11 @@ def is_array(value: object) -> TypeGuard[list[Any]]:
 def is_sequence(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:
     """Whether a value is what decoding makes of an array."""
     return isinstance(value, list | tuple)
+
+
+def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
+    """Whether a Python value may be written as an object."""
+    return isinstance(value, Mapping)
 
 
 def integer_of(value: float) -> int:

@@ -79,7 +79,7 @@ class Message(Struct, metaclass=MessageMeta, eq=False, kw_only=True, omit_defaul
             self._notes = Beside()
         notes: Any = self._notes
         if notes.unknown is None:
-            notes.unknown = {}
+            notes.unknown = dict[str, Any]()
         found: dict[str, Any] = notes.unknown
         return found
 

@@ -18,6 +18,7 @@ from msgspec import UnsetType
 from .choices import Alias, Meta, Number, Tagged, bare, marker_of, members
 from .readers import Read, Refused, is_fallback, is_object_type, is_record, reader, told_by_tags
 from .records import Notes, Record, Shape, keep_notes, shape_of
+from .texts import is_texts
 
 _ONE_AT_A_TIME: Final = RLock()
 
@@ -81,7 +82,7 @@ def _closed(annotation: Any) -> Any:
     if len(classes) != 1 or classes[0].__struct_config__.tag_field is None:
         return found
     config = classes[0].__struct_config__
-    key = config.tag_field, type(config.tag)
+    key: Any = config.tag_field, type(config.tag)
     if key not in _BESIDE:
         tag = "\0" if key[1] is str else -1
         _BESIDE[key] = msgspec.defstruct("Beside", [("never", Never)], tag_field=key[0], tag=tag)
@@ -140,8 +141,10 @@ def _native(annotation: Any, inner: Any, markers: tuple[Any, ...]) -> Any:
             return _hook(reader(inner))
         return Never if shape.is_judged else inner
     origin = get_origin(inner)
+    if is_texts(inner):
+        return inner
     if origin is Literal:
-        kinds = {type(one) for one in get_args(inner)}
+        kinds: set[Any] = {type(one) for one in get_args(inner)}
         return inner if len(kinds) == 1 and kinds <= {str, int} else _hook(reader(annotation))
     if origin is list or inner is list:
         return list[_closed(get_args(inner)[0]) if origin is list else Any]  # type: ignore[misc]
@@ -218,6 +221,8 @@ def _kind(type_: Any) -> str:
         return "object"
     if get_origin(inner) is list:
         return "array"
+    if is_texts(inner):
+        return "string"
     if get_origin(inner) is Literal:
         return "string" if isinstance(get_args(inner)[0], str) else "integer"
     return "hook"

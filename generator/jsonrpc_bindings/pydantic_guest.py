@@ -54,10 +54,7 @@ def limited(type_: Any, handler: Any) -> core_schema.CoreSchema:
             raise PydanticCustomError("limits", "the value is not within {limits}", {"limits": limits}) from None
 
     def function(schema: Any, describe: Any) -> dict[str, Any]:
-        found = bounds(meta, inner)
-        if "pattern" in found:
-            found["pattern"] = found["pattern"].removeprefix("(?a)").replace(r"\Z", "$")
-        return {**describe(schema), **found}
+        return {**describe(schema), **bounds(meta, inner)}
 
     metadata = {"pydantic_js_functions": [function]}
     return core_schema.no_info_after_validator_function(check, handler(inner), metadata=metadata)
@@ -171,6 +168,6 @@ def _ref(type_: Any) -> str:
 
 
 def _module_of(type_: Any) -> str:
-    if is_record(type_):
-        return str(shape_of(type_).module)
+    if isinstance(type_, type):
+        return type_.__module__
     return type_.written.module if isinstance(type_, Alias) else _module_of(members(bare(type_)[0])[0])

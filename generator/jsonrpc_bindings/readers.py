@@ -7,7 +7,7 @@ and assignments use the same readers as decoding.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import isfinite
 from threading import local
 from types import NoneType, UnionType
@@ -16,14 +16,23 @@ from typing import Annotated, Any, Final, Literal, Never, TypeAlias, Union, get_
 from msgspec import UNSET, Struct, UnsetType
 
 from .choices import Alias, Keyed, Meta, Number, Shapes, Tagged, bare, is_unpacked, marker_of, members
-from .json_types import comparable, integer_of
-from .records import Field, Record, Shape, made, make, notes_of, shape_of
+from .json_types import comparable, integer_of, is_array, is_mapping, is_object, is_sequence
+from .records import Field, Record, Shape, held, made, make, notes_of, shape_of
+from .texts import OpenTexts, is_texts, members_of
 
 Read: TypeAlias = Callable[[Any], Any]
 
 
 class Refused(Exception):
     """A value is none of its type."""
+
+
+class Unnamed(Refused):
+    """A class takes no fields but its own, where the schema allows for others."""
+
+    def __init__(self, path: tuple[str | int, ...]) -> None:
+        super().__init__()
+        self.path = path
 
 
 def reader(annotation: Any) -> Read:
@@ -282,6 +291,11 @@ def _of_type(inner: Any, markers: tuple[Any, ...], v: str) -> tuple[list[str], b
     if origin is tuple:
         is_counted = any(isinstance(one, Meta) for one in markers)
         return [f"{v} = {_keep(_positions(get_args(inner), is_counted=is_counted))}({v})"], True
+    if is_texts(inner):
+        return [
+            f"{v} = {_keep(members_of(inner))}({v}) if isinstance({v}, str) else None",
+            f"if {v} is None: raise Refused",
+        ], True
     if isinstance(inner, type):
         raise TypeError(f"{inner!r} is no type of JSON")
     branches = members(inner)
@@ -392,7 +406,7 @@ def _multiple(value: Any, of: Any) -> bool:
 
 
 def _members(value: Any) -> dict[str, Any]:
-    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+    if is_mapping(value) and all(isinstance(key, str) for key in value):
         return dict(value)
     raise Refused
 
@@ -439,7 +453,7 @@ def _positions(types: tuple[Any, ...], *, is_counted: bool) -> Read:
     readers, read_after = [reader(one) for one in first], reader(after)
 
     def read(value: Any) -> Any:
-        if not isinstance(value, list | tuple) or (not is_counted and len(value) < len(readers)):
+        if not is_sequence(value) or (not is_counted and len(value) < len(readers)):
             raise Refused
         further = [read_after] * (len(value) - len(readers))
         return tuple(read_one(item) for read_one, item in zip((*readers, *further), value, strict=False))
@@ -475,6 +489,7 @@ def _first(branches: Sequence[Any], *, is_exclusive: bool = False) -> Read:
     if len(branches) == 1:
         return reader(branches[0])
     readers = [(_getter(one), one) for one in branches]
+    drops = any(shape_of(cls).drops for one in branches for cls in classes_of(one))  # then the one that keeps most
 
     def read(value: Any) -> Any:
         found: Any = UNSET
@@ -494,11 +509,11 @@ def _first(branches: Sequence[Any], *, is_exclusive: bool = False) -> Read:
                         return one
                     if is_judged(branch) and not _is_accepted(branch, value):
                         continue
-                    if found is not UNSET:
+                    if found is not UNSET and is_exclusive:
                         found = UNSET
                         break
-                    found = one
-                    if not is_exclusive:
+                    found = one if found is UNSET else max(found, one, key=_count)
+                    if not is_exclusive and not drops:
                         break
                 known[key] = value, found
             finally:
@@ -509,6 +524,15 @@ def _first(branches: Sequence[Any], *, is_exclusive: bool = False) -> Read:
         return found
 
     return read
+
+
+def _count(value: Any) -> int:
+    """How many fields a record holds."""
+    return (
+        sum(held(value, one) is not UNSET for one in shape_of(type(value)).fields.values())
+        if is_record(type(value))
+        else 0
+    )
 
 
 class _Tried(local):
@@ -583,33 +607,51 @@ def build(annotation: Any, value: Any, accepts: Callable[[Any, Any], bool]) -> A
     origin = get_origin(inner)
     if is_record(inner):
         return _built_record(shape_of(inner), value, accepts)
-    if origin is list and isinstance(value, list):
-        return [build(get_args(inner)[0], item, accepts) for item in value]
-    if origin is dict and isinstance(value, dict):
-        return {key: build(get_args(inner)[1], item, accepts) for key, item in value.items()}
-    if origin is tuple and isinstance(value, list):
+    if origin is list and is_array(value):
+        return [_built(get_args(inner)[0], item, accepts, i) for i, item in enumerate(value)]
+    if origin is dict and is_object(value):
+        return {key: _built(get_args(inner)[1], item, accepts, key) for key, item in value.items()}
+    if origin is tuple and is_array(value):
         first, after = positions(get_args(inner))
-        return [build(first[i] if i < len(first) else after, item, accepts) for i, item in enumerate(value)]
+        return [_built(first[i] if i < len(first) else after, item, accepts, i) for i, item in enumerate(value)]
     branches = () if origin is None or origin is Literal else members(inner)
     if branches in ((), (inner,)):
         return value
+    refused: Unnamed | None = None
     for branch in branches:
         if accepts(branch, value):
-            return build(branch, value, accepts)
+            try:
+                return build(branch, value, accepts)
+            except Unnamed as error:
+                refused = error
+    if refused is not None:
+        raise refused
     return value
+
+
+def _built(annotation: Any, value: Any, accepts: Callable[[Any, Any], bool], key: str | int) -> Any:
+    """The same, of an item or a field. Raises `Unnamed` with its key."""
+    try:
+        return build(annotation, value, accepts)
+    except Unnamed as error:
+        raise Unnamed((key, *error.path)) from None
 
 
 def _built_record(shape: Shape, value: Any, accepts: Callable[[Any, Any], bool]) -> Any:
     fields = shape.fields.values()
-    is_whole = isinstance(value, dict) and all(one.wire in value for one in fields if one.is_required)
-    if not is_whole or (shape.is_unknown and not isinstance(value.get(shape.tag_field), str)):
+    if not is_object(value) or not all(one.wire in value for one in fields if one.is_required):
+        return value
+    if shape.is_unknown and not isinstance(value.get(str(shape.tag_field)), str):
         return value
     if any(wire not in value or not _same(value[wire], constant) for wire, constant in shape.constants.items()):
         return value
-    values = {one.name: build(one.type, value[one.wire], accepts) for one in fields if one.wire in value}
+    values = {one.name: _built(one.type, value[one.wire], accepts, one.wire) for one in fields if one.wire in value}
     named = {one.wire for one in fields} | {shape.tag_field}
-    unknown = {key: build(shape.extra_type(), item, accepts) for key, item in value.items() if key not in named}
-    return made(shape.cls, values, unknown or None, value.get(shape.tag_field) if shape.is_unknown else None)
+    further = {} if shape.drops else {key: item for key, item in value.items() if key not in named}
+    if further and shape.extra is None:
+        raise Unnamed((next(iter(further)),))
+    unknown = {key: _built(shape.extra_type(), item, accepts, key) for key, item in further.items()}
+    return made(shape.cls, values, unknown or None, value.get(str(shape.tag_field)) if shape.is_unknown else None)
 
 
 def constants_of(branch: Any, wire: str) -> tuple[Any, ...] | None:
@@ -634,9 +676,9 @@ def _literals(annotation: Any) -> tuple[Any, ...] | None:
     found: list[Any] = []
     for one in members(inner):
         plain, _ = bare(one)
-        if get_origin(plain) is not Literal:
+        if get_origin(plain) is not Literal and not (is_texts(plain) and not issubclass(plain, OpenTexts)):
             return None
-        found += get_args(plain)
+        found += get_args(plain) or [each.value for each in plain]
     return tuple(found)
 
 

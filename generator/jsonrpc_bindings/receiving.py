@@ -22,6 +22,7 @@ from .patterns import in_engine
 from .pointers import json_pointer, reference, referred
 from .readers import constants_of, is_fallback, is_record, positions
 from .records import shape_of
+from .texts import is_texts
 
 if TYPE_CHECKING:
     from .explain import Said
@@ -62,9 +63,12 @@ class Receiving:
         if self._schema is None:
             definitions = dict(self.home.definitions)
             self._schema = {**self.home.schema, "$defs": definitions}
-            for name, definition in list(definitions.items()):
-                if is_object(definition) and definition.get("x-unknown") == "keep":
-                    definitions[name] = self._with_fallback(name, definition)
+            opened = [name for name, one in definitions.items() if is_object(one) and one.get("x-unknown") == "keep"]
+            if opened:
+                exact = _Exact(self.home.definitions)
+                definitions |= {name: exact.outside(one) for name, one in definitions.items()} | exact.definitions
+            for name in opened:
+                definitions[name] = self._with_fallback(name, definitions[name])
         return self._schema
 
     def published(self, name: str) -> Any:
@@ -110,7 +114,7 @@ class Receiving:
             base += "'"
         definitions[base] = {}
         self._places[repr(type_)] = type_, ("$defs", base)
-        definitions[base] = self._record(type_) if is_record(type_) else self.described(type_)
+        definitions[base] = self._variant(type_) if is_record(type_) else self.described(type_)
         self._engine.forget()
         return base
 
@@ -134,6 +138,8 @@ class Receiving:
     def _bare(self, inner: Any, marker: Any, type_: Any) -> dict[str, Any]:
         if inner is Any or inner is object:
             return {}
+        if is_texts(inner):
+            return {"$ref": reference(self.place(inner))}
         if inner is Never:
             return {"not": {}}
         simple = _TYPES.get(inner)
@@ -199,6 +205,19 @@ class Receiving:
             ]
         return found
 
+    def _variant(self, cls: Any) -> dict[str, Any]:
+        """The schema of a class; of one that keeps unknown variants with what the branches of its union declare of its fields."""
+        found = self._record(cls)
+        for name, definition in self.home.definitions.items() if shape_of(cls).is_unknown else ():
+            keyword = next((one for one in ("oneOf", "anyOf") if is_object(definition) and one in definition), None)
+            type_ = self.home.types.get(name)
+            if keyword is not None and type_ is not None and cls in members(bare(resolve(type_, self.module))[0]):
+                shared = self._shared(definition[keyword])
+                for key in found["properties"].keys() & shared.keys():
+                    found["properties"][key] |= {word: said for word, said in shared[key].items() if word[:2] == "x-"}
+                break
+        return found
+
     def _with_fallback(self, name: str, definition: Mapping[str, Any]) -> Any:
         """A definition that keeps what is unknown: with the classes that have it, or with any text."""
         keyword = next((one for one in ("oneOf", "anyOf") if one in definition), None)
@@ -211,11 +230,9 @@ class Receiving:
         if unknown and not missing:
             return definition
         self._rewritten[name] = keyword or "enum", len(branches)
-        shared = self._shared(branches)
-        fallbacks: list[Any] = [self._record(one) for one in missing] if missing else [{"type": "string"}]
-        for fallback in fallbacks if missing else ():
-            properties = fallback["properties"]
-            fallback["properties"] = {**properties, **{key: shared[key] for key in properties if key in shared}}
+        others = [] if inner is None else [one for one in members(inner) if get_origin(bare(one)[0]) is not Literal]
+        plain = list(map(self.described, others)) if len(others) < len(members(inner)) else [{"type": "string"}]
+        fallbacks: list[Any] = [self._variant(one) for one in missing] if missing else plain
         return {**rest, "anyOf": [*branches, *fallbacks]}
 
     def _shared(self, branches: Sequence[Any]) -> Mapping[str, Any]:
@@ -275,7 +292,7 @@ class Receiving:
                 else:
                     changes.append((where, nearest[1], told))
                     drops.append(Dropped(json_pointer((*at, *where)), _value_at(value, where), told))
-            if left:
+            if left and not changes:
                 return Settled(value, (), tuple(_explained(left, drops)))
             for change in changes:  # only now: paths count the items that are there
                 edits.change(*change)
@@ -332,12 +349,17 @@ class Receiving:
                 yield _FieldPlace(
                     path[: index + 1],
                     is_required,
-                    any("array" in _types_of(one) for sub in every for one in self._flat(sub, [], frozenset())),
+                    self._is_list(every),
                     any(sub.get("x-deserialize-default-on-error") for sub in every),
                     any(sub.get("x-deserialize-skip-invalid-items") for sub in every),
                     any(sub.get("x-deserialize-default-on-null") for sub in every),
                 )
             schemas, value = _each_once(below), inner  # branches of a union may lead to the same
+
+    def _is_list(self, schemas: Sequence[Any]) -> bool:
+        """Whether what schemas take is an array, or null."""
+        flat = (one for schema in schemas for one in self._flat(schema, [], frozenset()))
+        return {type_ for one in flat for type_ in _types_of(one)} - {"null"} == {"array"}
 
     def _flat(self, schema: Any, value: Any, seen: frozenset[str]) -> Iterator[Any]:
         """A schema with those that it refers to and, of unions, the branches that the value may be meant for."""
@@ -362,6 +384,42 @@ class Receiving:
         return node
 
 
+class _Exact:
+    """Holds what a schema excludes to the definitions as they are published: there, what keeps more would refuse more."""
+
+    def __init__(self, definitions: Mapping[str, Any]) -> None:
+        self._published: Final = definitions
+        self.definitions: Final[dict[str, Any]] = {}
+
+    def outside(self, schema: Any) -> Any:
+        """A schema with its exclusions and conditions made exact."""
+        if is_array(schema):
+            return [self.outside(one) for one in schema]
+        if not is_object(schema):
+            return schema
+        return {
+            key: self._inside(one) if key in ("not", "if") else one if key in _VALUES else self.outside(one)
+            for key, one in schema.items()
+        }
+
+    def _inside(self, schema: Any) -> Any:
+        if is_array(schema):
+            return [self._inside(one) for one in schema]
+        if not is_object(schema):
+            return schema
+        found = {key: one if key in _VALUES else self._inside(one) for key, one in schema.items()}
+        target = schema.get("$ref")
+        if isinstance(target, str):
+            name = str(referred(target)[1])
+            exact = f"{name} (exact)"
+            if exact not in self.definitions:
+                self.definitions[exact] = True  # until it is made
+                self.definitions[exact] = self._inside(self._published[name])
+            found["$ref"] = reference(("$defs", exact, *referred(target)[2:]))
+        return found
+
+
+_VALUES: Final = frozenset({"const", "enum", "default", "examples"})
 _OF_MORE: Final = ("additionalProperties", "patternProperties", "unevaluatedProperties", "propertyNames")
 _OPEN: Final[set[Any]] = set()
 _TYPES: Final[dict[Any, str]] = {
@@ -485,7 +543,7 @@ def explained_value(type_: Any, value: Any) -> list[Problem]:
 def _module_of(type_: Any) -> str:
     if isinstance(type_, Alias):
         return type_.written.module
-    if is_record(type_):
+    if is_record(type_) or is_texts(type_):
         return str(type_.__module__)
     return next((found for one in get_args(type_) if (found := _module_of(one))), __name__)
 

@@ -243,7 +243,7 @@ class RecordMeta(_BaseMeta):
         judged: bool | None = None,
         init: bool = True,  # noqa: ARG004 - it tells type checkers that a base has the constructor
     ) -> Any:
-        above: Shape | None = next((base.__shape__ for base in bases if hasattr(base, "__shape__")), None)
+        above: Shape | None = next((cast("Any", base).__shape__ for base in bases if hasattr(base, "__shape__")), None)
         module = namespace.get("__module__", "")
         if above is not None:
             tag_field = above.tag_field if tag_field is None else tag_field
@@ -362,7 +362,7 @@ def _own_fields(
     return found, tag_name
 
 
-_FIELD: Final = type(told())
+_FIELD: Final = cast("Any", type)(told())
 
 
 _ODD: Final = re.compile(r'[\x00-\x1f"\\\ud800-\udfff]')
@@ -570,8 +570,9 @@ def notes_for(record: Any) -> Notes:
 
 def made(cls: Any, values: Mapping[str, Any], unknown: dict[str, Any] | None = None, tag: Any = None) -> Any:
     """A record of values that were checked."""
-    if unknown or cls.__shape__.is_unknown or cls.__shape__.is_odd:
-        return make(cls, _notes=Notes(unknown, tag, cls.__shape__.tag_field if tag is not None else None), **values)
+    shape = shape_of(cls)
+    if unknown or shape.is_unknown or shape.is_odd:
+        return make(cls, _notes=Notes(unknown, tag, shape.tag_field if tag is not None else None), **values)
     return make(cls, **values)
 
 
@@ -580,7 +581,7 @@ def changed(record: Any) -> Iterator[tuple[Field, Any]]:
     notes = notes_of(record)
     if notes is None or not notes.made:
         return
-    fields = type(record).__shape__.fields
+    fields = shape_of(type(record)).fields
     for name, value in notes.made.items():
         if held(record, fields[name]) is UNSET and value != fields[name].fresh():
             yield fields[name], value
@@ -595,7 +596,7 @@ def _beside(record: Any) -> tuple[Any, ...]:
 
 
 def _copied(record: Any, copy: Callable[[Any], Any]) -> Any:
-    shape = type(record).__shape__
+    shape = shape_of(type(record))
     values = {one.name: copy(value) for one in shape.fields.values() if (value := held(record, one)) is not UNSET}
     notes = notes_of(record)
     copied = made(

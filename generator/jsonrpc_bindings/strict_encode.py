@@ -12,10 +12,11 @@ from .choices import bare, members
 from .construct import no_such_field
 from .contract import Path
 from .errors import Problem, shown
-from .json_types import is_array, is_object
+from .json_types import is_object, is_sequence
 from .pointers import json_pointer
 from .receiving import Receiving
 from .records import Record, held, notes_of, shape_of
+from .texts import OpenTexts, is_texts
 
 
 class Switch:
@@ -49,7 +50,7 @@ def unnamed(receiving: Receiving, value: Any, type_: Any, at: Path = ()) -> Iter
     elif is_object(value):
         for key, item in value.items():
             yield from unnamed(receiving, item, _inside(type_, dict), (*at, key))
-    elif is_array(value) or isinstance(value, tuple):
+    elif is_sequence(value):
         for index, item in enumerate(value):
             yield from unnamed(receiving, item, _inside(type_, list), (*at, index))
 
@@ -75,7 +76,10 @@ def _texts(type_: Any) -> frozenset[str] | None:
     found: set[str] = set()
     is_open = False
     for one in _flat(type_):
-        if get_origin(one) is Literal:
+        if is_texts(one):
+            found |= {text.value for text in one}
+            is_open = is_open or issubclass(one, OpenTexts)
+        elif get_origin(one) is Literal:
             found |= {text for text in get_args(one) if isinstance(text, str)}
         elif one is str:
             is_open = True
@@ -96,7 +100,12 @@ def _flat(type_: Any) -> Iterator[Any]:
     inner, _ = bare(type_)
     for one in members(inner):
         plain, _ = bare(one)
-        if plain is inner or plain in (str, int, bool, float, Any) or get_origin(plain) in (Literal, list, dict, tuple):
+        if (
+            plain is inner
+            or plain in (str, int, bool, float, Any)
+            or is_texts(plain)
+            or get_origin(plain) in (Literal, list, dict, tuple)
+        ):
             yield plain
         elif not isinstance(plain, type):
             yield from _flat(plain)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any, Self, TypeGuard
 
 __all__ = ["OpenTexts", "Texts"]
 
@@ -28,3 +29,16 @@ class OpenTexts(Texts):
         found = str.__new__(cls, value)
         found._name_ = found._value_ = str(value)
         return found
+
+
+def is_texts(annotation: Any) -> TypeGuard[type[Texts]]:
+    """Whether an annotation is a set of texts."""
+    return isinstance(annotation, type) and issubclass(annotation, Texts)
+
+
+def members_of(cls: type[Texts]) -> Callable[[str], Texts | None]:
+    """What gives the member of a text; `None` for one that the set does not take."""
+    known: dict[str, Texts] = {one.value: one for one in cls}
+    if not issubclass(cls, OpenTexts):
+        return known.get
+    return lambda text: known.get(text) or cls(text)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from math import isfinite
 from typing import Any, Final, overload
 
@@ -12,6 +11,7 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from .errors import EncodeError
+from .json_types import is_mapping
 from .jsonrpc import Message
 from .parse import refuse_deep
 from .records import NOTES, Notes, Record, changed, held, notes_of, shape_of
@@ -92,7 +92,7 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     if isinstance(value, Record):
         return _plain_record(value)
-    if kind is dict or isinstance(value, Mapping):
+    if is_mapping(value):
         if not all(isinstance(key, str) for key in value):
             raise EncodeError("the keys of an object are strings")
         return {key: plain(item) for key, item in value.items()}

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 from types import FunctionType
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Union, get_origin
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -66,9 +66,9 @@ def test_the_json_schema_of_every_type_means_what_the_schema_says(subjects: Subj
             assert issubclass(type_, subject.runtime.Unknown)
             continue
         said = compare(meant(subject, name), found)
-        is_tolerant = isinstance(type_, type(str | int)) or get_origin(type_) is Union  # of texts, which nothing marks
-        assert said.backward.verdict is Verdict.YES or is_tolerant, (name, said)
-        assert said.forward.verdict is Verdict.YES, (name, said)
+        assert said.backward.verdict is Verdict.YES, (name, said)
+        is_of_texts = get_origin(type_) is Union  # constants and `str` beside them: nothing says why that is there
+        assert said.forward.verdict is Verdict.YES or is_of_texts, (name, said)
         judged += 1
     assert judged > (10 if whole else 5)
 

@@ -147,8 +147,7 @@ class Client(Side):
             call = self.exchange.get("call")
             if call is not None:
                 params = made(call["method"], call["params"], "agent")
-                answer = await self.connection.request(call["method"], params)
-                answer = plain(answer)
+                answer = plain(await self.connection.request(call["method"], params))
             else:
                 answer = await self.prompt(name)
         except DecodeError as error:

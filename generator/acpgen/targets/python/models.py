@@ -202,8 +202,11 @@ class _Views:
             found.append(f"excludes={{{', '.join(rows)}}}")
         unknown = self._modules.dials.unknown
         match record.extra:
-            case ir.Anything() if unknown == "keep" or record.name in self._keeping or union is not None:
+            case ir.Anything() if unknown == "keep" or union is not None or self._keeps(record.base):
                 pass
+            case ir.Anything() if record.name in self._keeping:
+                if record.base is not None:
+                    found.append("drop=False" if unknown == "ignore" else f"extra={literal(self._hints.ours('Any'))}")
             case ir.Anything():
                 found.append("drop=True" if unknown == "ignore" else "extra=None")
             case ir.Nothing():
@@ -222,6 +225,11 @@ class _Views:
             return True
         base = self._protocol.definitions.get(record.base or "")
         return isinstance(base, ir.Record) and self._is_unknown(base)
+
+    def _keeps(self, base: str | None) -> bool:
+        """Whether a base, or one of it, keeps unknown fields whatever is chosen."""
+        record = self._protocol.definitions[base] if base is not None else None
+        return isinstance(record, ir.Record) and (record.name in self._keeping or self._keeps(record.base))
 
     def _field(self, field: ir.Field, record: ir.Record) -> dict[str, Any]:
         name = self._names.fields[record.name][field.name]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from acpgen import ir
@@ -25,11 +25,22 @@ _OF_RECEIVERS: Final = frozenset(
 """What the dialect says to who receives a value."""
 
 
-def schema_text(bundle: Bundle, beside: Mapping[str, Any] | None = None) -> str:
-    """The bundled schema as JSON, a definition a line: what judges, and what receivers may do; before it `beside`, as `x-protocol`."""
-    definitions = ",\n".join(f"{_json(name)}: {_json(_judging(schema))}" for name, schema in bundle.definitions.items())
+def schema_text(bundle: Bundle, beside: Mapping[str, Any] | None = None, tolerated: Collection[str] = ()) -> str:
+    """The bundled schema as JSON, a definition a line: what judges, and what receivers may do; before it `beside`, as `x-protocol`.
+
+    The `tolerated` definitions keep what is unknown.
+    """
+    rows = {name: _judging(schema) for name, schema in bundle.definitions.items()}
+    rows.update({name: {**rows[name], "x-unknown": "keep"} for name in tolerated if name in rows})
+    definitions = ",\n".join(f"{_json(name)}: {_json(row)}" for name, row in rows.items())
     about = f'"x-protocol": {_json(beside)},\n' if beside is not None else ""
     return f'{{"$schema": {_json(bundle.schema["$schema"])},\n{about}"$defs": {{\n{definitions}\n}}}}\n'
+
+
+def tolerated(protocol: ir.Protocol) -> list[str]:
+    """The definitions that keep what is unknown though the schema is closed."""
+    unions = (one for one in protocol.definitions.values() if isinstance(one, ir.TaggedUnion | ir.Enum))
+    return [one.name for one in unions if one.openness == "tolerated"]
 
 
 def beside_the_schema(protocol: ir.Protocol, bundle: Bundle, names: Names) -> Mapping[str, Any]:

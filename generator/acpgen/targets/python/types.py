@@ -248,8 +248,9 @@ class Hints:
         source = either(self.names.classes[name] for name in members)
         if is_native(union, self.tags, self.protocol):
             atoms = tuple(atom for name in members for atom in self._reference(name).atoms)
-            marked = f"{self.ours('Annotated')}[{source}, {self._call('Tagged', [literal(union.tag)])}]"
-            return Hint(marked, atoms)
+            if len(members) > 1:  # which pydantic asks
+                source = f"{self.ours('Annotated')}[{source}, {self._call('Tagged', [literal(union.tag)])}]"
+            return Hint(source, atoms)
         tags = [*own.get(union.default or "", ()), *([union.default_tag] if union.default_tag is not None else [])]
         given = {
             "default_tags": _tuple(map(literal, tags)) if tags else "",

@@ -7,9 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
-from jsonrpc_bindings import Choice, Number, Record, Shapes, Tagged, Unknown
+from jsonrpc_bindings import (
+    Choice,
+    Number,
+    Record,
+    Shapes,
+    Tagged,
+    Unknown,
+    UnknownTag,
+)
+from jsonrpc_bindings import (
+    Meta as _Meta,
+)
 from msgspec import UNSET, UnsetType, field
-from msgspec import Meta as _Meta
 
 
 class AgentAuthCapabilities(Record):
@@ -2169,10 +2179,12 @@ class SessionToolCallUpdate(
     session_update: ClassVar[Literal["tool_call_update"]] = "tool_call_update"
 
 
-class UnknownAuthMethod(Unknown, tag_field="type", known=("terminal", "agent")):
+class UnknownAuthMethod(
+    Unknown, tag_field="type", known=("terminal", "agent"), init=False
+):
     """A variant of AuthMethod that this version does not know, kept as it came."""
 
-    type: str
+    type: UnknownTag
     """The unknown tag."""
 
     name: str
@@ -2189,10 +2201,11 @@ class UnknownContentBlock(
     Unknown,
     tag_field="type",
     known=("text", "image", "audio", "resource_link", "resource"),
+    init=False,
 ):
     """A variant of ContentBlock that this version does not know, kept as it came."""
 
-    type: str
+    type: UnknownTag
     """The unknown tag."""
 
     annotations: Annotations | None = None
@@ -2202,7 +2215,9 @@ class UnknownContentBlock(
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class UnknownCreateElicitationRequest(Unknown, tag_field="mode", known=("form", "url")):
+class UnknownCreateElicitationRequest(
+    Unknown, tag_field="mode", known=("form", "url"), init=False
+):
     """A mode of an implementation, if it begins with `_`, or of a later version. Clients keep it when they forward or
     store it and never show it as a mode that they know.
     """
@@ -2213,18 +2228,22 @@ class UnknownCreateElicitationRequest(Unknown, tag_field="mode", known=("form", 
     meta: Meta = field(name="_meta", default=None)
     """Data of an implementation, attached to an object of the protocol."""
 
-    mode: str
+    mode: UnknownTag
     """Any mode but those named above."""
 
 
-class RequestUnknownCreateElicitationRequest(UnknownCreateElicitationRequest):
+class RequestUnknownCreateElicitationRequest(
+    UnknownCreateElicitationRequest, init=False
+):
     """The question belongs to another request."""
 
     request_id: RequestId = field(name="requestId")
     """Id of the client's request that the agent is still handling."""
 
 
-class SessionUnknownCreateElicitationRequest(UnknownCreateElicitationRequest):
+class SessionUnknownCreateElicitationRequest(
+    UnknownCreateElicitationRequest, init=False
+):
     """The question belongs to a session."""
 
     session_id: SessionId = field(name="sessionId")
@@ -2235,7 +2254,7 @@ class SessionUnknownCreateElicitationRequest(UnknownCreateElicitationRequest):
 
 
 class UnknownCreateElicitationResponse(
-    Unknown, tag_field="action", known=("accept", "decline", "cancel")
+    Unknown, tag_field="action", known=("accept", "decline", "cancel"), init=False
 ):
     """An action of an implementation, if it begins with `_`, or of a later version. Agents keep it when they forward
     or store it and never take it for consent.
@@ -2244,25 +2263,30 @@ class UnknownCreateElicitationResponse(
     meta: Meta = field(name="_meta", default=None)
     """Data of an implementation, attached to an object of the protocol."""
 
-    action: str
+    action: UnknownTag
     """Any action but those named above."""
 
 
 class UnknownElicitationPropertySchema(
-    Unknown, tag_field="type", known=("string", "number", "integer", "boolean", "array")
+    Unknown,
+    tag_field="type",
+    known=("string", "number", "integer", "boolean", "array"),
+    init=False,
 ):
     """A type of an implementation, if it begins with `_`, or of a later version. Clients keep it when they forward or
     store it and never show it as a control that they know.
     """
 
-    type: str
+    type: UnknownTag
     """Any type but those named above."""
 
 
-class UnknownMcpServer(Unknown, tag_field="type", known=("http", "sse", "stdio")):
+class UnknownMcpServer(
+    Unknown, tag_field="type", known=("http", "sse", "stdio"), init=False
+):
     """A variant of McpServer that this version does not know, kept as it came."""
 
-    type: str
+    type: UnknownTag
     """The unknown tag."""
 
     name: str
@@ -2281,21 +2305,21 @@ class UnknownMcpServer(Unknown, tag_field="type", known=("http", "sse", "stdio")
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class UnknownMultiSelectItems(Unknown, tag_field="type", known=("string",)):
+class UnknownMultiSelectItems(Unknown, tag_field="type", known=("string",), init=False):
     """A type of an implementation, if it begins with `_`, or of a later version. Clients keep it when they forward or
     store it.
     """
 
-    type: str
+    type: UnknownTag
     """Any type but those named above."""
 
 
 class UnknownSessionConfigOption(
-    Unknown, tag_field="type", known=("select", "boolean")
+    Unknown, tag_field="type", known=("select", "boolean"), init=False
 ):
     """A variant of SessionConfigOption that this version does not know, kept as it came."""
 
-    type: str
+    type: UnknownTag
     """The unknown tag."""
 
     id: SessionConfigId
@@ -2335,19 +2359,20 @@ class UnknownSessionUpdate(
         "compaction_update",
         "compaction_summary_chunk",
     ),
+    init=False,
 ):
     """A variant of SessionUpdate that this version does not know, kept as it came."""
 
-    session_update: str = field(name="sessionUpdate")
+    session_update: UnknownTag = field(name="sessionUpdate")
     """The unknown tag."""
 
 
 class UnknownSetSessionConfigOptionRequest(
-    Unknown, tag_field="type", known=("boolean", "value_id")
+    Unknown, tag_field="type", known=("boolean", "value_id"), init=False
 ):
     """A variant of SetSessionConfigOptionRequest that this version does not know, kept as it came."""
 
-    type: str
+    type: UnknownTag
     """The unknown tag."""
 
     session_id: SessionId = field(name="sessionId")
@@ -2364,11 +2389,11 @@ class UnknownSetSessionConfigOptionRequest(
 
 
 class UnknownToolCallContent(
-    Unknown, tag_field="type", known=("content", "diff", "terminal")
+    Unknown, tag_field="type", known=("content", "diff", "terminal"), init=False
 ):
     """A variant of ToolCallContent that this version does not know, kept as it came."""
 
-    type: str
+    type: UnknownTag
     """The unknown tag."""
 
     meta: Meta = field(name="_meta", default=None)
@@ -2536,9 +2561,10 @@ else:
 Unknown values of `type` are kept as `UnknownSetSessionConfigOptionRequest`.
 """
 
-SessionConfigOption: TypeAlias = (
-    SessionConfigSelect | SessionConfigBoolean | UnknownSessionConfigOption
-)
+SessionConfigOption: TypeAlias = Annotated[
+    SessionConfigSelect | SessionConfigBoolean | UnknownSessionConfigOption,
+    Tagged("type"),
+]
 """A setting of a session with its current value, discriminated by `type`. Clients leave out settings of a type that
 they do not know, and keep them when storing.
 
@@ -2580,14 +2606,15 @@ begin with `_` are custom, all others are reserved for the protocol; unknown one
 Other values are kept as they are.
 """
 
-ContentBlock: TypeAlias = (
+ContentBlock: TypeAlias = Annotated[
     TextContent
     | ImageContent
     | AudioContent
     | ResourceLink
     | EmbeddedResource
-    | UnknownContentBlock
-)
+    | UnknownContentBlock,
+    Tagged("type"),
+]
 """One piece of content, discriminated by `type`. Prompts, streamed messages and tool output consist of such blocks.
 Unknown types are kept and shown in a neutral way.
 
@@ -2625,12 +2652,13 @@ question belongs to a session or to another request, and modes that the client d
 Unknown values of `mode` are kept as `UnknownCreateElicitationRequest`.
 """
 
-CreateElicitationResponse: TypeAlias = (
+CreateElicitationResponse: TypeAlias = Annotated[
     ElicitationAcceptAction
     | ElicitationDeclineAction
     | ElicitationCancelAction
-    | UnknownCreateElicitationResponse
-)
+    | UnknownCreateElicitationResponse,
+    Tagged("action"),
+]
 """Result of `elicitation/create`, discriminated by `action`. Only `accept` carries an answer.
 
 Unknown values of `action` are kept as `UnknownCreateElicitationResponse`.
@@ -2670,14 +2698,15 @@ ElicitationSchemaType: TypeAlias = Literal["object"]
 - `object`: A set of named fields.
 """
 
-ElicitationPropertySchema: TypeAlias = (
+ElicitationPropertySchema: TypeAlias = Annotated[
     StringPropertySchema
     | NumberPropertySchema
     | IntegerPropertySchema
     | BooleanPropertySchema
     | MultiSelectPropertySchema
-    | UnknownElicitationPropertySchema
-)
+    | UnknownElicitationPropertySchema,
+    Tagged("type"),
+]
 """A field of a form, discriminated by `type`.
 
 Unknown values of `type` are kept as `UnknownElicitationPropertySchema`.
@@ -2795,9 +2824,9 @@ AbsolutePath: TypeAlias = Annotated[
 `\\\\server\\share` on Windows. It is never empty and never relative.
 """
 
-RequestPermissionOutcome: TypeAlias = (
-    CancelledPermissionOutcome | SelectedPermissionOutcome
-)
+RequestPermissionOutcome: TypeAlias = Annotated[
+    CancelledPermissionOutcome | SelectedPermissionOutcome, Tagged("outcome")
+]
 """How a permission request ended, discriminated by `outcome`. Nothing but a selected option is ever consent.
 
 Discriminated by `outcome`; unknown values are refused.
@@ -2909,13 +2938,15 @@ ToolCallStatus: TypeAlias = (
 Other values are kept as they are.
 """
 
-ToolCallContent: TypeAlias = Content | Diff | Terminal | UnknownToolCallContent
+ToolCallContent: TypeAlias = Annotated[
+    Content | Diff | Terminal | UnknownToolCallContent, Tagged("type")
+]
 """Something to show for a tool call, discriminated by `type`. Unknown types are kept.
 
 Unknown values of `type` are kept as `UnknownToolCallContent`.
 """
 
-SessionUpdate: TypeAlias = (
+SessionUpdate: TypeAlias = Annotated[
     UserMessageChunk
     | AgentMessageChunk
     | AgentThoughtChunk
@@ -2930,8 +2961,9 @@ SessionUpdate: TypeAlias = (
     | Notice
     | CompactionUpdate
     | CompactionSummaryChunk
-    | UnknownSessionUpdate
-)
+    | UnknownSessionUpdate,
+    Tagged("sessionUpdate"),
+]
 """One thing that happened in a session, discriminated by `sessionUpdate`. Tags that a receiver does not know are kept
 and ignored, never taken for another.
 

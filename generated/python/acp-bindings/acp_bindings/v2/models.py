@@ -7,9 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
-from jsonrpc_bindings import Choice, Number, Record, Shapes, Tagged, Unknown
+from jsonrpc_bindings import (
+    Choice,
+    Number,
+    Record,
+    Shapes,
+    Tagged,
+    Unknown,
+    UnknownTag,
+)
+from jsonrpc_bindings import (
+    Meta as _Meta,
+)
 from msgspec import UNSET, UnsetType, field
-from msgspec import Meta as _Meta
 
 
 class AgentAuthCapabilities(Record):
@@ -2632,12 +2642,14 @@ class SessionToolCallUpdate(
     session_update: ClassVar[Literal["tool_call_update"]] = "tool_call_update"
 
 
-class UnknownAuthMethod(Unknown, tag_field="type", known=("terminal", "agent")):
+class UnknownAuthMethod(
+    Unknown, tag_field="type", known=("terminal", "agent"), init=False
+):
     """An authentication method that this version does not define. Clients keep it whole when they store or forward it,
     and otherwise leave it out or show it by its name.
     """
 
-    type: str
+    type: UnknownTag
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
@@ -2649,12 +2661,14 @@ class UnknownAuthMethod(Unknown, tag_field="type", known=("terminal", "agent")):
     """The name of this authentication method, shown to the user."""
 
 
-class UnknownAvailableCommand(Unknown, tag_field="type", known=("command",)):
+class UnknownAvailableCommand(
+    Unknown, tag_field="type", known=("command",), init=False
+):
     """A kind of command that this version does not define. Clients keep it whole when they store or forward it, and
     otherwise leave it out or show it by name and description.
     """
 
-    type: str
+    type: UnknownTag
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
@@ -2666,23 +2680,27 @@ class UnknownAvailableCommand(Unknown, tag_field="type", known=("command",)):
     """What the command does, shown to the user."""
 
 
-class UnknownAvailableCommandInput(Unknown, tag_field="type", known=("text",)):
+class UnknownAvailableCommandInput(
+    Unknown, tag_field="type", known=("text",), init=False
+):
     """A kind of input that this version does not define. Clients keep it whole when they store or forward it, and
     otherwise offer the command without special help for its input.
     """
 
-    type: str
+    type: UnknownTag
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
 
 
-class UnknownBackgroundWork(Unknown, tag_field="type", known=("terminal", "tool_call")):
+class UnknownBackgroundWork(
+    Unknown, tag_field="type", known=("terminal", "tool_call"), init=False
+):
     """A kind of work that this version does not define. It counts as running, even if the client cannot show what it
     is.
     """
 
-    type: str
+    type: UnknownTag
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
@@ -2692,19 +2710,22 @@ class UnknownContentBlock(
     Unknown,
     tag_field="type",
     known=("text", "image", "audio", "resource_link", "resource"),
+    init=False,
 ):
     """A kind of content that this version does not define. It is kept whole when it is stored, replayed or forwarded;
     in a prompt, an agent that does not support it refuses the request with -32602, elsewhere it is skipped or shown
     in a generic way.
     """
 
-    type: str
+    type: UnknownTag
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
 
 
-class UnknownCreateElicitationRequest(Unknown, tag_field="mode", known=("form", "url")):
+class UnknownCreateElicitationRequest(
+    Unknown, tag_field="mode", known=("form", "url"), init=False
+):
     """A way of asking that this version does not define. It is kept whole when it is stored or forwarded, and a client
     must not show it as one of the ways it knows.
     """
@@ -2715,20 +2736,24 @@ class UnknownCreateElicitationRequest(Unknown, tag_field="mode", known=("form", 
     meta: Meta = field(name="_meta", default=None)
     """Metadata that a sender attaches under keys of its own."""
 
-    mode: str
+    mode: UnknownTag
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
 
 
-class RequestUnknownCreateElicitationRequest(UnknownCreateElicitationRequest):
+class RequestUnknownCreateElicitationRequest(
+    UnknownCreateElicitationRequest, init=False
+):
     """It belongs to a request outside every session, such as a login."""
 
     request_id: RequestId = field(name="requestId")
     """The request of the client that is still open and needs the input."""
 
 
-class SessionUnknownCreateElicitationRequest(UnknownCreateElicitationRequest):
+class SessionUnknownCreateElicitationRequest(
+    UnknownCreateElicitationRequest, init=False
+):
     """It belongs to a session, and perhaps to one tool call there."""
 
     session_id: SessionId = field(name="sessionId")
@@ -2741,7 +2766,7 @@ class SessionUnknownCreateElicitationRequest(UnknownCreateElicitationRequest):
 
 
 class UnknownCreateElicitationResponse(
-    Unknown, tag_field="action", known=("accept", "decline", "cancel")
+    Unknown, tag_field="action", known=("accept", "decline", "cancel"), init=False
 ):
     """An answer that this version does not define. The agent treats it as `cancel`, and keeps it whole when it stores
     or forwards it.
@@ -2750,14 +2775,17 @@ class UnknownCreateElicitationResponse(
     meta: Meta = field(name="_meta", default=None)
     """Metadata that a sender attaches under keys of its own."""
 
-    action: str
+    action: UnknownTag
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
 
 
 class UnknownDiffChange(
-    Unknown, tag_field="operation", known=("add", "delete", "modify", "move", "copy")
+    Unknown,
+    tag_field="operation",
+    known=("add", "delete", "modify", "move", "copy"),
+    init=False,
 ):
     """An operation that this version does not define. A leading `_` marks an extension of some implementation, any
     other unknown value a later version of the protocol.
@@ -2776,20 +2804,23 @@ class UnknownDiffChange(
     meta: Meta = field(name="_meta", default=None)
     """Metadata that a sender attaches under keys of its own."""
 
-    operation: str
+    operation: UnknownTag
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
 
 
 class UnknownElicitationPropertySchema(
-    Unknown, tag_field="type", known=("string", "number", "integer", "boolean", "array")
+    Unknown,
+    tag_field="type",
+    known=("string", "number", "integer", "boolean", "array"),
+    init=False,
 ):
     """A type of field that this version does not define. It is kept whole when it is stored or forwarded, and a client
     must not show it as a field of another type.
     """
 
-    type: str
+    type: UnknownTag
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
@@ -2806,6 +2837,7 @@ class UnknownIdleStateUpdate(
         "cancelled",
         "error",
     ),
+    init=False,
 ):
     """A reason that this version does not define. A leading `_` marks an extension of some implementation, any other
     unknown value a later version of the protocol.
@@ -2824,40 +2856,40 @@ class UnknownIdleStateUpdate(
     meta: Meta = field(name="_meta", default=None)
     """Metadata that a sender attaches under keys of its own."""
 
-    stop_reason: str = field(name="stopReason")
+    stop_reason: UnknownTag = field(name="stopReason")
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
 
 
-class UnknownMcpServer(Unknown, tag_field="type", known=("http", "stdio")):
+class UnknownMcpServer(Unknown, tag_field="type", known=("http", "stdio"), init=False):
     """A transport that this version does not define. Those who only forward it keep it whole; an agent that does not
     support it refuses the request with -32602.
     """
 
-    type: str
+    type: UnknownTag
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
 
 
-class UnknownMultiSelectItems(Unknown, tag_field="type", known=("string",)):
+class UnknownMultiSelectItems(Unknown, tag_field="type", known=("string",), init=False):
     """A type of values that this version does not define. A leading `_` marks an extension of some implementation, any
     other unknown value a later version of the protocol.
     """
 
-    type: str
+    type: UnknownTag
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
 
 
-class UnknownPlanUpdateContent(Unknown, tag_field="type", known=("items",)):
+class UnknownPlanUpdateContent(Unknown, tag_field="type", known=("items",), init=False):
     """A form of plan that this version does not define. It takes the old content's place as well; it is kept whole
     when it is stored or forwarded, and skipped or shown in a generic way otherwise.
     """
 
-    type: str
+    type: UnknownTag
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
@@ -2866,45 +2898,45 @@ class UnknownPlanUpdateContent(Unknown, tag_field="type", known=("items",)):
     """The id of the plan."""
 
 
-class UnknownReplayFrom(Unknown, tag_field="type", known=("start",)):
+class UnknownReplayFrom(Unknown, tag_field="type", known=("start",), init=False):
     """A place that this version does not define. Those who only forward the request keep it whole; an agent that does
     not support it refuses the request with -32602.
     """
 
-    type: str
+    type: UnknownTag
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
 
 
 class UnknownRequestPermissionOutcome(
-    Unknown, tag_field="outcome", known=("cancelled", "selected")
+    Unknown, tag_field="outcome", known=("cancelled", "selected"), init=False
 ):
     """An outcome that this version does not define. The agent must not go ahead on it; it keeps the payload when it
     stores or forwards the response.
     """
 
-    outcome: str
+    outcome: UnknownTag
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
 
 
 class UnknownRequestPermissionSubject(
-    Unknown, tag_field="type", known=("tool_call", "command")
+    Unknown, tag_field="type", known=("tool_call", "command"), init=False
 ):
     """A kind of subject that this version does not define. It is kept whole when the request is stored, replayed or
     forwarded, and the user sees title, description and options.
     """
 
-    type: str
+    type: UnknownTag
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
 
 
 class UnknownSessionConfigOption(
-    Unknown, tag_field="type", known=("select", "boolean")
+    Unknown, tag_field="type", known=("select", "boolean"), init=False
 ):
     """A type of option that this version does not define. Clients keep it whole when they store or forward it and
     otherwise leave it out; the agent keeps its current value.
@@ -2927,7 +2959,7 @@ class UnknownSessionConfigOption(
     meta: Meta = field(name="_meta", default=None)
     """Metadata that a sender attaches under keys of its own."""
 
-    type: str
+    type: UnknownTag
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
@@ -2957,19 +2989,20 @@ class UnknownSessionUpdate(
         "compaction_update",
         "compaction_summary_chunk",
     ),
+    init=False,
 ):
     """An update that this version does not define. It is kept whole when the history is stored, replayed or forwarded,
     and skipped or shown in a generic way otherwise.
     """
 
-    session_update: str = field(name="sessionUpdate")
+    session_update: UnknownTag = field(name="sessionUpdate")
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
 
 
 class UnknownSetSessionConfigOptionRequest(
-    Unknown, tag_field="type", known=("id", "boolean")
+    Unknown, tag_field="type", known=("id", "boolean"), init=False
 ):
     """A type of value that this version does not define. An agent that does not support it refuses the request with
     -32602.
@@ -2984,7 +3017,7 @@ class UnknownSetSessionConfigOptionRequest(
     meta: Meta = field(name="_meta", default=None)
     """Metadata that a sender attaches under keys of its own."""
 
-    type: str
+    type: UnknownTag
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
@@ -2994,7 +3027,7 @@ class UnknownSetSessionConfigOptionRequest(
 
 
 class UnknownStateUpdate(
-    Unknown, tag_field="state", known=("running", "idle", "requires_action")
+    Unknown, tag_field="state", known=("running", "idle", "requires_action"), init=False
 ):
     """A state that this version does not define. It is not to be taken for `idle`: the client shows that the session
     is busy until a state comes that it knows. An agent sends it only in addition to the defined states, unless the
@@ -3005,20 +3038,20 @@ class UnknownStateUpdate(
         name="sessionUpdate", default="state_update"
     )
 
-    state: str
+    state: UnknownTag
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
 
 
 class UnknownToolCallContent(
-    Unknown, tag_field="type", known=("content", "diff", "terminal")
+    Unknown, tag_field="type", known=("content", "diff", "terminal"), init=False
 ):
     """A kind of item that this version does not define. It is kept whole when it is stored, replayed or forwarded, and
     skipped or shown in a generic way otherwise.
     """
 
-    type: str
+    type: UnknownTag
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
@@ -3105,7 +3138,9 @@ class UserMessageChunk(
     session_update: ClassVar[Literal["user_message_chunk"]] = "user_message_chunk"
 
 
-AuthMethod: TypeAlias = AuthMethodTerminal | AuthMethodAgent | UnknownAuthMethod
+AuthMethod: TypeAlias = Annotated[
+    AuthMethodTerminal | AuthMethodAgent | UnknownAuthMethod, Tagged("type")
+]
 """An authentication method that the agent offers.
 
 Unknown values of `type` are kept as `UnknownAuthMethod`.
@@ -3114,13 +3149,17 @@ Unknown values of `type` are kept as `UnknownAuthMethod`.
 AuthMethodId: TypeAlias = str
 """Identifies an authentication method. The agent chooses it."""
 
-AvailableCommand: TypeAlias = Command | UnknownAvailableCommand
+AvailableCommand: TypeAlias = Annotated[
+    Command | UnknownAvailableCommand, Tagged("type")
+]
 """A command that the agent offers to the user.
 
 Unknown values of `type` are kept as `UnknownAvailableCommand`.
 """
 
-AvailableCommandInput: TypeAlias = TextCommandInput | UnknownAvailableCommandInput
+AvailableCommandInput: TypeAlias = Annotated[
+    TextCommandInput | UnknownAvailableCommandInput, Tagged("type")
+]
 """What can be written after the name of a command.
 
 Unknown values of `type` are kept as `UnknownAvailableCommandInput`.
@@ -3142,20 +3181,22 @@ Other values are kept as they are.
 CompactionId: TypeAlias = str
 """Identifies a compaction within its session. The agent chooses it."""
 
-SetSessionConfigOptionRequest: TypeAlias = (
+SetSessionConfigOptionRequest: TypeAlias = Annotated[
     IdSetSessionConfigOptionRequest
     | BooleanSetSessionConfigOptionRequest
-    | UnknownSetSessionConfigOptionRequest
-)
+    | UnknownSetSessionConfigOptionRequest,
+    Tagged("type"),
+]
 """Parameters of `session/set_config_option`: the client changes an option. Every agent that offers options for a
 session has the method. An unknown option or a value that does not fit is refused with -32602 and changes nothing.
 
 Unknown values of `type` are kept as `UnknownSetSessionConfigOptionRequest`.
 """
 
-SessionConfigOption: TypeAlias = (
-    SessionConfigSelect | SessionConfigBoolean | UnknownSessionConfigOption
-)
+SessionConfigOption: TypeAlias = Annotated[
+    SessionConfigSelect | SessionConfigBoolean | UnknownSessionConfigOption,
+    Tagged("type"),
+]
 """A setting of the session that the user can change, with its current value.
 
 Unknown values of `type` are kept as `UnknownSessionConfigOption`.
@@ -3193,14 +3234,15 @@ SessionConfigValueId: TypeAlias = str
 SessionConfigGroupId: TypeAlias = str
 """Identifies a group of values within its option."""
 
-ContentBlock: TypeAlias = (
+ContentBlock: TypeAlias = Annotated[
     TextContent
     | ImageContent
     | AudioContent
     | ResourceLink
     | EmbeddedResource
-    | UnknownContentBlock
-)
+    | UnknownContentBlock,
+    Tagged("type"),
+]
 """A piece of content in a prompt, a message, a tool call or a summary. The form is that of the Model Context Protocol,
 so what an MCP server returns can be passed on unchanged.
 
@@ -3236,9 +3278,10 @@ Other values are kept as they are.
 MediaType: TypeAlias = str
 """The type of some content as on the internet, such as `text/markdown` (once called a MIME type)."""
 
-DiffChange: TypeAlias = (
-    DiffAdd | DiffDelete | DiffModify | DiffMove | DiffCopy | UnknownDiffChange
-)
+DiffChange: TypeAlias = Annotated[
+    DiffAdd | DiffDelete | DiffModify | DiffMove | DiffCopy | UnknownDiffChange,
+    Tagged("operation"),
+]
 """What happened to one file. `operation` says what, the other fields say to which file and what it holds.
 
 Unknown values of `operation` are kept as `UnknownDiffChange`.
@@ -3282,12 +3325,13 @@ state `requires_action`.
 Unknown values of `mode` are kept as `UnknownCreateElicitationRequest`.
 """
 
-CreateElicitationResponse: TypeAlias = (
+CreateElicitationResponse: TypeAlias = Annotated[
     ElicitationAcceptAction
     | ElicitationDeclineAction
     | ElicitationCancelAction
-    | UnknownCreateElicitationResponse
-)
+    | UnknownCreateElicitationResponse,
+    Tagged("action"),
+]
 """The client's answer to `elicitation/create`.
 
 Unknown values of `action` are kept as `UnknownCreateElicitationResponse`.
@@ -3334,14 +3378,15 @@ ElicitationSchemaType: TypeAlias = Literal["object"]
 - `object`: The form returns an object.
 """
 
-ElicitationPropertySchema: TypeAlias = (
+ElicitationPropertySchema: TypeAlias = Annotated[
     StringPropertySchema
     | NumberPropertySchema
     | IntegerPropertySchema
     | BooleanPropertySchema
     | MultiSelectPropertySchema
-    | UnknownElicitationPropertySchema
-)
+    | UnknownElicitationPropertySchema,
+    Tagged("type"),
+]
 """One field of a form. A choice of one is a `string` with `enum` or `oneOf`, a choice of several is an `array`.
 
 Unknown values of `type` are kept as `UnknownElicitationPropertySchema`.
@@ -3437,7 +3482,9 @@ else:
 code.
 """
 
-McpServer: TypeAlias = McpServerHttp | McpServerStdio | UnknownMcpServer
+McpServer: TypeAlias = Annotated[
+    McpServerHttp | McpServerStdio | UnknownMcpServer, Tagged("type")
+]
 """An MCP server to which the agent connects for a session. The agent can then use its tools and data.
 
 Unknown values of `type` are kept as `UnknownMcpServer`.
@@ -3460,11 +3507,12 @@ AbsolutePath: TypeAlias = Annotated[
 `C:\\Users\\mira\\notes` or `\\\\server\\share\\notes`. Never relative, never empty, and not a URI.
 """
 
-RequestPermissionSubject: TypeAlias = (
+RequestPermissionSubject: TypeAlias = Annotated[
     ToolCallPermissionSubject
     | CommandPermissionSubject
-    | UnknownRequestPermissionSubject
-)
+    | UnknownRequestPermissionSubject,
+    Tagged("type"),
+]
 """What the permission is for. Later versions may add kinds. A client that does not know a kind shows the plain prompt
 or declines, as its policy says, and keeps the subject unchanged.
 
@@ -3488,17 +3536,20 @@ what the answer does.
 Other values are kept as they are.
 """
 
-RequestPermissionOutcome: TypeAlias = (
+RequestPermissionOutcome: TypeAlias = Annotated[
     CancelledPermissionOutcome
     | SelectedPermissionOutcome
-    | UnknownRequestPermissionOutcome
-)
+    | UnknownRequestPermissionOutcome,
+    Tagged("outcome"),
+]
 """How a permission request ended. An outcome that the agent does not understand is not a permission.
 
 Unknown values of `outcome` are kept as `UnknownRequestPermissionOutcome`.
 """
 
-PlanUpdateContent: TypeAlias = PlanItems | UnknownPlanUpdateContent
+PlanUpdateContent: TypeAlias = Annotated[
+    PlanItems | UnknownPlanUpdateContent, Tagged("type")
+]
 """The content of a plan, complete. It replaces the content of the plan with the same `planId`.
 
 Unknown values of `type` are kept as `UnknownPlanUpdateContent`.
@@ -3538,7 +3589,7 @@ share an id and are still two.
 SessionListCursor: TypeAlias = str
 """A position in the list of sessions. It is opaque: clients send it back unchanged."""
 
-ReplayFrom: TypeAlias = ReplayFromStart | UnknownReplayFrom
+ReplayFrom: TypeAlias = Annotated[ReplayFromStart | UnknownReplayFrom, Tagged("type")]
 """The position from which the conversation is replayed, inclusive.
 
 Unknown values of `type` are kept as `UnknownReplayFrom`.
@@ -3579,9 +3630,9 @@ last reason and does not count again.
 Unknown values of `stopReason` are kept as `UnknownIdleStateUpdate`.
 """
 
-BackgroundWork: TypeAlias = (
-    BackgroundTerminal | BackgroundToolCall | UnknownBackgroundWork
-)
+BackgroundWork: TypeAlias = Annotated[
+    BackgroundTerminal | BackgroundToolCall | UnknownBackgroundWork, Tagged("type")
+]
 """One piece of work in the background, by reference to something that the client already knows: the agent announces it
 before the first list that holds it, and reports its end before the first list that no longer does. A process is
 listed as its terminal, never as its tool call too.
@@ -3642,7 +3693,9 @@ ToolCallStatus: TypeAlias = (
 Other values are kept as they are.
 """
 
-ToolCallContent: TypeAlias = Content | Diff | Terminal | UnknownToolCallContent
+ToolCallContent: TypeAlias = Annotated[
+    Content | Diff | Terminal | UnknownToolCallContent, Tagged("type")
+]
 """One item of what a tool call has produced.
 
 Unknown values of `type` are kept as `UnknownToolCallContent`.

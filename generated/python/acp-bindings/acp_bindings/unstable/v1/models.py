@@ -7,9 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
-from jsonrpc_bindings import Choice, Number, Record, Shapes, Tagged, Unknown
+from jsonrpc_bindings import (
+    Choice,
+    Number,
+    Record,
+    Shapes,
+    Tagged,
+    Unknown,
+    UnknownTag,
+)
+from jsonrpc_bindings import (
+    Meta as _Meta,
+)
 from msgspec import UNSET, UnsetType, field
-from msgspec import Meta as _Meta
 
 
 class AgentAuthCapabilities(Record):
@@ -2778,13 +2788,16 @@ class SetSessionTitleResponse(Record):
 
 
 class StateUpdateFallback(
-    Unknown, tag_field="state", known=("running", "idle", "requires_action", "unknown")
+    Unknown,
+    tag_field="state",
+    known=("running", "idle", "requires_action", "unknown"),
+    init=False,
 ):
     """A state that is not defined here. A leading `_` marks an extension of some implementation, any other a later
     version of the protocol.
     """
 
-    state: str
+    state: UnknownTag
     """The tag, which is not defined here. A leading `_` marks an extension of some implementation, any other a later
     version of the protocol.
     """
@@ -3140,11 +3153,11 @@ class UnarchiveSessionResponse(Record):
 
 
 class UnknownAuthMethod(
-    Unknown, tag_field="type", known=("terminal", "env_var", "agent")
+    Unknown, tag_field="type", known=("terminal", "env_var", "agent"), init=False
 ):
     """A variant of AuthMethod that this version does not know, kept as it came."""
 
-    type: str
+    type: UnknownTag
     """The unknown tag."""
 
     name: str
@@ -3161,10 +3174,11 @@ class UnknownContentBlock(
     Unknown,
     tag_field="type",
     known=("text", "image", "audio", "resource_link", "resource"),
+    init=False,
 ):
     """A variant of ContentBlock that this version does not know, kept as it came."""
 
-    type: str
+    type: UnknownTag
     """The unknown tag."""
 
     annotations: Annotations | None = None
@@ -3174,7 +3188,9 @@ class UnknownContentBlock(
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class UnknownCreateElicitationRequest(Unknown, tag_field="mode", known=("form", "url")):
+class UnknownCreateElicitationRequest(
+    Unknown, tag_field="mode", known=("form", "url"), init=False
+):
     """A mode of an implementation, if it begins with `_`, or of a later version. Clients keep it when they forward or
     store it and never show it as a mode that they know.
     """
@@ -3185,18 +3201,22 @@ class UnknownCreateElicitationRequest(Unknown, tag_field="mode", known=("form", 
     meta: Meta = field(name="_meta", default=None)
     """Data of an implementation, attached to an object of the protocol."""
 
-    mode: str
+    mode: UnknownTag
     """Any mode but those named above."""
 
 
-class RequestUnknownCreateElicitationRequest(UnknownCreateElicitationRequest):
+class RequestUnknownCreateElicitationRequest(
+    UnknownCreateElicitationRequest, init=False
+):
     """The question belongs to another request."""
 
     request_id: RequestId = field(name="requestId")
     """Id of the client's request that the agent is still handling."""
 
 
-class SessionUnknownCreateElicitationRequest(UnknownCreateElicitationRequest):
+class SessionUnknownCreateElicitationRequest(
+    UnknownCreateElicitationRequest, init=False
+):
     """The question belongs to a session."""
 
     session_id: SessionId = field(name="sessionId")
@@ -3207,7 +3227,7 @@ class SessionUnknownCreateElicitationRequest(UnknownCreateElicitationRequest):
 
 
 class UnknownCreateElicitationResponse(
-    Unknown, tag_field="action", known=("accept", "decline", "cancel")
+    Unknown, tag_field="action", known=("accept", "decline", "cancel"), init=False
 ):
     """An action of an implementation, if it begins with `_`, or of a later version. Agents keep it when they forward
     or store it and never take it for consent.
@@ -3216,18 +3236,21 @@ class UnknownCreateElicitationResponse(
     meta: Meta = field(name="_meta", default=None)
     """Data of an implementation, attached to an object of the protocol."""
 
-    action: str
+    action: UnknownTag
     """Any action but those named above."""
 
 
 class UnknownElicitationPropertySchema(
-    Unknown, tag_field="type", known=("string", "number", "integer", "boolean", "array")
+    Unknown,
+    tag_field="type",
+    known=("string", "number", "integer", "boolean", "array"),
+    init=False,
 ):
     """A type of an implementation, if it begins with `_`, or of a later version. Clients keep it when they forward or
     store it and never show it as a control that they know.
     """
 
-    type: str
+    type: UnknownTag
     """Any type but those named above."""
 
 
@@ -3242,6 +3265,7 @@ class UnknownIdleStateUpdate(
         "cancelled",
         "error",
     ),
+    init=False,
 ):
     """A reason that is not defined here. A leading `_` marks an extension of some implementation, any other a later
     version of the protocol.
@@ -3252,7 +3276,7 @@ class UnknownIdleStateUpdate(
     usage: Usage | None = None
     """How many tokens the work used. Null and omission both mean that it is not told."""
 
-    stop_reason: str = field(name="stopReason")
+    stop_reason: UnknownTag = field(name="stopReason")
     """The reason, which is not defined here. A leading `_` marks an extension of some implementation, any other a
     later version of the protocol.
     """
@@ -3262,11 +3286,11 @@ class UnknownIdleStateUpdate(
 
 
 class UnknownMcpServer(
-    Unknown, tag_field="type", known=("http", "sse", "acp", "stdio")
+    Unknown, tag_field="type", known=("http", "sse", "acp", "stdio"), init=False
 ):
     """A variant of McpServer that this version does not know, kept as it came."""
 
-    type: str
+    type: UnknownTag
     """The unknown tag."""
 
     name: str
@@ -3285,21 +3309,21 @@ class UnknownMcpServer(
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class UnknownMultiSelectItems(Unknown, tag_field="type", known=("string",)):
+class UnknownMultiSelectItems(Unknown, tag_field="type", known=("string",), init=False):
     """A type of an implementation, if it begins with `_`, or of a later version. Clients keep it when they forward or
     store it.
     """
 
-    type: str
+    type: UnknownTag
     """Any type but those named above."""
 
 
 class UnknownSessionConfigOption(
-    Unknown, tag_field="type", known=("select", "boolean")
+    Unknown, tag_field="type", known=("select", "boolean"), init=False
 ):
     """A variant of SessionConfigOption that this version does not know, kept as it came."""
 
-    type: str
+    type: UnknownTag
     """The unknown tag."""
 
     id: SessionConfigId
@@ -3344,19 +3368,20 @@ class UnknownSessionUpdate(
         "session_message",
         "session_message_chunk",
     ),
+    init=False,
 ):
     """A variant of SessionUpdate that this version does not know, kept as it came."""
 
-    session_update: str = field(name="sessionUpdate")
+    session_update: UnknownTag = field(name="sessionUpdate")
     """The unknown tag."""
 
 
 class UnknownSetSessionConfigOptionRequest(
-    Unknown, tag_field="type", known=("boolean", "value_id")
+    Unknown, tag_field="type", known=("boolean", "value_id"), init=False
 ):
     """A variant of SetSessionConfigOptionRequest that this version does not know, kept as it came."""
 
-    type: str
+    type: UnknownTag
     """The unknown tag."""
 
     session_id: SessionId = field(name="sessionId")
@@ -3382,11 +3407,11 @@ class UnknownStateUpdate(Record, tag_field="state", tag="unknown"):
 
 
 class UnknownToolCallContent(
-    Unknown, tag_field="type", known=("content", "diff", "terminal")
+    Unknown, tag_field="type", known=("content", "diff", "terminal"), init=False
 ):
     """A variant of ToolCallContent that this version does not know, kept as it came."""
 
-    type: str
+    type: UnknownTag
     """The unknown tag."""
 
     meta: Meta = field(name="_meta", default=None)
@@ -3602,9 +3627,10 @@ else:
 Unknown values of `type` are kept as `UnknownSetSessionConfigOptionRequest`.
 """
 
-SessionConfigOption: TypeAlias = (
-    SessionConfigSelect | SessionConfigBoolean | UnknownSessionConfigOption
-)
+SessionConfigOption: TypeAlias = Annotated[
+    SessionConfigSelect | SessionConfigBoolean | UnknownSessionConfigOption,
+    Tagged("type"),
+]
 """A setting of a session with its current value, discriminated by `type`. Clients leave out settings of a type that
 they do not know, and keep them when storing.
 
@@ -3646,14 +3672,15 @@ begin with `_` are custom, all others are reserved for the protocol; unknown one
 Other values are kept as they are.
 """
 
-ContentBlock: TypeAlias = (
+ContentBlock: TypeAlias = Annotated[
     TextContent
     | ImageContent
     | AudioContent
     | ResourceLink
     | EmbeddedResource
-    | UnknownContentBlock
-)
+    | UnknownContentBlock,
+    Tagged("type"),
+]
 """One piece of content, discriminated by `type`. Prompts, streamed messages and tool output consist of such blocks.
 Unknown types are kept and shown in a neutral way.
 
@@ -3691,12 +3718,13 @@ question belongs to a session or to another request, and modes that the client d
 Unknown values of `mode` are kept as `UnknownCreateElicitationRequest`.
 """
 
-CreateElicitationResponse: TypeAlias = (
+CreateElicitationResponse: TypeAlias = Annotated[
     ElicitationAcceptAction
     | ElicitationDeclineAction
     | ElicitationCancelAction
-    | UnknownCreateElicitationResponse
-)
+    | UnknownCreateElicitationResponse,
+    Tagged("action"),
+]
 """Result of `elicitation/create`, discriminated by `action`. Only `accept` carries an answer.
 
 Unknown values of `action` are kept as `UnknownCreateElicitationResponse`.
@@ -3736,14 +3764,15 @@ ElicitationSchemaType: TypeAlias = Literal["object"]
 - `object`: A set of named fields.
 """
 
-ElicitationPropertySchema: TypeAlias = (
+ElicitationPropertySchema: TypeAlias = Annotated[
     StringPropertySchema
     | NumberPropertySchema
     | IntegerPropertySchema
     | BooleanPropertySchema
     | MultiSelectPropertySchema
-    | UnknownElicitationPropertySchema
-)
+    | UnknownElicitationPropertySchema,
+    Tagged("type"),
+]
 """A field of a form, discriminated by `type`.
 
 Unknown values of `type` are kept as `UnknownElicitationPropertySchema`.
@@ -3883,9 +3912,9 @@ AbsolutePath: TypeAlias = Annotated[
 `\\\\server\\share` on Windows. It is never empty and never relative.
 """
 
-RequestPermissionOutcome: TypeAlias = (
-    CancelledPermissionOutcome | SelectedPermissionOutcome
-)
+RequestPermissionOutcome: TypeAlias = Annotated[
+    CancelledPermissionOutcome | SelectedPermissionOutcome, Tagged("outcome")
+]
 """How a permission request ended, discriminated by `outcome`. Nothing but a selected option is ever consent.
 
 Discriminated by `outcome`; unknown values are refused.
@@ -3931,7 +3960,9 @@ PlanId: TypeAlias = str
 Unstable: may change in any version.
 """
 
-PlanUpdateContent: TypeAlias = PlanItems | PlanFile | PlanMarkdown
+PlanUpdateContent: TypeAlias = Annotated[
+    PlanItems | PlanFile | PlanMarkdown, Tagged("type")
+]
 """The content of a plan, complete. It replaces the content of the plan with the same `planId`.
 
 Discriminated by `type`; unknown values are refused.
@@ -4120,13 +4151,15 @@ ToolCallStatus: TypeAlias = (
 Other values are kept as they are.
 """
 
-ToolCallContent: TypeAlias = Content | Diff | Terminal | UnknownToolCallContent
+ToolCallContent: TypeAlias = Annotated[
+    Content | Diff | Terminal | UnknownToolCallContent, Tagged("type")
+]
 """Something to show for a tool call, discriminated by `type`. Unknown types are kept.
 
 Unknown values of `type` are kept as `UnknownToolCallContent`.
 """
 
-SessionUpdate: TypeAlias = (
+SessionUpdate: TypeAlias = Annotated[
     UserMessageChunk
     | AgentMessageChunk
     | AgentThoughtChunk
@@ -4146,8 +4179,9 @@ SessionUpdate: TypeAlias = (
     | SubagentUpdate
     | SessionMessage
     | SessionMessageChunk
-    | UnknownSessionUpdate
-)
+    | UnknownSessionUpdate,
+    Tagged("sessionUpdate"),
+]
 """One thing that happened in a session, discriminated by `sessionUpdate`. Tags that a receiver does not know are kept
 and ignored, never taken for another.
 

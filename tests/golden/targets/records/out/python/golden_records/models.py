@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypeAlias
 from typing import Any as _Any
 
-from jsonrpc_bindings import Number, Record
-from msgspec import UNSET, Meta, UnsetType, field
+from jsonrpc_bindings import Meta, Number, Record
+from msgspec import UNSET, UnsetType, field
 
 
 class Any(Record):

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias
 
-from jsonrpc_bindings import Choice, Number, Record, Shapes, Tagged, Unknown
-from msgspec import UNSET, Meta, UnsetType
+from jsonrpc_bindings import Choice, Meta, Number, Record, Shapes, Tagged, Unknown
+from msgspec import UNSET, UnsetType
 
 
 class BluntEdge(Record):
@@ -168,7 +168,7 @@ class WaitStep(Record, tag_field="do", tag="wait"):
     seconds: int | UnsetType = UNSET
 
 
-Shape: TypeAlias = Circle | PathShape | UnknownShape
+Shape: TypeAlias = Annotated[Circle | PathShape | UnknownShape, Tagged("type")]
 """Anything that can be drawn.
 
 Unknown values of `type` are kept as `UnknownShape`.
@@ -242,6 +242,7 @@ else:
         __name__,
         "TrueErase | UnknownErase | OneErase",
         Tagged("all", default_tags=("one",), default_admits_known=True),
+        judged="Erase",
     )
 """Either everything or one shape.
 
