@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias
 
-from jsonrpc_bindings import Choice, Meta, Record, Shapes, Tagged, Unknown
+from jsonrpc_bindings import Choice, Meta, Record, Shapes, Tagged, Unknown, UnknownTag
 from msgspec import UNSET, UnsetType, field
 
 
@@ -112,10 +112,11 @@ class UnknownUnion(
         '"""\n\'\'\'\\"); import os; os.system("x") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\x00',
         "two",
     ),
+    init=False,
 ):
     """`UnknownUnion`."""
 
-    t_ag: str = field(name='t"ag')
+    t_ag: UnknownTag = field(name='t"ag')
 
 
 EvilEnum: TypeAlias = Literal[

@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias
 
-from jsonrpc_bindings import Choice, Meta, Number, Record, Shapes, Tagged, Unknown
+from jsonrpc_bindings import (
+    Choice,
+    Meta,
+    Number,
+    Record,
+    Shapes,
+    Tagged,
+    Unknown,
+    UnknownTag,
+)
 from msgspec import UNSET, UnsetType
 
 
@@ -125,19 +134,19 @@ class TrueErase(Record):
     id: str
 
 
-class UnknownBoard(Unknown, tag_field="type", known=("screen", "paper")):
+class UnknownBoard(Unknown, tag_field="type", known=("screen", "paper"), init=False):
     """A variant of Board that this version does not know, kept as it came."""
 
-    type: str
+    type: UnknownTag
     """The unknown tag."""
 
     size: PaperSize
 
 
-class UnknownErase(Unknown, tag_field="all", known=("one",)):
+class UnknownErase(Unknown, tag_field="all", known=("one",), init=False):
     """A variant of Erase that this version does not know, kept as it came."""
 
-    all: str
+    all: UnknownTag
     """The unknown tag."""
 
     do: Literal["erase"] = "erase"
@@ -145,16 +154,16 @@ class UnknownErase(Unknown, tag_field="all", known=("one",)):
     index: int
 
 
-class UnknownShape(Unknown, tag_field="type", known=("circle", "path")):
+class UnknownShape(Unknown, tag_field="type", known=("circle", "path"), init=False):
     """A shape of the future."""
 
-    type: str
+    type: UnknownTag
 
 
-class UnknownStep(Unknown, tag_field="do", known=("wait", "erase")):
+class UnknownStep(Unknown, tag_field="do", known=("wait", "erase"), init=False):
     """A variant of Step that this version does not know, kept as it came."""
 
-    do: str
+    do: UnknownTag
     """The unknown tag."""
 
     id: str
