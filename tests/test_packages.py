@@ -24,15 +24,15 @@ RUNTIME: Final = ROOT / "generator" / "jsonrpc_bindings"
 
 RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "__init__": {
-        *("choices", "codec", "contract", "errors", "failures", "jsonrpc", "naming", "records", "strict"),
-        *("texts", "writers"),
+        *("choices", "codec", "contract", "errors", "failures", "jsonrpc", "records", "strict"),
+        *("strict_encode", "texts", "writers"),
     },
     "calling": {"contract", "envelopes", "failures", "framing", "gates", "pending", "places", "transport", "wire"},
     "child": {"framing", "pipes", "streams", "supervisor"},
     "choices": {"pydantic_guest"},
     "codec": {
-        *("choices", "contract", "errors", "json_types", "jsonrpc", "naming", "native", "parse", "pointers"),
-        *("readers", "receiving", "records", "writers"),
+        *("choices", "contract", "errors", "explain", "json_types", "jsonrpc", "native", "parse", "pointers"),
+        *("readers", "receiving", "records", "strict_encode", "writers"),
     },
     "connection": {
         *("calling", "ends", "envelopes", "errors", "failures", "framing", "incoming", "json_types", "parse"),
@@ -53,8 +53,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "incoming": {"json_types"},
     "json_types": set(),
     "jsonrpc": {"records"},
-    "naming": {"choices", "construct", "contract", "errors", "json_types", "pointers", "receiving", "records"},
-    "native": {"choices", "readers", "records"},
+    "native": {"choices", "readers", "records", "texts"},
     "parse": {"errors", "json_types", "pointers"},
     "patterns": {"contract", "json_types", "pointers"},
     "peers": {"child", "connection", "failures", "framing", "stdio", "transport", "wire"},
@@ -65,17 +64,22 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "pointers": set(),
     "process_tree": set(),
     "pydantic_guest": {
-        *("choices", "documentation", "errors", "json_types", "pointers", "readers", "receiving", "records", "writers"),
+        *("choices", "documentation", "errors", "json_types", "pointers", "readers", "receiving", "records"),
+        *("writers",),
     },
-    "readers": {"choices", "json_types", "receiving", "records"},
+    "readers": {"choices", "json_types", "receiving", "records", "texts"},
     "receiving": {
         *("choices", "contract", "engine", "errors", "explain", "homes", "json_types", "patterns", "pointers"),
-        *("readers", "records", "writers"),
+        *("readers", "records", "texts", "writers"),
     },
     "records": {"choices", "construct", "documentation", "pydantic_guest", "writers"},
     "stdio": {"framing", "pipes", "streams"},
     "streams": {"pipes"},
     "strict": {"contract", "engine", "errors", "explain", "homes", "json_types", "parse", "pointers"},
+    "strict_encode": {
+        *("choices", "construct", "contract", "errors", "json_types", "pointers", "receiving", "records"),
+        *("texts",),
+    },
     "supervisor": {"process_tree"},
     "texts": {"pydantic_guest"},
     "transport": {"failures"},

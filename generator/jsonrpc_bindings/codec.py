@@ -40,13 +40,13 @@ from .jsonrpc import (
     Response,
     class_of,
 )
-from .naming import STRICTLY, unnamed
 from .native import Never, decoder, exact, native, note
 from .parse import DEEPEST, VALUES, Duplicates, copied, parse, refuse_deep
 from .pointers import json_pointer
 from .readers import Read, Refused, Unnamed, build, is_judged, reader
 from .receiving import Receiving
 from .records import Record, changed, held, make, notes_of, shape_of
+from .strict_encode import STRICTLY, unnamed
 from .writers import DEEP, HasNotes, encode_native, readable, refuse_not_finite, text_of, write_with_notes, written_text
 
 Hook: TypeAlias = Callable[[Dropped], object]
@@ -89,6 +89,11 @@ class Codec:
         self._readers: dict[int, tuple[Any, Read]] = {}
         self._checks: dict[Any, Any] = {}
         self._entries: dict[Any, Any] = {}
+
+    @classmethod
+    def of(cls, module: str, methods: Mapping[str, Method[Any, Any]], **options: Any) -> Codec:
+        """The codec of the protocol that a generated module belongs to."""
+        return cls(methods, Receiving.of(module), **options)
 
     # --- the native way ---
 
