@@ -6,7 +6,6 @@ lose, is read by readers, and what they refuse is judged by the schema, which sa
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, Final, Literal, TypeAlias, Union, get_args, get_origin
@@ -42,12 +41,12 @@ from .jsonrpc import (
     class_of,
 )
 from .naming import STRICTLY, unnamed
-from .native import Never, decoder, exact, native, note
+from .native import Never, colons_of, decoder, native, note, untyped
 from .parse import VALUES, Duplicates, copied, parse
 from .pointers import json_pointer
 from .readers import Read, Refused, classes_of, reader
 from .receiving import Receiving
-from .records import Record, changed, held, make, notes_of, shape_of
+from .records import Record, changed, copy, held, make, notes_of, shape_of
 from .writers import HasNotes, encode_native, plain, refuse_not_finite, text_of, write_with_notes, written_text
 
 Hook: TypeAlias = Callable[[Dropped], object]
@@ -55,10 +54,8 @@ Hook: TypeAlias = Callable[[Dropped], object]
 DEEPEST: Final = 150
 """So deep a line may be nested that msgspec reads: parsers differ in how deep they go. Each object takes a colon, each array a bracket."""
 
-_FRACTION: Final = re.compile(rb"[:\[,\s]-?[0-9]++[.eE]")
-"""How every number begins that is not written as an integer."""
-_DIGITS: Final = bytes(48 if 48 <= one <= 57 else 46 if one in b".eE" else 32 for one in range(256))
-"""Makes each digit a zero, and a point of what may follow the digits of such a number."""
+_BACKSLASH: Final = ord("\\")
+"""An integer is found faster than bytes."""
 
 _LOST: Final = (msgspec.MsgspecError, Refused, TypeError, ValueError, OverflowError, RecursionError)
 """What becomes of a line that msgspec does not read, or of a value that it does not write."""
@@ -170,25 +167,19 @@ class Codec:
                 )
                 message = read(line)
                 colons = line.count(b":")
-                if len(line) > DEEPEST and colons + line.count(b"[") > DEEPEST:
-                    _refuse_deep(line)
-                if encode_native(message).count(b":") == colons and (b"\\" not in line or b"\\u003" not in line):
-                    return message
-                if duplicates == "refuse":
-                    return self._noted(message, line)
+                if len(line) > DEEPEST:
+                    _refuse_deep(line, colons)
+                left = colons - encode_native(message).count(b":")
+                if _BACKSLASH not in line or not _has_written_colon(line):
+                    return self._noted(message, line, left) if left else message
             except _LOST as error:
                 if isinstance(error, ValueError) and self.sides and sender not in self.sides:
                     raise
         elif self.sides and sender not in self.sides:
             raise ValueError(f"the sender is one of {self.sides}, not {sender!r}")
         value = self._parsed(line, duplicates, values)
-        entry = self._entry(value, sender, method) if value.__class__ is dict else None
-        if entry is not None:
-            try:
-                return make(entry[0], **{**value, entry[2]: entry[1](value[entry[2]])})
-            except Refused:
-                if method is None:
-                    value["method"] = entry[0].method
+        if value.__class__ is dict and (found := self._plain(value, sender, method)) is not None:
+            return found
         if self.batch and is_array(value):
             if not value:
                 raise _invalid("a batch must hold at least one message")
@@ -198,51 +189,63 @@ class Codec:
             ]
         return self._message(value, (), sender, method, pending, on_drop, lenient)
 
-    def _noted(self, message: Any, line: bytes) -> Any:
-        """A message that msgspec read, with what it passed over. Raises `Refused` where a reader has to read it."""
-        value = jiter.from_json(line, allow_inf_nan=False, cache_mode="keys", catch_duplicate_keys=True)
+    def _noted(self, message: Any, line: bytes, left: int) -> Any:
+        """A message that msgspec read, with the unknown fields that have the colons which are `left`.
+
+        Raises `Refused` where a reader has to read it, or a key is given twice: then some colons are nobody's.
+        """
+        value = untyped(line)
         members = message.members_on_wire
         if not value.keys() <= members:
             extra = {key: item for key, item in value.items() if key not in members}
             if not _ENVELOPE.isdisjoint(extra):
                 raise Refused
-            message._notes = Beside(exact(extra))
+            message._notes = Beside(extra)
+            left -= colons_of(extra)
         payload = "params" if "params" in members else "result"
-        note(getattr(message, payload), value[payload])
+        if left and note(getattr(message, payload), value[payload], left):
+            raise Refused
         return message
 
-    def _entry(self, value: dict[str, Any], sender: str, method: str | None) -> tuple[Any, Read, str] | None:
-        """The class, the reader and the name of the payload of a message about which nothing is special."""
+    def _plain(self, value: dict[str, Any], sender: str, method: str | None) -> Any:
+        """A message about which nothing is special, made of its JSON; `None` where something is."""
         name: Any = value.get("method") if method is None else method
-        key = sender, name, "id" in value, method is None
         if name.__class__ is not str:
             return None
-        if key not in self._entries:
-            self._entries[key] = self._made_entry(*key)
-        entry = self._entries[key]
-        if entry is None or value.keys() != entry[3] or value.get("jsonrpc", "2.0") != "2.0":
+        key = sender, name, "id" in value, method is None
+        names, empty, put_id, put_payload, member, read = self._entries.get(key) or self._made_entry(*key)
+        if value.keys() != names or value.get("jsonrpc", "2.0") != "2.0":
             return None
-        if "id" in entry[3]:
-            kind = value["id"].__class__
-            if kind is not int and kind is not str:
+        message = copy(empty)
+        if put_id is not None:
+            id_ = value["id"]
+            if id_.__class__ is not int and id_.__class__ is not str:
                 return None
-        if method is None:
-            del value["method"]
-        return entry[0], entry[1], entry[2]
+            put_id(message, id_)
+        try:
+            put_payload(message, read(value[member]))
+        except (Refused, RecursionError):
+            return None
+        return message
 
-    def _made_entry(
-        self, sender: str, name: str, is_request: bool, is_call: bool
-    ) -> tuple[Any, Read, str, frozenset[str]] | None:
+    def _made_entry(self, sender: str, name: str, is_request: bool, is_call: bool) -> tuple[Any, ...]:
+        """What `_plain` needs of a method: the members, a message without them, what puts them, and the reader of the payload."""
         row = self._routes.get((name, is_request if is_call else True))
-        if row is None or (row.side == sender if is_call else row.side not in (sender, "both")):
-            return None
         kind = Response if not is_call else Request if is_request else Notification
-        cls = self._class(kind, row)
-        if cls is None:
-            return None
-        names = _FRAMES[kind] if self.versioned else _FRAMES[kind] - {"jsonrpc"}
-        member = "params" if is_call else "result"
-        return cls, self.reader(row.params if is_call else row.result), member, names
+        is_sent = row is not None and (row.side != sender if is_call else row.side in (sender, "both"))
+        cls = self._class(kind, row) if is_sent and row is not None else None
+        found: tuple[Any, ...] = (None,) * 6
+        if cls is not None and row is not None:
+            names = _FRAMES[kind] if self.versioned else _FRAMES[kind] - {"jsonrpc"}
+            member = "params" if is_call else "result"
+            own = names - {"method"}
+            empty = make(cls, **{one: "2.0" if one == "jsonrpc" else None for one in own})
+            put_id = cls.id.__set__ if "id" in own else None
+            read = self.reader(row.params if is_call else row.result)
+            found = names, empty, put_id, getattr(cls, member).__set__, member, read
+        if row is not None:  # names that nobody knows are as many as a peer likes
+            self._entries[sender, name, is_request, is_call] = found
+        return found
 
     def read(
         self, value: Any, *, sender: str, pending: Mapping[Any, str] | None = None, on_drop: Hook | None = None
@@ -255,18 +258,19 @@ class Codec:
         return self._routes.get((name, is_request))
 
     def _parsed(self, line: Any, duplicates: Duplicates, values: int) -> Any:
-        if not isinstance(line, bytes | bytearray | str):
+        if line.__class__ is bytes:
+            if len(line) <= values or _holds_at_most(line, values):
+                try:
+                    value = untyped(line)
+                    colons = line.count(b":")
+                    if len(line) > DEEPEST:
+                        _refuse_deep(line, colons)
+                    if colons_of(value) == colons and (_BACKSLASH not in line or not _has_written_colon(line)):
+                        return value  # no key is given twice
+                except _LOST:
+                    pass
+        elif not isinstance(line, bytearray | str):
             return copied(line, duplicates=duplicates, values=values)
-        if line.__class__ is bytes and (len(line) <= values or _holds_at_most(line, values)):
-            try:
-                value = jiter.from_json(line, allow_inf_nan=False, cache_mode="keys", catch_duplicate_keys=True)
-            except ValueError:
-                pass
-            else:
-                if (
-                    line.translate(_DIGITS).count(b"0.") == line.count(b'"2.0"') or _FRACTION.search(line) is None
-                ):  # a number that is written as no integer may have to be read from its text
-                    return value
         return parse(line, duplicates=duplicates, values=values)
 
     def _message(
@@ -406,10 +410,11 @@ class Codec:
                 return found
         except Refused:
             pass
+        except RecursionError:
+            raise _refusal(code, (Problem(json_pointer(at), "", _TOO_DEEP),), message) from None
         settled = self.receiving.settle(self._named(type_, resolved), value, at, lenient=lenient)
         if settled.problems:
-            id_, name = message.get("id"), message.get("method")
-            raise DecodeError(code, limited(settled.problems), id=id_, method=name) from None
+            raise _refusal(code, limited(settled.problems), message) from None
         try:
             found = read(settled.value)
         except Refused:
@@ -487,7 +492,7 @@ class Codec:
                 return self._text_with_notes(message, check)
             except _LOST:
                 return self._general_text(message)
-            if b"null" in text:  # what msgspec writes for a number that is not finite
+            if text.find(b"null") >= 0:  # what msgspec writes for a number that is not finite
                 refuse_not_finite(message)
             return text
         if self.batch and isinstance(message, list | tuple):
@@ -529,7 +534,7 @@ class Codec:
             _check_again(text, colons, *check)
         except _LOST:
             return self._general_text(message)
-        if b"null" in text:
+        if text.find(b"null") >= 0:
             refuse_not_finite(message)
         return text
 
@@ -590,7 +595,7 @@ class Codec:
                 _check_again(text, colons, known[1], self.reader(type_), None)
         except _LOST:
             return self._checked_text(type_, value)
-        if b"null" in text:
+        if text.find(b"null") >= 0:
             refuse_not_finite(value)
         return text
 
@@ -637,7 +642,7 @@ def _nothing(_: bytes) -> Any:
 def _check_again(text: bytes, colons: int, decode: Callable[[bytes], Any], read: Read, member: str | None) -> None:
     """Read again what was written with notes that have so many colons: its keys are given once, and its fields are of their types."""
     try:
-        if encode_native(decode(text)).count(b":") + colons == text.count(b":") and b"\\u003" not in text:
+        if encode_native(decode(text)).count(b":") + colons == text.count(b":") and not _has_written_colon(text):
             return
     except _LOST:
         pass
@@ -657,13 +662,35 @@ def _as_bytes(line: Any) -> Any:
 
 def _holds_at_most(line: bytes, values: int) -> bool:
     """Whether a line holds no more values than these, told by what a further value follows."""
-    return line.count(b",") + line.count(b"[") + line.count(b"{") < values
+    return line.count(b",") + _count(line, b"[") + _count(line, b"{") < values
 
 
-def _refuse_deep(line: bytes) -> None:
+def _count(line: bytes, one: bytes) -> int:
+    """How often a byte stands in a line that has few of them: to look for the next one is faster than to compare each."""
+    return len(line) - len(line.replace(one, b""))
+
+
+def _has_written_colon(line: bytes) -> bool:
+    """Whether a colon may stand in a line as an escape."""
+    return line.find(b"\\u003a") >= 0 or line.find(b"\\u003A") >= 0
+
+
+def _refuse_deep(line: bytes, colons: int) -> None:
     """Raise `ValueError` for a line that is nested deeper than the other parser goes."""
-    if line.count(b"{") + line.count(b"[") > DEEPEST:
-        jiter.from_json(line, cache_mode="keys")
+    if colons + _count(line, b"[") <= DEEPEST or _count(line, b"{") + _count(line, b"[") <= DEEPEST:
+        return
+    if _BACKSLASH not in line:
+        brackets = b"".join(line.translate(None, _TEXT).replace(b'""', b"").split(b'"')[::2])
+        for _ in range(_LEVELS):  # most lines have few levels, each of which goes at once
+            brackets = brackets.replace(b"{}", b"").replace(b"[]", b"")
+        if len(brackets) <= DEEPEST:
+            return
+    jiter.from_json(line, cache_mode="keys")
+
+
+_TOO_DEEP: Final = "this is nested too deep to be read as a type that contains itself"
+_TEXT: Final = bytes(one for one in range(256) if one not in b'"[]{}')
+_LEVELS: Final = 12
 
 
 _REQUEST: Final = frozenset({"jsonrpc", "id", "method", "params"})
@@ -699,6 +726,10 @@ def _is_set(value: Any) -> bool:
     if notes is not None and (notes.unknown or any(True for _ in changed(value))):
         return True
     return any(held(value, one) is not UNSET for one in shape_of(type(value)).fields.values())
+
+
+def _refusal(code: int, problems: tuple[Problem, ...], message: Mapping[str, Any]) -> DecodeError:
+    return DecodeError(code, problems, id=message.get("id"), method=message.get("method"))
 
 
 def _invalid(sentence: str, at: Path = (), value: dict[str, Any] | None = None) -> DecodeError:

@@ -8,11 +8,13 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+import pytest
+
 from jsonrpc_bindings.errors import DecodeError
 from jsonrpc_bindings.parse import parse
 
 from . import notes_protocol as p
-from .test_codec import GOOD, line
+from .test_codec import GOOD, line, tell
 
 VALUES: list[Any] = [
     *(None, True, 0, -1, 1.0, 1.5, 2**53 + 1, 10**25, "", "x", "text", "_own", "http", "body", "progress"),
@@ -93,3 +95,26 @@ def test_both_ways_say_the_same() -> None:
         assert quick == answer(general, text), text
         taken += not isinstance(quick[0], int)
     assert 500 < taken < 2500
+
+
+@pytest.mark.parametrize("depth", [10, 140, 160, 190, 220])
+@pytest.mark.parametrize(("opens", "closes"), [("[", "]"), ('{"a":', "}"), ('["]",', ',"["]'), ('["\\\\\\"]",', "]")])
+def test_both_ways_go_equally_deep_whatever_the_texts_hold(depth: int, opens: str, closes: str) -> None:
+    value = f"[{opens * depth}1{closes * depth}{',{}' * 200}]"
+    for name in ("json", "new"):
+        text = line({**tell(), "params": {**tell()["params"], name: "here"}}).replace(b'"here"', value.encode())
+        assert answer(native, text) == answer(general, text), text
+
+
+@pytest.mark.parametrize("text", ["a:b", "<p>", "\\u003a", "\\u003A", "\\u003cp\\u003e", "\\\\u003a", "é\\n"])
+def test_both_ways_keep_an_unknown_field_whatever_its_text_holds(text: str) -> None:
+    whole = line(tell(new={"x": "here"})).replace(b"here", text.encode())
+    assert answer(native, whole) == answer(general, whole)
+    twice = whole.replace(b'"new":', b'"new":{"y":":"},"new":')
+    assert answer(native, twice) == answer(general, twice)
+    assert answer(native, twice)[0] == -32600
+
+
+def test_a_number_that_is_the_whole_message_is_told_exactly() -> None:
+    with pytest.raises(DecodeError, match=r"not 9007199254740993$"):
+        native(b"9007199254740993.0")
