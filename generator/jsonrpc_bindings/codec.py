@@ -19,13 +19,11 @@ from .contract import Method, Path
 from .errors import (
     INVALID_PARAMS,
     INVALID_REQUEST,
-    METHOD_NOT_FOUND,
     DecodeError,
     Dropped,
     EncodeError,
     Problem,
     limited,
-    shown,
     told,
 )
 from .json_types import is_array, is_object
@@ -47,6 +45,7 @@ from .pointers import json_pointer
 from .readers import Read, Refused, classes_of, reader
 from .receiving import Receiving
 from .records import Record, changed, copy, held, make, notes_of, shape_of
+from .routing import EMPTY, Routing, is_id
 from .writers import HasNotes, encode_native, plain, refuse_not_finite, text_of, write_with_notes, written_text
 
 Hook: TypeAlias = Callable[[Dropped], object]
@@ -86,7 +85,12 @@ class Codec:
         self.batch: Final = batch
         self.sides: Final = tuple(sides)
         self.versioned: Final = versioned
-        self._routes: Final = {(row.name, row.kind == "request"): row for row in methods.values()}
+        self._routing: Final = Routing(
+            methods.values(),
+            is_versioned=versioned,
+            refused_id=lambda value: None if is_id(value, nullable=null_id) else "",
+        )
+        self._routes: Final = self._routing.rows
         self._lines: dict[str, Any] = {}
         self._results: dict[tuple[str, str], Any] = {}
         self._classes: dict[tuple[Any, str], Any] = {}
@@ -182,7 +186,7 @@ class Codec:
             return found
         if self.batch and is_array(value):
             if not value:
-                raise _invalid("a batch must hold at least one message")
+                raise _refusal(INVALID_REQUEST, (Problem("", "", EMPTY),), {})
             return [
                 self._message(item, (index,), sender, method, pending, on_drop, lenient)
                 for index, item in enumerate(value)
@@ -283,31 +287,21 @@ class Codec:
         on_drop: Hook | None,
         lenient: bool,
     ) -> Any:
-        if not is_object(value):
-            raise _invalid(f"a JSON-RPC message is an object, not {told(value)}", at)
-        if self.versioned and value.get("jsonrpc") != "2.0":
-            raise _invalid("the field 'jsonrpc' must be \"2.0\"", at, value)
-        name = value.get("method")
-        if name is None and "method" not in value and ("result" in value or "error" in value):
-            return self._answer(value, at, sender, method, pending, on_drop, lenient)
-        if not isinstance(name, str):
-            raise _invalid("the message has no 'method', and neither 'result' nor 'error'", at, value)
-        is_request = "id" in value
-        if is_request and not self._is_id(value["id"]):
-            raise _invalid(f"a request id must be {self._ids()}", (*at, "id"), value)
-        if "result" in value or "error" in value:
-            raise _invalid("a message with 'method' holds neither 'result' nor 'error'", at, value)
-        row = self._routes.get((name, is_request))
-        if row is None or row.side == sender:
-            if row is not None or not name.startswith("_"):
-                raise self._unknown(name, is_request, sender, at, value)
-            row = None
+        kind, name, row, faults = self._routing.route(value, at, sender, method, pending.get if pending else None)
+        if faults:
+            problems = tuple(Problem(json_pointer(one.path), one.schema, one.sentence) for one in faults)
+            raise _refusal(faults[0].code, problems, value if is_object(value) else {})
+        if kind == "error":
+            error = self._typed(self.error, value["error"], (*at, "error"), INVALID_REQUEST, value, on_drop, lenient)
+            return ErrorResponse(value["id"], error, name, self._extra(value, _ERROR))
+        if kind == "result":
+            return self._result(value, at, name, row, on_drop, lenient)
         form: Form = "absent" if "params" not in value else "null" if value["params"] is None else "value"
         params = value.get("params")
         if row is not None and row.params is not None and not (form != "value" and row.omitted == "nothing"):
             given = params if form == "value" else row.empty()
             params = self._typed(row.params, given, (*at, "params"), INVALID_PARAMS, value, on_drop, lenient)
-        if is_request:
+        if kind == "request":
             extra = self._extra(value, _REQUEST)
             return self._made(Request, row, {"id": value["id"], "method": name, "params": params}, extra, form)
         return self._made(
@@ -326,38 +320,22 @@ class Codec:
             members["jsonrpc"] = "2.0"
         return make(cls, **members)
 
-    def _answer(
+    def _result(
         self,
         value: dict[str, Any],
         at: Path,
-        sender: str,
-        method: str | None,
-        pending: Mapping[Any, str] | None,
+        method: str,
+        row: Method[Any, Any] | None,
         on_drop: Hook | None,
         lenient: bool,
     ) -> Any:
-        if "result" in value and "error" in value:
-            raise _invalid("a response holds either 'result' or 'error', not both", at, value)
-        if "id" not in value:
-            raise _invalid("a response must carry the request's 'id'", at, value)
         id_ = value["id"]
-        if not self._is_id(id_) and not (id_ is None and "error" in value):
-            raise _invalid(f"a response id must be {self._ids()}", (*at, "id"), value)
-        if method is None and pending is not None:
-            method = pending.get(id_)
-        if "error" in value:
-            error = self._typed(self.error, value["error"], (*at, "error"), INVALID_REQUEST, value, on_drop, lenient)
-            return ErrorResponse(id_, error, method or "", self._extra(value, _ERROR))
-        if method is None:
-            raise _invalid(f"no request with id {told(id_)} is pending, so the result cannot be read", at, value)
-        row = self._routes.get((method, True))
-        if row is None and not method.startswith("_"):
-            raise self._unknown(method, True, sender, at, value)
+        if not method:
+            sentence = f"no request with id {told(id_)} is pending, so the result cannot be read"
+            raise _refusal(INVALID_REQUEST, (Problem(json_pointer(at), "", sentence),), value)
         extra = self._extra(value, _RESPONSE)
         if row is None or row.result is None:
             return Response(id_, value["result"], method, extra)
-        if row.side not in (sender, "both"):
-            raise _invalid(f"{method!r} is answered by the {row.side}, not by the {sender}", at, value)
         form: Form = "null" if value["result"] is None and row.null_result else "value"
         given: Any = value["result"] if form == "value" else {}
         typed = self._typed(row.result, given, (*at, "result"), INVALID_PARAMS, value, on_drop, lenient)
@@ -452,29 +430,6 @@ class Codec:
             key: item for key, item in value.items() if key not in named or (key == "jsonrpc" and not self.versioned)
         }
 
-    def _is_id(self, value: Any) -> bool:
-        if isinstance(value, bool):
-            return False
-        if isinstance(value, float):
-            return value.is_integer()
-        return isinstance(value, str | int) or (value is None and self.null_id)
-
-    def _ids(self) -> str:
-        return "an integer, a string or null" if self.null_id else "an integer or a string"
-
-    def _unknown(self, name: str, is_request: bool, sender: str, at: Path, value: dict[str, Any]) -> DecodeError:
-        row = self._routes.get((name, is_request))
-        other = self._routes.get((name, not is_request))
-        if row is not None:
-            sentence = f"{name!r} is handled by the {row.side}, so the {sender} does not receive or send it this way"
-        elif other is not None:
-            how = "not a request: remove 'id'" if is_request else "not a notification: add 'id'"
-            sentence = f"{name!r} is a {other.kind}, {how}"
-        else:
-            sentence = f"the method {shown(name)} is not known"
-        problems = (Problem(json_pointer((*at, "method")), "", sentence),)
-        return DecodeError(METHOD_NOT_FOUND, problems, id=value.get("id"), method=name)
-
     # --- encoding ---
 
     def encode(self, message: Any, *, strict: bool | None = None) -> bytes:
@@ -497,7 +452,7 @@ class Codec:
             return text
         if self.batch and isinstance(message, list | tuple):
             if not message:
-                raise EncodeError("a batch must hold at least one message")
+                raise EncodeError(EMPTY)
             return b"[" + b",".join(self.encode(one, strict=strict) for one in message) + b"]"
         if STRICTLY.is_on if strict is None else strict:
             text = self._text(message)
@@ -551,8 +506,8 @@ class Codec:
         parts: list[bytes] = []
         row = self._routes.get((message.method, kind is not Notification)) if message.method else None
         if kind is not Notification:
-            if not self._is_id(message.id) and not (kind is ErrorResponse and message.id is None):
-                raise EncodeError(f"an id must be {self._ids()}, not {told(message.id)}")
+            if not is_id(message.id, nullable=self.null_id or kind is ErrorResponse):
+                raise EncodeError(f"an id must be {self._routing.ids()}, not {told(message.id)}")
             parts.append(b'"id":' + text_of(message.id))
         if kind in (Request, Notification):
             if not isinstance(message.method, str):
@@ -729,11 +684,5 @@ def _is_set(value: Any) -> bool:
 
 
 def _refusal(code: int, problems: tuple[Problem, ...], message: Mapping[str, Any]) -> DecodeError:
-    return DecodeError(code, problems, id=message.get("id"), method=message.get("method"))
-
-
-def _invalid(sentence: str, at: Path = (), value: dict[str, Any] | None = None) -> DecodeError:
-    id_ = value.get("id") if value is not None else None
-    method = value.get("method") if value is not None else None
-    problems = (Problem(json_pointer(at), "", sentence),)
-    return DecodeError(INVALID_REQUEST, problems, id=id_, method=method if isinstance(method, str) else None)
+    method = message.get("method")
+    return DecodeError(code, problems, id=message.get("id"), method=method if isinstance(method, str) else None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 from collections.abc import Callable
 from random import Random
@@ -10,8 +11,10 @@ from typing import Any
 
 import pytest
 
-from jsonrpc_bindings.errors import DecodeError
+from jsonrpc_bindings.errors import INVALID_PARAMS, DecodeError
+from jsonrpc_bindings.homes import Home
 from jsonrpc_bindings.parse import parse
+from jsonrpc_bindings.strict import Strict
 
 from . import notes_protocol as p
 from .test_codec import GOOD, line, tell
@@ -118,3 +121,37 @@ def test_both_ways_keep_an_unknown_field_whatever_its_text_holds(text: str) -> N
 def test_a_number_that_is_the_whole_message_is_told_exactly() -> None:
     with pytest.raises(DecodeError, match=r"not 9007199254740993$"):
         native(b"9007199254740993.0")
+
+
+IDS = {"type": ["integer", "string", "null"]}
+SIDES = {"sides": ["agent", "client"], "batch": True}
+STRICT = Strict(
+    (dataclasses.replace(row, params=None, result=None) for row in p.METHODS.values()),
+    Home(p.__name__, lambda: {"$defs": {"RequestId": IDS}, "x-protocol": SIDES}),
+)
+
+
+def refusal(text: bytes) -> DecodeError | None:
+    try:
+        native(text)
+    except DecodeError as error:
+        return error
+    return None
+
+
+def test_decoding_says_of_an_envelope_what_the_judge_says() -> None:
+    random = Random(11)
+    faults = 0
+    for _ in range(1500):
+        text = mutated(random.choice(GOOD), random)
+        error = refusal(text)
+        if error is None or error.code == INVALID_PARAMS:
+            continue
+        first = error.problems[0]
+        if first.pointer.startswith("/error") or "is pending" in first.sentence:
+            continue
+        said = {(one.code, one.pointer, one.sentence) for one in STRICT.validate(text, sender="agent", limit=None)}
+        assert {(one.pointer, one.sentence) for one in error.problems} <= {one[1:] for one in said}, text
+        assert (error.code, first.pointer, first.sentence) in said
+        faults += 1
+    assert faults > 100
