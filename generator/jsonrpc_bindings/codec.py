@@ -40,7 +40,17 @@ from .jsonrpc import (
 )
 from .naming import STRICTLY, unnamed
 from .native import Never, colons_of, decoder, native, note, untyped
-from .parse import VALUES, Duplicates, copied, parse
+from .parse import (
+    BACKSLASH,
+    DEEPEST,
+    VALUES,
+    Duplicates,
+    copied,
+    has_written_colon,
+    holds_at_most,
+    parse,
+    refuse_deep,
+)
 from .pointers import json_pointer
 from .readers import Read, Refused, classes_of, reader
 from .receiving import Receiving
@@ -49,12 +59,6 @@ from .routing import EMPTY, Routing, is_id
 from .writers import HasNotes, encode_native, plain, refuse_not_finite, text_of, write_with_notes, written_text
 
 Hook: TypeAlias = Callable[[Dropped], object]
-
-DEEPEST: Final = 150
-"""So deep a line may be nested that msgspec reads: parsers differ in how deep they go. Each object takes a colon, each array a bracket."""
-
-_BACKSLASH: Final = ord("\\")
-"""An integer is found faster than bytes."""
 
 _LOST: Final = (msgspec.MsgspecError, Refused, TypeError, ValueError, OverflowError, RecursionError)
 """What becomes of a line that msgspec does not read, or of a value that it does not write."""
@@ -162,7 +166,7 @@ class Codec:
         """The message of a line of UTF-8 text, or of parsed JSON."""
         if line.__class__ is not bytes:
             line = _as_bytes(line)
-        if line.__class__ is bytes and (len(line) <= values or _holds_at_most(line, values)):
+        if line.__class__ is bytes and (len(line) <= values or holds_at_most(line, values)):
             try:
                 read = (
                     (self._lines.get(sender) or self._line_decoder(sender))
@@ -172,16 +176,19 @@ class Codec:
                 message = read(line)
                 colons = line.count(b":")
                 if len(line) > DEEPEST:
-                    _refuse_deep(line, colons)
+                    refuse_deep(line, colons)
                 left = colons - encode_native(message).count(b":")
-                if _BACKSLASH not in line or not _has_written_colon(line):
+                if BACKSLASH not in line or not has_written_colon(line):
                     return self._noted(message, line, left) if left else message
             except _LOST as error:
                 if isinstance(error, ValueError) and self.sides and sender not in self.sides:
                     raise
         elif self.sides and sender not in self.sides:
             raise ValueError(f"the sender is one of {self.sides}, not {sender!r}")
-        value = self._parsed(line, duplicates, values)
+        if line.__class__ is bytes or isinstance(line, bytearray | str):
+            value = parse(line, duplicates=duplicates, values=values)
+        else:
+            value = copied(line, duplicates=duplicates, values=values)
         if value.__class__ is dict and (found := self._plain(value, sender, method)) is not None:
             return found
         if self.batch and is_array(value):
@@ -260,22 +267,6 @@ class Codec:
     def route(self, name: str, *, is_request: bool) -> Method[Any, Any] | None:
         """The method of a request or notification."""
         return self._routes.get((name, is_request))
-
-    def _parsed(self, line: Any, duplicates: Duplicates, values: int) -> Any:
-        if line.__class__ is bytes:
-            if len(line) <= values or _holds_at_most(line, values):
-                try:
-                    value = untyped(line)
-                    colons = line.count(b":")
-                    if len(line) > DEEPEST:
-                        _refuse_deep(line, colons)
-                    if colons_of(value) == colons and (_BACKSLASH not in line or not _has_written_colon(line)):
-                        return value  # no key is given twice
-                except _LOST:
-                    pass
-        elif not isinstance(line, bytearray | str):
-            return copied(line, duplicates=duplicates, values=values)
-        return parse(line, duplicates=duplicates, values=values)
 
     def _message(
         self,
@@ -597,7 +588,7 @@ def _nothing(_: bytes) -> Any:
 def _check_again(text: bytes, colons: int, decode: Callable[[bytes], Any], read: Read, member: str | None) -> None:
     """Read again what was written with notes that have so many colons: its keys are given once, and its fields are of their types."""
     try:
-        if encode_native(decode(text)).count(b":") + colons == text.count(b":") and not _has_written_colon(text):
+        if encode_native(decode(text)).count(b":") + colons == text.count(b":") and not has_written_colon(text):
             return
     except _LOST:
         pass
@@ -615,39 +606,7 @@ def _as_bytes(line: Any) -> Any:
         return line
 
 
-def _holds_at_most(line: bytes, values: int) -> bool:
-    """Whether a line holds no more values than these, told by what a further value follows."""
-    return line.count(b",") + _count(line, b"[") + _count(line, b"{") < values
-
-
-def _count(line: bytes, one: bytes) -> int:
-    """How often a byte stands in a line that has few of them: to look for the next one is faster than to compare each."""
-    return len(line) - len(line.replace(one, b""))
-
-
-def _has_written_colon(line: bytes) -> bool:
-    """Whether a colon may stand in a line as an escape."""
-    return line.find(b"\\u003a") >= 0 or line.find(b"\\u003A") >= 0
-
-
-def _refuse_deep(line: bytes, colons: int) -> None:
-    """Raise `ValueError` for a line that is nested deeper than the other parser goes."""
-    if colons + _count(line, b"[") <= DEEPEST or _count(line, b"{") + _count(line, b"[") <= DEEPEST:
-        return
-    if _BACKSLASH not in line:
-        brackets = b"".join(line.translate(None, _TEXT).replace(b'""', b"").split(b'"')[::2])
-        for _ in range(_LEVELS):  # most lines have few levels, each of which goes at once
-            brackets = brackets.replace(b"{}", b"").replace(b"[]", b"")
-        if len(brackets) <= DEEPEST:
-            return
-    jiter.from_json(line, cache_mode="keys")
-
-
 _TOO_DEEP: Final = "this is nested too deep to be read as a type that contains itself"
-_TEXT: Final = bytes(one for one in range(256) if one not in b'"[]{}')
-_LEVELS: Final = 12
-
-
 _REQUEST: Final = frozenset({"jsonrpc", "id", "method", "params"})
 _NOTIFICATION: Final = frozenset({"jsonrpc", "method", "params"})
 _RESPONSE: Final = frozenset({"jsonrpc", "id", "result"})

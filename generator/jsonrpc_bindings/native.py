@@ -54,7 +54,7 @@ def hook(type_: Any, value: Any) -> Any:
 def float_of(text: str) -> float:
     """The value of a number that is written with a fraction or an exponent. Raises `Refused` where that is not the number that is meant."""
     value = float(text)
-    if value - value != 0 or (len(text) > 15 and value.is_integer()):
+    if value - value != 0 or (len(text) > (15 if value else 4) and value.is_integer()):  # so short, nothing was rounded
         raise Refused
     return value
 

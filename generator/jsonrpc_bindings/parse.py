@@ -11,10 +11,13 @@ from math import isinf
 from typing import Any, Final, Literal, TypeAlias
 
 import jiter
+import msgspec
 
 from .errors import INVALID_REQUEST, PARSE_ERROR, DecodeError, Problem, limited, shown
 from .json_types import integer_of, is_array, is_object
+from .native import colons_of, untyped
 from .pointers import json_pointer
+from .readers import Refused
 
 Duplicates: TypeAlias = Literal["refuse", "last"]
 """What becomes of an object that gives one key twice: it is refused, or the last value counts."""
@@ -30,6 +33,15 @@ _KEY: Final = re.compile(rb'"[ \t\r\n]*:(?:(?<!\\":)|(?<=\\\\":))')
 
 LONG_NUMBER: Final = re.compile(rb"(?<![0-9])(?=[0-9.]{16})[0-9]++[.eE]|[\s:]-?[0-9.]++[eE]-[0-9]{3}")
 """How a number begins that a binary number may not hold: of many digits, or very small, and not written as an integer."""
+
+
+DEEPEST: Final = 150
+"""So deep a line may be nested that msgspec reads: parsers differ in how deep they go. Each object takes a colon, each array a bracket."""
+
+BACKSLASH: Final = ord("\\")
+"""An integer is found faster than bytes."""
+
+_ABSENT: Final = object()
 
 
 class TooManyValues(DecodeError):
@@ -64,6 +76,9 @@ def parse_with_duplicates(line: bytes | bytearray | str, *, values: int = VALUES
         text = line.encode() if isinstance(line, str) else bytes(line)
         if _holds_more(text, values):
             raise TooManyValues(values)
+        value = _quickly(text)
+        if value is not _ABSENT:
+            return value, ()
         value = jiter.from_json(text, allow_inf_nan=False)
     except DecodeError:
         raise
@@ -78,6 +93,20 @@ def parse_with_duplicates(line: bytes | bytearray | str, *, values: int = VALUES
     return value, limited(_duplicates(text))
 
 
+def _quickly(text: bytes) -> Any:
+    """The value of text that msgspec reads whole: its keys, which take a colon each, are all there. For other text `_ABSENT`."""
+    try:
+        value = untyped(text)
+        colons = text.count(b":")
+        if len(text) > DEEPEST:
+            refuse_deep(text, colons)
+        if colons_of(value) == colons and (BACKSLASH not in text or not has_written_colon(text)):
+            return value
+    except (msgspec.MsgspecError, Refused, ValueError, OverflowError, RecursionError):
+        pass
+    return _ABSENT
+
+
 def copied(value: Any, *, duplicates: Duplicates = "refuse", values: int = VALUES) -> Any:
     """A parsed JSON value as `parse` gives it, and refused as there: Python tells the key 1 from "1", and JSON does not."""
     if isinstance(value, bytes | bytearray):
@@ -87,6 +116,38 @@ def copied(value: Any, *, duplicates: Duplicates = "refuse", values: int = VALUE
     except (TypeError, ValueError, RecursionError) as error:
         raise not_json(str(error)) from None
     return parse(text, duplicates=duplicates, values=values)
+
+
+def holds_at_most(line: bytes, values: int) -> bool:
+    """Whether a line holds no more values than these, told by what a further value follows."""
+    return line.count(b",") + _count(line, b"[") + _count(line, b"{") < values
+
+
+def _count(line: bytes, one: bytes) -> int:
+    """How often a byte stands in a line that has few of them: to look for the next one is faster than to compare each."""
+    return len(line) - len(line.replace(one, b""))
+
+
+def has_written_colon(line: bytes) -> bool:
+    """Whether a colon may stand in a line as an escape."""
+    return line.find(b"\\u003a") >= 0 or line.find(b"\\u003A") >= 0
+
+
+def refuse_deep(line: bytes, colons: int) -> None:
+    """Raise `ValueError` for a line that is nested deeper than the other parser goes."""
+    if colons + _count(line, b"[") <= DEEPEST or _count(line, b"{") + _count(line, b"[") <= DEEPEST:
+        return
+    if BACKSLASH not in line:
+        brackets = b"".join(line.translate(None, _TEXT).replace(b'""', b"").split(b'"')[::2])
+        for _ in range(_LEVELS):  # most lines have few levels, each of which goes at once
+            brackets = brackets.replace(b"{}", b"").replace(b"[]", b"")
+        if len(brackets) <= DEEPEST:
+            return
+    jiter.from_json(line, cache_mode="keys")
+
+
+_TEXT: Final = bytes(one for one in range(256) if one not in b'"[]{}')
+_LEVELS: Final = 12
 
 
 def _holds_more(text: bytes | bytearray, most: int) -> bool:

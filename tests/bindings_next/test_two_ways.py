@@ -118,6 +118,13 @@ def test_both_ways_keep_an_unknown_field_whatever_its_text_holds(text: str) -> N
     assert answer(native, twice)[0] == -32600
 
 
+@pytest.mark.parametrize("number", ["1e-400", "-1E-0999", "123456789012345678.5", "1.5"])
+def test_no_way_takes_an_id_whose_fraction_is_lost(number: str) -> None:
+    text = b'{"jsonrpc":"2.0","id":%s,"method":"_own"}' % number.encode()
+    assert answer(native, text) == answer(general, text)
+    assert answer(native, text)[0] == -32600
+
+
 def test_a_number_that_is_the_whole_message_is_told_exactly() -> None:
     with pytest.raises(DecodeError, match=r"not 9007199254740993$"):
         native(b"9007199254740993.0")
