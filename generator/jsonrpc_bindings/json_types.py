@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any, TypeAlias, TypeGuard
-
-Numeric: TypeAlias = "int | float"
-"""A JSON number: without a fraction it is an integer, however large."""
-
-Scalar: TypeAlias = "str | int | float | bool | None"
-"""JSON that is neither an object nor an array."""
+from typing import Any, TypeGuard
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
@@ -22,19 +16,9 @@ def is_array(value: object) -> TypeGuard[list[Any]]:
     return isinstance(value, list)
 
 
-def is_sequence(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:
-    """Whether a value is what decoding makes of an array."""
-    return isinstance(value, list | tuple)
-
-
 def integer_of(value: float) -> int:
     """A number without a fraction as the integer that its text denotes: 1e23 is 1 and 23 zeros, and not its binary neighbour."""
     return int(value) if abs(value) < _EXACT else int(Decimal(repr(value)))
-
-
-def comparable(value: Numeric) -> Numeric:
-    """A number that compares with others as their texts do."""
-    return integer_of(value) if isinstance(value, float) and abs(value) >= _EXACT else value
 
 
 _EXACT = 2**53
