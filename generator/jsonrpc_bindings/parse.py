@@ -73,8 +73,8 @@ def parse_with_duplicates(line: bytes | bytearray | str, *, values: int = VALUES
     Raises as `parse`.
     """
     try:
-        text = line.encode() if isinstance(line, str) else bytes(line)
-        if _holds_more(text, values):
+        text: bytes = line if line.__class__ is bytes else line.encode() if isinstance(line, str) else bytes(line)
+        if len(text) > values and _holds_more(text, values):
             raise TooManyValues(values)
         value = _quickly(text)
         if value is not _ABSENT:
@@ -152,7 +152,7 @@ _LEVELS: Final = 12
 
 def _holds_more(text: bytes | bytearray, most: int) -> bool:
     """Whether JSON text holds more values than these, told without reading them."""
-    if len(text) <= most or text.count(b",") + text.count(b"[") + text.count(b"{") < most:
+    if text.count(b",") + text.count(b"[") + text.count(b"{") < most:
         return False
     quote, count = b'"'[0], 1
     for found in _STEPS.finditer(text):
