@@ -18,7 +18,6 @@ from .contract import Method, Path
 from .errors import (
     INVALID_PARAMS,
     INVALID_REQUEST,
-    METHOD_NOT_FOUND,
     DecodeError,
     Dropped,
     EncodeError,
@@ -40,12 +39,23 @@ from .jsonrpc import (
     Response,
     class_of,
 )
-from .native import Never, decoder, exact, native, note
-from .parse import DEEPEST, VALUES, Duplicates, copied, parse, refuse_deep
+from .native import Never, colons_of, decoder, native, note, untyped
+from .parse import (
+    BACKSLASH,
+    DEEPEST,
+    VALUES,
+    Duplicates,
+    copied,
+    has_written_colon,
+    holds_at_most,
+    parse,
+    refuse_deep,
+)
 from .pointers import json_pointer
 from .readers import Read, Refused, Unnamed, build, is_judged, reader
 from .receiving import Receiving
-from .records import Record, changed, held, make, notes_of, shape_of
+from .records import Record, changed, copy, held, make, notes_of, shape_of
+from .routing import EMPTY, Routing, is_id
 from .strict_encode import STRICTLY, unnamed
 from .writers import DEEP, HasNotes, encode_native, readable, refuse_not_finite, text_of, write_with_notes, written_text
 
@@ -80,8 +90,13 @@ class Codec:
         self.batch: Final = batch
         self.sides: Final = tuple(sides)
         self.versioned: Final = versioned
-        self._routes: Final = {(row.name, row.kind == "request"): row for row in methods.values()}
         self._written: Final = {id(type_) for row in methods.values() for type_ in (row.params, row.result)}
+        self._routing: Final = Routing(
+            methods.values(),
+            is_versioned=versioned,
+            refused_id=lambda value: None if is_id(value, nullable=null_id) else "",
+        )
+        self._routes: Final = self._routing.rows
         self._lines: dict[str, Any] = {}
         self._results: dict[tuple[str, str], Any] = {}
         self._classes: dict[tuple[Any, str], Any] = {}
@@ -157,7 +172,7 @@ class Codec:
         """The message of a line of UTF-8 text, or of parsed JSON."""
         if line.__class__ is not bytes:
             line = _as_bytes(line)
-        if line.__class__ is bytes and (len(line) <= values or _holds_at_most(line, values)):
+        if line.__class__ is bytes and (len(line) <= values or holds_at_most(line, values)):
             try:
                 read = (
                     (self._lines.get(sender) or self._line_decoder(sender))
@@ -166,79 +181,88 @@ class Codec:
                 )
                 message = read(line)
                 colons = line.count(b":")
-                if len(line) > DEEPEST and colons + line.count(b"[") > DEEPEST:
-                    refuse_deep(line)
-                if encode_native(message).count(b":") == colons and (b"\\" not in line or b"\\u003" not in line):
-                    return message
-                if duplicates == "refuse":
-                    return self._noted(message, line)
+                if len(line) > DEEPEST:
+                    refuse_deep(line, colons)
+                left = colons - encode_native(message).count(b":")
+                if BACKSLASH not in line or not has_written_colon(line):
+                    return self._noted(message, line, left) if left else message
             except _LOST as error:
                 if isinstance(error, ValueError) and self.sides and sender not in self.sides:
                     raise
         elif self.sides and sender not in self.sides:
             raise ValueError(f"the sender is one of {self.sides}, not {sender!r}")
-        value = self._parsed(line, duplicates, values)
-        entry = self._entry(value, sender, method) if value.__class__ is dict else None
-        if entry is not None:
-            try:
-                return make(entry[0], **{**value, entry[2]: entry[1](value[entry[2]])})
-            except Refused:
-                if method is None:
-                    value["method"] = entry[0].method
+        if line.__class__ is bytes or isinstance(line, bytearray | str):
+            value = parse(line, duplicates=duplicates, values=values)
+        else:
+            value = copied(line, duplicates=duplicates, values=values)
+        if value.__class__ is dict and (found := self._plain(value, sender, method)) is not None:
+            return found
         if self.batch and is_array(value):
             if not value:
-                raise _invalid("a batch must hold at least one message")
+                raise _refusal(INVALID_REQUEST, (Problem("", "", EMPTY),), {})
             return [
                 self._message(item, (index,), sender, method, pending, on_drop, lenient)
                 for index, item in enumerate(value)
             ]
         return self._message(value, (), sender, method, pending, on_drop, lenient)
 
-    def _noted(self, message: Any, line: bytes) -> Any:
-        """A message that msgspec read, with what it passed over. Raises `Refused` where a reader has to read it."""
-        value = jiter.from_json(line, allow_inf_nan=False, cache_mode="keys", catch_duplicate_keys=True)
+    def _noted(self, message: Any, line: bytes, left: int) -> Any:
+        """A message that msgspec read, with the unknown fields that have the colons which are `left`.
+
+        Raises `Refused` where a reader has to read it, or a key is given twice: then some colons are nobody's.
+        """
+        value = untyped(line)
         members = message.members_on_wire
         if not value.keys() <= members:
             extra = {key: item for key, item in value.items() if key not in members}
             if not _ENVELOPE.isdisjoint(extra):
                 raise Refused
-            message._notes = Beside(exact(extra))
+            message._notes = Beside(extra)
+            left -= colons_of(extra)
         payload = "params" if "params" in members else "result"
-        note(getattr(message, payload), value[payload])
+        if left and note(getattr(message, payload), value[payload], left):
+            raise Refused
         return message
 
-    def _entry(self, value: dict[str, Any], sender: str, method: str | None) -> tuple[Any, Read, str] | None:
-        """The class, the reader and the name of the payload of a message about which nothing is special."""
+    def _plain(self, value: dict[str, Any], sender: str, method: str | None) -> Any:
+        """A message about which nothing is special, made of its JSON; `None` where something is."""
         name: Any = value.get("method") if method is None else method
-        key = sender, name, "id" in value, method is None
         if name.__class__ is not str:
             return None
-        if key not in self._entries:
-            self._entries[key] = self._made_entry(*key)
-        entry = self._entries[key]
-        if entry is None or value.keys() != entry[3] or value.get("jsonrpc", "2.0") != "2.0":
+        key = sender, name, "id" in value, method is None
+        names, empty, put_id, put_payload, member, read = self._entries.get(key) or self._made_entry(*key)
+        if value.keys() != names or value.get("jsonrpc", "2.0") != "2.0":
             return None
-        if "id" in entry[3]:
-            kind = value["id"].__class__
-            if kind is not int and kind is not str:
+        message = copy(empty)
+        if put_id is not None:
+            id_ = value["id"]
+            if id_.__class__ is not int and id_.__class__ is not str:
                 return None
-        if method is None:
-            del value["method"]
-        return entry[0], entry[1], entry[2]
+            put_id(message, id_)
+        try:
+            put_payload(message, read(value[member]))
+        except (Refused, RecursionError):
+            return None
+        return message
 
-    def _made_entry(
-        self, sender: str, name: str, is_request: bool, is_call: bool
-    ) -> tuple[Any, Read, str, frozenset[str]] | None:
+    def _made_entry(self, sender: str, name: str, is_request: bool, is_call: bool) -> tuple[Any, ...]:
+        """What `_plain` needs of a method: the members, a message without them, what puts them, and the reader of the payload."""
         row = self._routes.get((name, is_request if is_call else True))
-        if row is None or (row.side == sender if is_call else row.side not in (sender, "both")):
-            return None
         kind = Response if not is_call else Request if is_request else Notification
-        cls = self._class(kind, row)
-        if cls is None:
-            return None
-        names = _FRAMES[kind] if self.versioned else _FRAMES[kind] - {"jsonrpc"}
-        member = "params" if is_call else "result"
-        return cls, self.reader(row.params if is_call else row.result), member, names
+        is_sent = row is not None and (row.side != sender if is_call else row.side in (sender, "both"))
+        cls = self._class(kind, row) if is_sent and row is not None else None
+        found: tuple[Any, ...] = (None,) * 6
+        if cls is not None and row is not None:
+            names = _FRAMES[kind] if self.versioned else _FRAMES[kind] - {"jsonrpc"}
+            member = "params" if is_call else "result"
+            own = names - {"method"}
+            empty = make(cls, **{one: "2.0" if one == "jsonrpc" else None for one in own})
+            put_id = cls.id.__set__ if "id" in own else None
+            read = self.reader(row.params if is_call else row.result)
+            found = names, empty, put_id, getattr(cls, member).__set__, member, read
+        if row is not None:  # names that nobody knows are as many as a peer likes
+            self._entries[sender, name, is_request, is_call] = found
+        return found
 
     def read(
         self, value: Any, *, sender: str, pending: Mapping[Any, str] | None = None, on_drop: Hook | None = None
@@ -250,11 +274,6 @@ class Codec:
         """The method of a request or notification."""
         return self._routes.get((name, is_request))
 
-    def _parsed(self, line: Any, duplicates: Duplicates, values: int) -> Any:
-        if not isinstance(line, bytes | bytearray | str):
-            return copied(line, duplicates=duplicates, values=values)
-        return parse(line, duplicates=duplicates, values=values)
-
     def _message(
         self,
         value: Any,
@@ -265,31 +284,21 @@ class Codec:
         on_drop: Hook | None,
         lenient: bool,
     ) -> Any:
-        if not is_object(value):
-            raise _invalid(f"a JSON-RPC message is an object, not {told(value)}", at)
-        if self.versioned and value.get("jsonrpc") != "2.0":
-            raise _invalid("the field 'jsonrpc' must be \"2.0\"", at, value)
-        name = value.get("method")
-        if name is None and "method" not in value and ("result" in value or "error" in value):
-            return self._answer(value, at, sender, method, pending, on_drop, lenient)
-        if not isinstance(name, str):
-            raise _invalid("the message has no 'method', and neither 'result' nor 'error'", at, value)
-        is_request = "id" in value
-        if is_request and not self._is_id(value["id"]):
-            raise _invalid(f"a request id must be {self._ids()}", (*at, "id"), value)
-        if "result" in value or "error" in value:
-            raise _invalid("a message with 'method' holds neither 'result' nor 'error'", at, value)
-        row = self._routes.get((name, is_request))
-        if row is None or row.side == sender:
-            if row is not None or not name.startswith("_"):
-                raise self._unknown(name, is_request, sender, at, value)
-            row = None
+        kind, name, row, faults = self._routing.route(value, at, sender, method, pending.get if pending else None)
+        if faults:
+            problems = tuple(Problem(json_pointer(one.path), one.schema, one.sentence) for one in faults)
+            raise _refusal(faults[0].code, problems, value if is_object(value) else {})
+        if kind == "error":
+            error = self._typed(self.error, value["error"], (*at, "error"), INVALID_REQUEST, value, on_drop, lenient)
+            return ErrorResponse(value["id"], error, name, self._extra(value, _ERROR))
+        if kind == "result":
+            return self._result(value, at, name, row, on_drop, lenient)
         form: Form = "absent" if "params" not in value else "null" if value["params"] is None else "value"
         params = value.get("params")
         if row is not None and row.params is not None and not (form != "value" and row.omitted == "nothing"):
             given = params if form == "value" else row.empty()
             params = self._typed(row.params, given, (*at, "params"), INVALID_PARAMS, value, on_drop, lenient)
-        if is_request:
+        if kind == "request":
             extra = self._extra(value, _REQUEST)
             return self._made(Request, row, {"id": value["id"], "method": name, "params": params}, extra, form)
         return self._made(
@@ -308,38 +317,22 @@ class Codec:
             members["jsonrpc"] = "2.0"
         return make(cls, **members)
 
-    def _answer(
+    def _result(
         self,
         value: dict[str, Any],
         at: Path,
-        sender: str,
-        method: str | None,
-        pending: Mapping[Any, str] | None,
+        method: str,
+        row: Method[Any, Any] | None,
         on_drop: Hook | None,
         lenient: bool,
     ) -> Any:
-        if "result" in value and "error" in value:
-            raise _invalid("a response holds either 'result' or 'error', not both", at, value)
-        if "id" not in value:
-            raise _invalid("a response must carry the request's 'id'", at, value)
         id_ = value["id"]
-        if not self._is_id(id_) and not (id_ is None and "error" in value):
-            raise _invalid(f"a response id must be {self._ids()}", (*at, "id"), value)
-        if method is None and pending is not None:
-            method = pending.get(id_)
-        if "error" in value:
-            error = self._typed(self.error, value["error"], (*at, "error"), INVALID_REQUEST, value, on_drop, lenient)
-            return ErrorResponse(id_, error, method or "", self._extra(value, _ERROR))
-        if method is None:
-            raise _invalid(f"no request with id {told(id_)} is pending, so the result cannot be read", at, value)
-        row = self._routes.get((method, True))
-        if row is None and not method.startswith("_"):
-            raise self._unknown(method, True, sender, at, value)
+        if not method:
+            sentence = f"no request with id {told(id_)} is pending, so the result cannot be read"
+            raise _refusal(INVALID_REQUEST, (Problem(json_pointer(at), "", sentence),), value)
         extra = self._extra(value, _RESPONSE)
         if row is None or row.result is None:
             return Response(id_, value["result"], method, extra)
-        if row.side not in (sender, "both"):
-            raise _invalid(f"{method!r} is answered by the {row.side}, not by the {sender}", at, value)
         form: Form = "null" if value["result"] is None and row.null_result else "value"
         given: Any = value["result"] if form == "value" else {}
         typed = self._typed(row.result, given, (*at, "result"), INVALID_PARAMS, value, on_drop, lenient)
@@ -398,8 +391,7 @@ class Codec:
             pass
         settled = self.receiving.settle(self._named(type_, resolved), value, at, lenient=lenient)
         if settled.problems:
-            id_, name = message.get("id"), message.get("method")
-            raise DecodeError(code, limited(settled.problems), id=id_, method=name) from None
+            raise _refusal(code, limited(settled.problems), message) from None
         try:
             found = build(resolved, settled.value, self.receiving.accepts)
         except Unnamed as error:
@@ -424,29 +416,6 @@ class Codec:
             key: item for key, item in value.items() if key not in named or (key == "jsonrpc" and not self.versioned)
         }
 
-    def _is_id(self, value: Any) -> bool:
-        if isinstance(value, bool):
-            return False
-        if isinstance(value, float):
-            return value.is_integer()
-        return isinstance(value, str | int) or (value is None and self.null_id)
-
-    def _ids(self) -> str:
-        return "an integer, a string or null" if self.null_id else "an integer or a string"
-
-    def _unknown(self, name: str, is_request: bool, sender: str, at: Path, value: dict[str, Any]) -> DecodeError:
-        row = self._routes.get((name, is_request))
-        other = self._routes.get((name, not is_request))
-        if row is not None:
-            sentence = f"{name!r} is handled by the {row.side}, so the {sender} does not receive or send it this way"
-        elif other is not None:
-            how = "not a request: remove 'id'" if is_request else "not a notification: add 'id'"
-            sentence = f"{name!r} is a {other.kind}, {how}"
-        else:
-            sentence = f"the method {shown(name)} is not known"
-        problems = (Problem(json_pointer((*at, "method")), "", sentence),)
-        return DecodeError(METHOD_NOT_FOUND, problems, id=value.get("id"), method=name)
-
     # --- encoding ---
 
     def encode(self, message: Any, *, strict: bool | None = None) -> bytes:
@@ -464,11 +433,9 @@ class Codec:
                 return self._text_with_notes(message, check)
             except _LOST:
                 return self._general_text(message)
-            if b"null" in text:  # what msgspec writes for a number that is not finite
+            if text.find(b"null") >= 0:  # what msgspec writes for a number that is not finite
                 refuse_not_finite(message)
             return text
-        if is_sequence(message) and not self.batch and any(isinstance(one, Message) for one in message):
-            raise EncodeError("this protocol has no batches")
         try:
             text = self._text_of_value(message)
             is_strict = STRICTLY.is_on if strict is None else strict
@@ -537,7 +504,7 @@ class Codec:
             _check_again(text, *check[1:])
         except _LOST:
             return self._general_text(message)
-        if b"null" in text:
+        if text.find(b"null") >= 0:
             refuse_not_finite(message)
         return text
 
@@ -554,8 +521,8 @@ class Codec:
         parts: list[bytes] = []
         row = self._routes.get((message.method, kind is not Notification)) if message.method else None
         if kind is not Notification:
-            if not self._is_id(message.id) and not (kind is ErrorResponse and message.id is None):
-                raise EncodeError(f"an id must be {self._ids()}, not {told(message.id)}")
+            if not is_id(message.id, nullable=self.null_id or kind is ErrorResponse):
+                raise EncodeError(f"an id must be {self._routing.ids()}, not {told(message.id)}")
             parts.append(b'"id":' + text_of(message.id))
         if kind in (Request, Notification):
             if not isinstance(message.method, str):
@@ -598,7 +565,7 @@ class Codec:
                 _check_again(text, self.reader(type_), None)
         except _LOST:
             return self._checked_text(type_, value)
-        if b"null" in text:
+        if text.find(b"null") >= 0:
             refuse_not_finite(value)
         return text
 
@@ -630,11 +597,6 @@ def _as_bytes(line: Any) -> Any:
         return line.encode() if isinstance(line, str) else line
     except UnicodeEncodeError:
         return line
-
-
-def _holds_at_most(line: bytes, values: int) -> bool:
-    """Whether a line holds no more values than these, told by what a further value follows."""
-    return line.count(b",") + line.count(b"[") + line.count(b"{") < values
 
 
 _REQUEST: Final = frozenset({"jsonrpc", "id", "method", "params"})
@@ -672,8 +634,6 @@ def _is_set(value: Any) -> bool:
     return any(held(value, one) is not UNSET for one in shape_of(type(value)).fields.values())
 
 
-def _invalid(sentence: str, at: Path = (), value: dict[str, Any] | None = None) -> DecodeError:
-    id_ = value.get("id") if value is not None else None
-    method = value.get("method") if value is not None else None
-    problems = (Problem(json_pointer(at), "", sentence),)
-    return DecodeError(INVALID_REQUEST, problems, id=id_, method=method if isinstance(method, str) else None)
+def _refusal(code: int, problems: tuple[Problem, ...], message: Mapping[str, Any]) -> DecodeError:
+    method = message.get("method")
+    return DecodeError(code, problems, id=message.get("id"), method=method if isinstance(method, str) else None)

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, TypeAlias, TypeGuard
-
-Numeric: TypeAlias = "int | float"
-"""A JSON number: without a fraction it is an integer, however large."""
-
-Scalar: TypeAlias = "str | int | float | bool | None"
-"""JSON that is neither an object nor an array."""
+from typing import Any, TypeGuard
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
@@ -38,7 +32,7 @@ def integer_of(value: float) -> int:
     return int(value) if abs(value) < _EXACT else int(Decimal(repr(value)))
 
 
-def comparable(value: Numeric) -> Numeric:
+def comparable(value: int | float) -> int | float:
     """A number that compares with others as their texts do."""
     return integer_of(value) if isinstance(value, float) and abs(value) >= _EXACT else value
 

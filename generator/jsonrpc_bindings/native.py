@@ -56,7 +56,7 @@ def hook(type_: Any, value: Any) -> Any:
 def float_of(text: str) -> float:
     """The value of a number that is written with a fraction or an exponent. Raises `Refused` where that is not the number that is meant."""
     value = float(text)
-    if value - value != 0 or (len(text) > 15 and value.is_integer()):
+    if value - value != 0 or (len(text) > (15 if value else 4) and value.is_integer()):  # so short, nothing was rounded
         raise Refused
     return value
 
@@ -275,72 +275,70 @@ def prepare(cls: Any) -> None:
 
 # --- unknown fields of what msgspec read ---
 
+untyped: Final = msgspec.json.Decoder(float_hook=float_of).decode
+"""Reads JSON text as plain values; the last of equal keys counts. Raises `Refused` as `float_of`."""
+_colons_of: Final = msgspec.json.Encoder().encode
 
-def note(record: Any, value: Any) -> None:
-    """Keep the unknown fields of a record that msgspec read, out of its JSON. Raises `Refused` where a reader has to read it."""
+
+def note(record: Any, value: Any, left: int) -> int:
+    """Keep the unknown fields of a record that msgspec read, out of its JSON: those that have the colons which are `left`.
+
+    Returns how many are left then. Raises `Refused` where a reader has to read it.
+    """
     if value.__class__ is dict:
         cls = record.__class__
         found = _NOTERS.get(cls)
         if found is not None:
-            found(record, value)
-        elif cls is dict:
+            return found(record, value, left)
+        if cls is dict:
             for key, item in value.items():
-                if item.__class__ is dict or item.__class__ is list:
-                    note(record[key], item)
+                if left and (item.__class__ is dict or item.__class__ is list):
+                    left = note(record[key], item, left)
         elif isinstance(record, Record):
             _NOTERS[cls] = found = _noter(shape_of(cls))
-            found(record, value)
+            return found(record, value, left)
     elif record.__class__ is list:
         for one, item in zip(record, value, strict=True):
+            if not left:
+                break
             found = _NOTERS.get(one.__class__)
             if found is not None and item.__class__ is dict:
-                found(one, item)
+                left = found(one, item, left)
             elif item.__class__ is dict or item.__class__ is list:
-                note(one, item)
+                left = note(one, item, left)
+    return left
 
 
-def exact(unknown: dict[str, Any]) -> dict[str, Any]:
-    """Unknown fields, as a parser gave them. Raises `Refused` for a number in them that may have to be read from its text."""
-    waiting: list[Any] = [*unknown.values()]
-    for item in waiting:  # which grows
-        kind = item.__class__
-        if kind is dict:
-            waiting += item.values()
-        elif kind is list:
-            waiting += item
-        elif kind is float and not (abs(item) < _WHOLE):
-            raise Refused
-    return unknown
+def colons_of(value: Any) -> int:
+    """How many colons the text of plain JSON has."""
+    return _colons_of(value).count(b":")
 
 
-_WHOLE: Final = 2.0**53
-"""From here on, binary numbers lie further apart than whole ones."""
-
-_NOTERS: Final[dict[type, Callable[[Any, dict[str, Any]], None]]] = {}
+_NOTERS: Final[dict[type, Callable[[Any, dict[str, Any], int], int]]] = {}
 
 
-def _noter(shape: Shape) -> Callable[[Any, dict[str, Any]], None]:
+def _noter(shape: Shape) -> Callable[[Any, dict[str, Any], int], int]:
     names = frozenset(one.wire for one in shape.fields.values()) | shape.constants.keys()
     below = tuple((one.wire, one.slot.__get__) for one in shape.fields.values() if _holds_records(one.type))
     is_free = shape.extra is Any and not (shape.drops or shape.is_unknown or shape.excluded)
 
-    def keep(record: Any, value: dict[str, Any]) -> None:
+    def keep(record: Any, value: dict[str, Any], left: int) -> int:
         if not value.keys() <= names:
             if not is_free:
                 raise Refused
-            keep_notes(record, Notes(exact({key: item for key, item in value.items() if key not in names})))
+            unknown = {key: item for key, item in value.items() if key not in names}
+            keep_notes(record, Notes(unknown))
+            left -= _colons_of(unknown).count(b":")
+            if not left:
+                return 0
         for wire, get in below:
             if wire in value:
                 item = value[wire]
-                if item.__class__ is dict:
-                    one = get(record)
-                    found = _NOTERS.get(one.__class__)
-                    if found is not None:
-                        found(one, item)
-                    else:
-                        note(one, item)
-                elif item.__class__ is list:
-                    note(get(record), item)
+                if item.__class__ is dict or item.__class__ is list:
+                    left = note(get(record), item, left)
+                    if not left:
+                        return 0
+        return left
 
     return keep
 

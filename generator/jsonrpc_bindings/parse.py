@@ -15,7 +15,9 @@ import msgspec
 
 from .errors import INVALID_REQUEST, PARSE_ERROR, DecodeError, Problem, limited, shown
 from .json_types import integer_of, is_array, is_object
+from .native import colons_of, untyped
 from .pointers import json_pointer
+from .readers import Refused
 
 Duplicates: TypeAlias = Literal["refuse", "last"]
 """What becomes of an object that gives one key twice: it is refused, or the last value counts."""
@@ -26,11 +28,6 @@ VALUES: Final = 500_000
 DEEPEST: Final = 150
 """So deep a value may be nested that every parser reads: they differ in how deep they go. Each level takes a bracket."""
 
-_FRACTION: Final = re.compile(rb"[:\[,\s]-?[0-9]++[.eE]")
-"""How every number begins that is not written as an integer."""
-_DIGITS: Final = bytes(48 if 48 <= one <= 57 else 46 if one in b".eE" else 32 for one in range(256))
-"""Makes each digit a zero, and a point of what may follow the digits of such a number."""
-
 _STEPS: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|,|[\[{](?![ \t\r\n]*[\]}])', re.DOTALL)
 """Each string, and each character outside of them that a further value follows."""
 
@@ -39,6 +36,12 @@ _KEY: Final = re.compile(rb'"[ \t\r\n]*:(?:(?<!\\":)|(?<=\\\\":))')
 
 LONG_NUMBER: Final = re.compile(rb"(?<![0-9])(?=[0-9.]{16})[0-9]++[.eE]|[\s:]-?[0-9.]++[eE]-[0-9]{3}")
 """How a number begins that a binary number may not hold: of many digits, or very small, and not written as an integer."""
+
+
+BACKSLASH: Final = ord("\\")
+"""An integer is found faster than bytes."""
+
+_ABSENT: Final = object()
 
 
 class TooManyValues(DecodeError):
@@ -70,14 +73,12 @@ def parse_with_duplicates(line: bytes | bytearray | str, *, values: int = VALUES
     Raises as `parse`.
     """
     try:
-        text = line.encode() if isinstance(line, str) else bytes(line)
-        if _holds_more(text, values):
+        text: bytes = line if line.__class__ is bytes else line.encode() if isinstance(line, str) else bytes(line)
+        if len(text) > values and _holds_more(text, values):
             raise TooManyValues(values)
-        if _is_of_integers(text):
-            try:
-                return jiter.from_json(text, allow_inf_nan=False, cache_mode="keys", catch_duplicate_keys=True), ()
-            except ValueError:
-                pass
+        value = _quickly(text)
+        if value is not _ABSENT:
+            return value, ()
         value = jiter.from_json(text, allow_inf_nan=False)
     except DecodeError:
         raise
@@ -92,24 +93,28 @@ def parse_with_duplicates(line: bytes | bytearray | str, *, values: int = VALUES
     return value, limited(_duplicates(text))
 
 
-def _is_of_integers(text: bytes) -> bool:
-    """Whether all numbers of a text are written as integers. `False` says nothing."""
-    return text.translate(_DIGITS).count(b"0.") == text.count(b'"2.0"') or _FRACTION.search(text) is None
-
-
-def refuse_deep(text: bytes) -> None:
-    """Raise `ValueError` for text that is nested deeper than the parser goes."""
-    if text.count(b"{") + text.count(b"[") > DEEPEST:
-        jiter.from_json(text, cache_mode="keys")
-
-
 def is_plain(value: Any) -> bool:
     """Whether a value is what a parser gives. One that is nested too deep is not, nor one that holds itself."""
     try:
-        refuse_deep(msgspec.json.encode(value))
+        text = msgspec.json.encode(value)
+        refuse_deep(text, text.count(b":"))
     except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError):
         return False
     return True
+
+
+def _quickly(text: bytes) -> Any:
+    """The value of text that msgspec reads whole: its keys, which take a colon each, are all there. For other text `_ABSENT`."""
+    try:
+        value = untyped(text)
+        colons = text.count(b":")
+        if len(text) > DEEPEST:
+            refuse_deep(text, colons)
+        if colons_of(value) == colons and (BACKSLASH not in text or not has_written_colon(text)):
+            return value
+    except (msgspec.MsgspecError, Refused, ValueError, OverflowError, RecursionError):
+        pass
+    return _ABSENT
 
 
 def copied(value: Any, *, duplicates: Duplicates = "refuse", values: int = VALUES) -> Any:
@@ -123,9 +128,41 @@ def copied(value: Any, *, duplicates: Duplicates = "refuse", values: int = VALUE
     return parse(text, duplicates=duplicates, values=values)
 
 
+def holds_at_most(line: bytes, values: int) -> bool:
+    """Whether a line holds no more values than these, told by what a further value follows."""
+    return line.count(b",") + _count(line, b"[") + _count(line, b"{") < values
+
+
+def _count(line: bytes, one: bytes) -> int:
+    """How often a byte stands in a line that has few of them: to look for the next one is faster than to compare each."""
+    return len(line) - len(line.replace(one, b""))
+
+
+def has_written_colon(line: bytes) -> bool:
+    """Whether a colon may stand in a line as an escape."""
+    return line.find(b"\\u003a") >= 0 or line.find(b"\\u003A") >= 0
+
+
+def refuse_deep(line: bytes, colons: int) -> None:
+    """Raise `ValueError` for a line that is nested deeper than the other parser goes."""
+    if colons + _count(line, b"[") <= DEEPEST or _count(line, b"{") + _count(line, b"[") <= DEEPEST:
+        return
+    if BACKSLASH not in line:
+        brackets = b"".join(line.translate(None, _TEXT).replace(b'""', b"").split(b'"')[::2])
+        for _ in range(_LEVELS):  # most lines have few levels, each of which goes at once
+            brackets = brackets.replace(b"{}", b"").replace(b"[]", b"")
+        if len(brackets) <= DEEPEST:
+            return
+    jiter.from_json(line, cache_mode="keys")
+
+
+_TEXT: Final = bytes(one for one in range(256) if one not in b'"[]{}')
+_LEVELS: Final = 12
+
+
 def _holds_more(text: bytes | bytearray, most: int) -> bool:
     """Whether JSON text holds more values than these, told without reading them."""
-    if len(text) <= most or text.count(b",") + text.count(b"[") + text.count(b"{") < most:
+    if text.count(b",") + text.count(b"[") + text.count(b"{") < most:
         return False
     quote, count = b'"'[0], 1
     for found in _STEPS.finditer(text):

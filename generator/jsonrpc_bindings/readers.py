@@ -168,13 +168,14 @@ def _record(shape: Shape) -> Read:
     known_names = _keep(names)
     unknown = f"{{key: item for key, item in value.items() if key not in {known_names}}}"
     if shape.is_unknown:
-        lines += [f"note(self, '_notes', Notes({unknown}, tag, {shape.tag_field!r}))"]
+        lines += ["unknown = value.copy()", *(f"unknown.pop({name!r}, None)" for name in sorted(names))]
+        lines += [f"note(self, Notes(unknown, tag, {shape.tag_field!r}))"]
     elif shape.drops:
         pass
     elif shape.extra is None:
         lines += [f"if not value.keys() <= {known_names}: raise Refused"]
     elif shape.extra is Any:
-        lines += [f"if not value.keys() <= {known_names}: note(self, '_notes', Notes({unknown}))"]
+        lines += [f"if not value.keys() <= {known_names}: note(self, Notes({unknown}))"]
     else:
         inner, _ = _inline(shape.extra_type(), "item")
         lines += [
@@ -183,10 +184,10 @@ def _record(shape: Shape) -> Read:
             "    for key, item in unknown.items():",
             *(f"        {line}" for line in inner),
             "        unknown[key] = item",
-            "    note(self, '_notes', Notes(unknown))",
+            "    note(self, Notes(unknown))",
         ]
     if shape.is_odd and not shape.is_unknown:
-        lines += [f"note(self, '_notes', Notes({unknown if shape.extra is not None and not shape.drops else 'None'}))"]
+        lines += [f"note(self, Notes({unknown if shape.extra is not None and not shape.drops else 'None'}))"]
     source = "\n".join(("def read(value):", *(f"    {line}" for line in lines), "    return self"))
     return _function(source)
 
@@ -799,15 +800,15 @@ def _keyed(branches: tuple[Any, ...], marker: Keyed) -> Read:
 
 
 def _install() -> None:
-    from .records import Notes, put
+    from .records import Notes, copy, keep_notes
 
     _SHARED.update(
         UNSET=UNSET,
         UnsetType=UnsetType,
         Refused=Refused,
         Notes=Notes,
-        note=put,
-        copy=getattr(Struct, "__copy__"),  # noqa: B009 - the stubs do not have it
+        note=keep_notes,
+        copy=copy,
         text=_text,
         integer=integer,
         number=_number,

@@ -549,6 +549,8 @@ make: Final[Any] = StructMeta.__call__
 """Makes a record without a check."""
 put: Final[Any] = Struct.__setattr__
 """Puts a value into a record without a check."""
+copy: Final[Any] = getattr(Struct, "__copy__")  # noqa: B009 - the stubs do not have it
+"""Copies a record or a message with what it holds, its notes included."""
 
 
 def shape_of(cls: Any) -> Shape:
@@ -604,15 +606,15 @@ def _beside(record: Any) -> tuple[Any, ...]:
     return (notes.unknown or {}, notes.tag)
 
 
-def _copied(record: Any, copy: Callable[[Any], Any]) -> Any:
+def _copied(record: Any, copy_of: Callable[[Any], Any]) -> Any:
     shape = shape_of(type(record))
-    values = {one.name: copy(value) for one in shape.fields.values() if (value := held(record, one)) is not UNSET}
+    values = {one.name: copy_of(value) for one in shape.fields.values() if (value := held(record, one)) is not UNSET}
     notes = notes_of(record)
     copied = made(
-        type(record), values, copy(dict(notes.unknown)) if notes and notes.unknown else None, notes and notes.tag
+        type(record), values, copy_of(dict(notes.unknown)) if notes and notes.unknown else None, notes and notes.tag
     )
     if notes is not None and notes.made:
-        notes_for(copied).made = {name: copy(value) for name, value in notes.made.items()}
+        notes_for(copied).made = {name: copy_of(value) for name, value in notes.made.items()}
     return copied
 
 

@@ -21,20 +21,18 @@ from .errors import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     LIMIT,
-    METHOD_NOT_FOUND,
     PARSE_ERROR,
     DecodeError,
     Problem,
     more_than,
     parted,
-    shown,
     told,
 )
-from .explain import did_you_mean, near_field
 from .homes import Home, home_of
 from .json_types import is_array, is_object
 from .parse import VALUES, TooManyValues, copied, is_plain, parse_with_duplicates
 from .pointers import json_pointer, reference
+from .routing import EMPTY, Routing, is_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +79,9 @@ class Strict:
         return None if type_ is None else self.home.name_of(type_)
 
     @cached_property
-    def _routes(self) -> Mapping[tuple[str, bool], Method[Any, Any]]:
-        return {(row.name, row.kind == "request"): row for row in self.contract.methods}
+    def _routing(self) -> Routing:
+        is_versioned = self.contract.envelope == "json-rpc"
+        return Routing(self.contract.methods, is_versioned=is_versioned, refused_id=self._refused_id)
 
     # --- the public face ---
 
@@ -170,7 +169,7 @@ class Strict:
 
     def route(self, method: object, *, is_request: bool) -> Method[Any, Any] | None:
         """The row of a method, if the protocol has it in this form."""
-        return self._routes.get((method, is_request)) if isinstance(method, str) else None
+        return self._routing.rows.get((method, is_request)) if isinstance(method, str) else None
 
     @property
     def schema(self) -> Mapping[str, Any]:
@@ -197,7 +196,7 @@ class Strict:
         self, row: Method[Any, Any], sender: str, *, has_id: bool, is_call: bool
     ) -> Mapping[str, Any] | None:
         """The schema of a call that `sender` sends, or of the result of one; `None` where more than a schema is needed to judge it."""
-        definition = row.params if is_call else row.result
+        definition: Any = row.params if is_call else row.result
         if definition is None or (row.side == sender if is_call else row.side not in (sender, "both", "protocol")):
             return None
         member, other = ("params", "result") if is_call else ("result", "method")
@@ -223,7 +222,7 @@ class Strict:
         self, batch: list[Any], sender: str, method: str | None, pending: Callable[[Any], str | None] | None
     ) -> Iterator[Violation]:
         if not batch:
-            yield wrong("a batch must hold at least one message")
+            yield wrong(EMPTY)
         answers = [is_object(item) and "method" not in item for item in batch]
         for index, item in enumerate(batch):
             yield from self._message(item, (index,), sender, method, pending)
@@ -233,101 +232,37 @@ class Strict:
     def _message(
         self, value: Any, at: Path, sender: str, method: str | None, pending: Callable[[Any], str | None] | None
     ) -> Iterator[Violation]:
-        if not is_object(value):
-            yield wrong(f"a JSON-RPC message is an object, not {told(value)}", at)
-            return
-        if self.contract.envelope == "json-rpc" and value.get("jsonrpc") != "2.0":
-            stands = f", not {told(value['jsonrpc'])}" if "jsonrpc" in value else ""
-            yield wrong(f"the field 'jsonrpc' must be \"2.0\"{stands}", (*at, "jsonrpc") if stands else at)
-        name = value.get("method")
-        if "method" in value and not isinstance(name, str):
-            yield wrong(f"the method must be a string, not {told(name)}", (*at, "method"))
-        elif isinstance(name, str):
-            yield from self._call(value, name, at, sender)
-        elif "result" in value or "error" in value:
-            if method is None and pending is not None and isinstance(value.get("id"), str | int | float):
-                method = pending(value["id"])
-            yield from self._answer(value, at, sender, method)
-        else:
-            yield wrong(f"the message has no 'method', and neither 'result' nor 'error'{_near('method', value)}", at)
-
-    def _call(self, value: dict[str, Any], name: str, at: Path, sender: str) -> Iterator[Violation]:
-        is_request = "id" in value
-        if is_request:
-            yield from self._id(value["id"], at)
-        if "result" in value or "error" in value:
-            yield wrong("a message with 'method' holds neither 'result' nor 'error'", at)
-        route = self._routes.get((name, is_request))
-        if route is None or route.side == sender:
-            if route is not None or not name.startswith("_"):
-                yield self._unknown(name, is_request, sender, at)
-                return
-            route = None
-        params = value.get("params")
-        definition: Any = route and route.params
-        if route is None or definition is None:
-            if self.contract.envelope == "json-rpc" and not (params is None or is_array(params) or is_object(params)):
-                yield wrong(f"the params must be an object or an array, not {told(params)}", (*at, "params"))
-        else:
-            if params is None and route.omitted == "nothing":
-                return
-            params = route.empty() if params is None else params
-            yield from self._against(definition, params, (*at, "params"), INVALID_PARAMS)
-
-    def _answer(self, value: dict[str, Any], at: Path, sender: str, method: str | None) -> Iterator[Violation]:
-        if "result" in value and "error" in value:
-            yield wrong("a response holds either 'result' or 'error', not both", at)
-        if "id" not in value:
-            yield wrong("a response must carry the request's 'id'", at)
-        elif not (value["id"] is None and "error" in value):
-            yield from self._id(value["id"], at)
-        if "error" in value:
+        kind, _, row, faults = self._routing.route(value, at, sender, method, pending)
+        for one in faults:
+            yield Violation(json_pointer(one.path), one.schema, one.sentence, one.code, one.rule)
+        if kind == "error":
             yield from self._error(value["error"], (*at, "error"))
-        if "result" not in value or method is None:
-            return
-        route = self._routes.get((method, True))
-        definition: Any = route and route.result
-        if route is None:
-            if not method.startswith("_"):
-                yield self._unknown(method, True, sender, at)
-        elif route.side not in (sender, "both", "protocol"):
-            yield wrong(f"{method!r} is answered by the {route.side}, not by the {sender}", at)
-        elif definition is not None:
-            yield from self._against(definition, value["result"], (*at, "result"), INVALID_PARAMS)
+        elif kind == "result":
+            definition: Any = row and row.result
+            if definition is not None:
+                yield from self._against(definition, value["result"], (*at, "result"), INVALID_PARAMS)
+        elif kind is not None:
+            yield from self._params(value.get("params"), row, (*at, "params"))
 
-    def _id(self, value: Any, at: Path) -> Iterator[Violation]:
-        if "RequestId" in self.home.definitions:
-            kind: Any = {} if is_object(value) else [] if is_array(value) else value  # whatever it holds, it is no id
-            for violation in self._against("RequestId", kind, (*at, "id"), INVALID_REQUEST):
-                yield wrong(f"an id must be {self._ids()}, not {told(value)}", (*at, "id"), violation.schema)
-                return
-        elif isinstance(value, bool) or not (
-            isinstance(value, str | int) or (isinstance(value, float) and value.is_integer())
-        ):
-            yield wrong(f"an id must be an integer or a string, not {told(value)}", (*at, "id"))
+    def _params(self, params: Any, row: Method[Any, Any] | None, at: Path) -> Iterator[Violation]:
+        definition: Any = row and row.params
+        if row is None or definition is None:
+            if self.contract.envelope == "json-rpc" and not (params is None or is_array(params) or is_object(params)):
+                yield wrong(f"the params must be an object or an array, not {told(params)}", at)
+        elif params is not None or row.omitted != "nothing":
+            yield from self._against(definition, row.empty() if params is None else params, at, INVALID_PARAMS)
 
-    def _ids(self) -> str:
-        nullable = not any(True for _ in self._against("RequestId", None, (), INVALID_REQUEST))
-        return "an integer, a string or null" if nullable else "an integer or a string"
+    def _refused_id(self, value: Any) -> str | None:
+        if "RequestId" not in self.home.definitions:
+            return None if is_id(value, nullable=False) else ""
+        kind: Any = {} if is_object(value) else [] if is_array(value) else value  # whatever it holds, it is no id
+        return next((one.schema for one in self._against("RequestId", kind, (), INVALID_REQUEST)), None)
 
     def _error(self, value: Any, at: Path) -> Iterator[Violation]:
         if "Error" in self.home.definitions:
             yield from self._against("Error", value, at, INVALID_REQUEST)
         elif not is_object(value) or type(value.get("code")) is not int or not isinstance(value.get("message"), str):
             yield wrong("an error is an object with an integer 'code' and a string 'message'", at)
-
-    def _unknown(self, name: str, is_request: bool, sender: str, at: Path) -> Violation:
-        route = self._routes.get((name, is_request))
-        other = self._routes.get((name, not is_request))
-        if route is not None:
-            sentence = f"{name!r} is handled by the {route.side}, so the {sender} does not send it"
-        elif other is not None:
-            how = "not a request: remove 'id'" if is_request else "not a notification: add 'id'"
-            sentence = f"{name!r} is a {other.kind}, {how}"
-        else:
-            known = [method for method, form in self._routes if form == is_request] or [m for m, _ in self._routes]
-            sentence = f"the method {shown(name)} is not known{did_you_mean(name, known)}"
-        return Violation(json_pointer((*at, "method")), "", sentence, METHOD_NOT_FOUND, "method")
 
     # --- against a definition ---
 
@@ -342,11 +277,6 @@ def _first(found: Iterable[Violation], limit: int | None) -> tuple[Violation, ..
     return first if more is None else (*first, Violation("", "", more_than(len(first)), more.code, "more"))
 
 
-def _near(missing: str, value: Mapping[str, Any]) -> str:
-    found = near_field(missing, [key for key in value if key not in ("jsonrpc", "id", "params")])
-    return f"; {shown(found)} is not known here, did you mean {missing!r}?" if found else ""
-
-
 def _is_unreadable(problems: Sequence[Violation]) -> bool:
     return any(problem.rule in ("json", "size") for problem in problems)
 
@@ -355,9 +285,9 @@ def _duplicate(problem: Problem) -> Violation:
     return Violation(problem.pointer, "", problem.sentence, INVALID_REQUEST, "duplicate-key")
 
 
-def wrong(sentence: str, at: Path = (), schema: str = "") -> Violation:
+def wrong(sentence: str, at: Path = ()) -> Violation:
     """A message that is none of the protocol, whatever it carries."""
-    return Violation(json_pointer(at), schema, sentence, INVALID_REQUEST, "envelope")
+    return Violation(json_pointer(at), "", sentence, INVALID_REQUEST, "envelope")
 
 
 def _too_large(error: TooManyValues) -> Violation:

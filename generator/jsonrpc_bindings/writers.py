@@ -147,7 +147,8 @@ def readable(value: Any) -> Any:
     """A value as plain JSON that a parser reads: it is nested no deeper. Raises `EncodeError`."""
     try:
         written = plain(value)
-        refuse_deep(written_text(written))
+        text = written_text(written)
+        refuse_deep(text, text.count(b":"))
     except EncodeError:
         raise
     except (ValueError, RecursionError):
@@ -163,7 +164,7 @@ def text_of(value: Any) -> bytes:
         return written_text(plain(value))
     except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError):
         return written_text(plain(value))
-    if b"null" in text:  # what msgspec writes for a number that is not finite
+    if text.find(b"null") >= 0:  # what msgspec writes for a number that is not finite
         refuse_not_finite(value)
     return text
 

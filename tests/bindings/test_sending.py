@@ -145,7 +145,7 @@ def test_what_decode_refuses_is_refused_before_it_is_sent(own: Subject) -> None:
     request.unknown_fields["type"] = "boolean"
     for value in (request, runtime.Request(1, "session/set_config_option", request)):
         for strict in (False, True):
-            with pytest.raises(runtime.EncodeError, match="excluded here|true or false is expected"):
+            with pytest.raises(runtime.EncodeError, match=r"excluded here|true or false is expected"):
                 module.encode(value, strict=strict)
     path = module.ReadTextFileRequest(session_id="s", path="/a")
     put(path, "path", "a")
