@@ -314,7 +314,7 @@ class Receiving:
             if left and not changes:
                 problems = (
                     self._settled_problem(said, edits, at) for said in left
-                )  # few of which may be told: they may be long
+                )
                 return Settled(value, (), limited(_explained(problems, drops)))
             for change in changes:  # only now: paths count the items that are there
                 edits.change(*change)

@@ -219,8 +219,8 @@ class Hints:
                 match self.protocol.definitions[name]:
                     case ir.Alias(type=inner):
                         return self._takes_null(inner, through | {name})
-                    case ir.Enum(values=values, base=base):
-                        return any(one.value is None for one in values) or self._takes_null(base, through)
+                    case ir.Enum() as enum:
+                        return any(one.value is None for one in enum.values) or self._takes_null(enum.base, through)
                     case _:
                         return False
             case _:
