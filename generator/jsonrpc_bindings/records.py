@@ -328,7 +328,7 @@ def _own_fields(
     annotations: dict[str, Any] = namespace.get("__annotations__", {})
     for name, annotation in list(annotations.items()):
         text = annotation if isinstance(annotation, str) else ""
-        if text.startswith(("ClassVar", "typing.ClassVar")) or name == "_notes":
+        if text.startswith(("ClassVar[", "typing.ClassVar[")) or name == "_notes":
             if tag_field is not None and namespace.get(name) is not None and text.startswith("ClassVar[Literal["):
                 tag_name = name
             continue
