@@ -312,9 +312,7 @@ class Receiving:
                     changes.append((where, nearest[1], told))
                     drops.append(Dropped(json_pointer((*at, *where)), _value_at(value, where), told))
             if left and not changes:
-                problems = (
-                    self._settled_problem(said, edits, at) for said in left
-                )
+                problems = (self._settled_problem(said, edits, at) for said in left)
                 return Settled(value, (), limited(_explained(problems, drops)))
             for change in changes:  # only now: paths count the items that are there
                 edits.change(*change)
