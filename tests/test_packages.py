@@ -24,15 +24,15 @@ RUNTIME: Final = ROOT / "generator" / "jsonrpc_bindings"
 
 RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "__init__": {
-        *("choices", "codec", "contract", "errors", "failures", "jsonrpc", "naming", "records", "strict"),
-        *("texts", "writers"),
+        *("choices", "codec", "contract", "errors", "failures", "jsonrpc", "records", "strict"),
+        *("strict_encode", "texts", "writers"),
     },
     "calling": {"contract", "envelopes", "failures", "framing", "gates", "pending", "places", "transport", "wire"},
     "child": {"framing", "pipes", "streams", "supervisor"},
     "choices": {"pydantic_guest"},
     "codec": {
-        *("choices", "contract", "errors", "json_types", "jsonrpc", "naming", "native", "parse", "pointers"),
-        *("readers", "receiving", "records", "writers"),
+        *("choices", "contract", "errors", "explain", "json_types", "jsonrpc", "native", "parse", "pointers"),
+        *("readers", "receiving", "records", "strict_encode", "writers"),
     },
     "connection": {
         *("calling", "ends", "envelopes", "errors", "failures", "framing", "incoming", "json_types", "parse"),
@@ -40,6 +40,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     },
     "construct": {"errors", "json_types", "pointers", "readers", "receiving", "records", "writers"},
     "contract": {"json_types"},
+    "documentation": set(),
     "ends": {"parse"},
     "engine": {"contract", "explain", "patterns", "pieces", "pointers"},
     "envelopes": {"failures", "jsonrpc"},
@@ -52,8 +53,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "incoming": {"json_types"},
     "json_types": set(),
     "jsonrpc": {"records"},
-    "naming": {"choices", "construct", "contract", "errors", "json_types", "pointers", "receiving", "records"},
-    "native": {"choices", "readers", "records"},
+    "native": {"choices", "readers", "records", "texts"},
     "parse": {"errors", "json_types", "pointers"},
     "patterns": {"contract", "json_types", "pointers"},
     "peers": {"child", "connection", "failures", "framing", "stdio", "transport", "wire"},
@@ -63,22 +63,29 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "places": set(),
     "pointers": set(),
     "process_tree": set(),
-    "pydantic_guest": {"errors", "json_types", "pointers", "readers", "receiving", "records", "writers"},
-    "readers": {"choices", "json_types", "receiving", "records"},
-    "receiving": {
-        *("choices", "contract", "engine", "errors", "explain", "homes", "json_types", "pointers", "readers"),
-        *("records", "writers"),
+    "pydantic_guest": {
+        *("choices", "documentation", "errors", "json_types", "pointers", "readers", "receiving", "records"),
+        *("writers",),
     },
-    "records": {"choices", "construct", "pydantic_guest", "writers"},
+    "readers": {"choices", "json_types", "receiving", "records", "texts"},
+    "receiving": {
+        *("choices", "contract", "engine", "errors", "explain", "homes", "json_types", "patterns", "pointers"),
+        *("readers", "records", "texts", "writers"),
+    },
+    "records": {"choices", "construct", "documentation", "pydantic_guest", "writers"},
     "stdio": {"framing", "pipes", "streams"},
     "streams": {"pipes"},
     "strict": {"contract", "engine", "errors", "explain", "homes", "json_types", "parse", "pointers"},
+    "strict_encode": {
+        *("choices", "construct", "contract", "errors", "json_types", "pointers", "receiving", "records"),
+        *("texts",),
+    },
     "supervisor": {"process_tree"},
     "texts": {"pydantic_guest"},
     "transport": {"failures"},
     "websocket": {"failures", "framing", "peers", "transport", "wire"},
     "wire": {"codec", "strict"},
-    "writers": {"errors", "records"},
+    "writers": {"errors", "json_types", "jsonrpc", "parse", "records"},
 }
 
 SESSION_ARROWS: Final[dict[str, set[str]]] = {
@@ -205,7 +212,7 @@ BINDINGS: Final = {"acp_bindings", "mcp_bindings"}
 PYDANTIC: Final = {"pydantic", "pydantic_core"}
 OUTSIDE: Final = {
     RUNTIME: {"jiter", "jsonschema_rs", "msgspec", *PYDANTIC},  # type checkers would ask for what its extra installs
-    SESSION: {*BINDINGS, "acp_session", "jiter", "jsonrpc_bindings", "msgspec"},
+    SESSION: {*BINDINGS, "acp_session", "jiter", "jsonrpc_bindings"},
 }
 """What the modules of a package may need besides the standard library."""
 

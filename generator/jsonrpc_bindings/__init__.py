@@ -6,9 +6,9 @@ from .contract import Method
 from .errors import DecodeError, Dropped, EncodeError, Problem
 from .failures import ConnectionEnded, Failed, NotAdvertised, NotStrict, Refused
 from .jsonrpc import JSON, ErrorObject, ErrorResponse, Notification, Request, Response
-from .naming import encode_strictly
 from .records import UNSET, Meta, Record, Unknown, UnknownTag, UnsetType
 from .strict import Strict, Violation
+from .strict_encode import encode_strictly
 from .texts import OpenTexts, Texts
 from .writers import to_builtins
 

@@ -40,13 +40,13 @@ from .jsonrpc import (
     Response,
     class_of,
 )
-from .naming import STRICTLY, unnamed
 from .native import Never, decoder, exact, native, note
 from .parse import DEEPEST, VALUES, Duplicates, copied, parse, refuse_deep
 from .pointers import json_pointer
 from .readers import Read, Refused, Unnamed, build, is_judged, reader
 from .receiving import Receiving
 from .records import Record, changed, held, make, notes_of, shape_of
+from .strict_encode import STRICTLY, unnamed
 from .writers import DEEP, HasNotes, encode_native, readable, refuse_not_finite, text_of, write_with_notes, written_text
 
 Hook: TypeAlias = Callable[[Dropped], object]
@@ -89,6 +89,11 @@ class Codec:
         self._readers: dict[int, tuple[Any, Read]] = {}
         self._checks: dict[Any, Any] = {}
         self._entries: dict[Any, Any] = {}
+
+    @classmethod
+    def of(cls, module: str, methods: Mapping[str, Method[Any, Any]], **options: Any) -> Codec:
+        """The codec of the protocol that a generated module belongs to."""
+        return cls(methods, Receiving.of(module), **options)
 
     # --- the native way ---
 
@@ -462,8 +467,8 @@ class Codec:
             if b"null" in text:  # what msgspec writes for a number that is not finite
                 refuse_not_finite(message)
             return text
-        if self.batch and is_sequence(message) and not message:
-            raise EncodeError("a batch must hold at least one message")
+        if is_sequence(message) and not self.batch and any(isinstance(one, Message) for one in message):
+            raise EncodeError("this protocol has no batches")
         try:
             text = self._text_of_value(message)
             is_strict = STRICTLY.is_on if strict is None else strict
@@ -490,16 +495,17 @@ class Codec:
             )
         return text_of(value)
 
-    def _unnamed(self, message: Any, at: Path = ()) -> Iterator[Problem]:
+    def _unnamed(self, value: Any, at: Path = ()) -> Iterator[Problem]:
         """What the schema does not name in a message, in those of a batch or in a value."""
-        if isinstance(message, list | tuple):
-            for index, item in enumerate(message):
+        if is_sequence(value):
+            for index, item in enumerate(value):
                 yield from self._unnamed(item, (*at, index))
-            return
-        is_message = isinstance(message, Message)
-        if not is_message:
-            yield from unnamed(self.receiving, message, type(message), at)
-            return
+        elif isinstance(value, Message):
+            yield from self._unnamed_in_message(value, at)
+        else:
+            yield from unnamed(self.receiving, value, type(value), at)
+
+    def _unnamed_in_message(self, message: Any, at: Path) -> Iterator[Problem]:
         kind = _kind_of(message)
         row = self._routes.get((message.method, kind is not Notification)) if message.method else None
         member = "error" if kind is ErrorResponse else "result" if kind is Response else "params"
@@ -513,7 +519,7 @@ class Codec:
         if kind is Response and not message.method and not isinstance(value, Record):
             sentence = "a result is judged by the method of its request, and the response does not name it"
             yield Problem(json_pointer(at), "", sentence)
-        type_ = self.error if kind is ErrorResponse else row and (row.result if kind is Response else row.params)
+        type_: Any = self.error if kind is ErrorResponse else row and (row.result if kind is Response else row.params)
         if type_ is not None or isinstance(value, Record):
             type_ = self.type(type_) if type_ is not None else type(value)
             yield from unnamed(self.receiving, value, type_, (*at, member))

@@ -70,8 +70,7 @@ def assign(record: Any, name: str, value: Any) -> None:
     shape = shape_of(type(record))
     known = name if name in shape.fields or name == shape.tag_name else None
     if known is None:
-        cls: Any = type(record)
-        found: Any = getattr(cls, name, None)
+        found: Any = getattr(record.__class__, name, None)
         if isinstance(found, property) and found.fset is not None:
             found.fset(record, value)
             return

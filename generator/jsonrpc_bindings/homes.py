@@ -87,7 +87,7 @@ class Home:
         return bool(found == type_ or resolve(found, self.module) == type_)
 
 
-def settle(module: str, schema: str) -> None:
+def register(module: str, schema: str) -> None:
     """Say that a module has all types of a protocol, and the text of its schema."""
     _HOMES[module] = Home(module, lambda: json.loads(schema, parse_float=_exact))
 

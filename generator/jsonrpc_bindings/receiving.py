@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Never, get_ar
 from .choices import Alias, Keyed, Meta, Number, Shapes, Tagged, bare, marker_of, members, resolve
 from .contract import Path
 from .engine import Engine
-from .errors import Dropped, EncodeError, Problem
+from .errors import Dropped, EncodeError, Problem, limited
 from .homes import Home, home_of
 from .json_types import is_array, is_object
 from .patterns import in_engine
 from .pointers import json_pointer, reference, referred
-from .readers import constants_of, is_fallback, is_record, positions
+from .readers import constants_of, is_fallback, is_object_type, is_record, positions, told_by_tags
 from .records import shape_of
 from .texts import is_texts
 
@@ -69,6 +69,8 @@ class Receiving:
                 definitions |= {name: exact.outside(one) for name, one in definitions.items()} | exact.definitions
             for name in opened:
                 definitions[name] = self._with_fallback(name, definitions[name])
+            if opened:
+                definitions |= {name: self._told_apart(name, one) for name, one in definitions.items()}
         return self._schema
 
     def published(self, name: str) -> Any:
@@ -205,13 +207,31 @@ class Receiving:
             ]
         return found
 
+    def _told_apart(self, name: str, definition: Any) -> Any:
+        """A union whose branches keep to their tags, though what they refer to keeps what is unknown where it stands alone."""
+        keyword = next((one for one in ("oneOf", "anyOf") if is_object(definition) and one in definition), None)
+        type_ = self.home.types.get(name)
+        if keyword is None or type_ is None:
+            return definition
+        inner, markers = bare(resolve(type_, self.module))
+        marker = marker_of(markers) or told_by_tags(members(inner))
+        if not isinstance(marker, Tagged):
+            return definition
+        branches = list(definition[keyword])
+        for index, branch in enumerate(branches):
+            named = str(referred(branch["$ref"])[1]) if is_object(branch) and branch.keys() == {"$ref"} else ""
+            tags = _tags_of(self.home.type_of(named), marker.field) if named in self.home.types else None
+            if tags:
+                branches[index] = {**branch, "properties": {marker.field: {"enum": list(tags)}}}
+        return {**definition, keyword: branches}
+
     def _variant(self, cls: Any) -> dict[str, Any]:
         """The schema of a class; of one that keeps unknown variants with what the branches of its union declare of its fields."""
         found = self._record(cls)
         for name, definition in self.home.definitions.items() if shape_of(cls).is_unknown else ():
             keyword = next((one for one in ("oneOf", "anyOf") if is_object(definition) and one in definition), None)
-            type_ = self.home.types.get(name) if keyword is not None else None
-            if type_ is not None and cls in members(bare(resolve(type_, self.module))[0]):
+            type_ = self.home.types.get(name)
+            if keyword is not None and type_ is not None and cls in members(bare(resolve(type_, self.module))[0]):
                 shared = self._shared(definition[keyword])
                 for key in found["properties"].keys() & shared.keys():
                     found["properties"][key] |= {word: said for word, said in shared[key].items() if word[:2] == "x-"}
@@ -227,7 +247,7 @@ class Receiving:
         inner, _ = bare(resolve(type_, self.module)) if type_ is not None else (None, ())
         unknown = [one for one in members(inner) if is_record(one) and shape_of(one).is_unknown] if inner else []
         missing = [one for one in unknown if one.__name__ not in self.home.definitions]
-        if unknown and not missing:
+        if (unknown and not missing) or (not unknown and any(map(is_object_type, members(inner) if inner else ()))):
             return definition
         self._rewritten[name] = keyword or "enum", len(branches)
         others = [] if inner is None else [one for one in members(inner) if get_origin(bare(one)[0]) is not Literal]
@@ -281,23 +301,29 @@ class Receiving:
             found = list(islice(self._engine.problems(place, current), MOST))
             if not found:
                 return Settled(current, tuple(_without_repeats(drops)), ())
-            left: list[Problem] = []
+            left: list[Said] = []
             changes: list[tuple[Path, Any, Problem]] = []
             for said in found:
                 nearest = self._nearest(place, current, said, edits) if lenient else None
-                where = edits.original(said.path if nearest is None else nearest[0])
-                told = edits.defaulted.get(edits.original(said.path)) or self._told(said, edits.original(said.path), at)
                 if nearest is None:
-                    left.append(told)
+                    left.append(said)
                 else:
+                    where, told = edits.original(nearest[0]), self._settled_problem(said, edits, at)
                     changes.append((where, nearest[1], told))
                     drops.append(Dropped(json_pointer((*at, *where)), _value_at(value, where), told))
             if left and not changes:
-                return Settled(value, (), tuple(_explained(left, drops)))
+                problems = (
+                    self._settled_problem(said, edits, at) for said in left
+                )  # few of which may be told: they may be long
+                return Settled(value, (), limited(_explained(problems, drops)))
             for change in changes:  # only now: paths count the items that are there
                 edits.change(*change)
             current = edits.apply(value)
         return Settled(value, (), (Problem(json_pointer(at), "", TOO_MUCH), *(one.problem for one in drops)))
+
+    def _settled_problem(self, said: Said, edits: Edits, at: Path) -> Problem:
+        where = edits.original(said.path)
+        return edits.defaulted.get(where) or self._told(said, where, at)
 
     # --- leniency ---
 
@@ -382,6 +408,13 @@ class Receiving:
         for step in place:
             node = node[int(step)] if is_array(node) else node[step]
         return node
+
+
+def _tags_of(type_: Any, field: str) -> list[Any] | None:
+    """The tags that a branch knows."""
+    inner, _ = bare(type_)
+    found = [constants_of(one, field) for one in members(inner) if not is_fallback(one, field)]
+    return [tag for tags in found for tag in tags or ()] if found and None not in found else None
 
 
 class _Exact:

@@ -366,7 +366,7 @@ def _own_fields(
     return found, tag_name
 
 
-_FIELD: Final[Any] = type(told())
+_FIELD: Final = cast("Any", type)(told())
 
 _CLASS_VAR: Final = re.compile(r"(?:_|typing\.)?ClassVar\[")
 _LITERAL: Final = re.compile(r"_?Literal\[(.*)\]", re.DOTALL)

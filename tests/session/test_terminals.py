@@ -455,7 +455,8 @@ def test_the_environment_is_the_hosts_or_the_policys_and_the_agents_on_top(
 )
 def test_malformed_params_are_named(tmp_path: Path, named: dict[str, Any], pointer: str) -> None:
     async def work(client: Client) -> None:
-        await client.terminals.create(v1.CreateTerminalRequest(**{"session_id": "s", **named}))
+        fields: dict[str, Any] = {"session_id": "s", **named}
+        await client.terminals.create(v1.CreateTerminalRequest(**fields))
 
     error = refusal(tmp_path, work)
     assert (error.code, error.data["pointer"]) == (INVALID_PARAMS, pointer)

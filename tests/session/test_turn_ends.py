@@ -171,7 +171,7 @@ def test_no_tool_call_of_v2_stays_open_after_its_work_in_history_or_replay(way: 
 
 def test_a_tool_call_that_ended_before_or_goes_on_by_itself_is_left_alone() -> None:
     async def work(turn: Turn2) -> None:
-        update = v2.ToolCallUpdate(tool_call_id=turn.text, title="Watch", status="in_progress")
+        update = v2.SessionToolCallUpdate(tool_call_id=turn.text, title="Watch", status="in_progress")
         await turn.session.update(update)
         if turn.text == "beside":
             turn.session.background = [v2.BackgroundToolCall(tool_call_id="beside")]

@@ -219,17 +219,17 @@ class _Views:
             found.append("init=False")
         return [*found, *(["judged=True"] if is_judged else [])]
 
-    def _keeps(self, base: str | None) -> bool:
-        """Whether a base, or one of it, keeps unknown fields whatever is chosen."""
-        record = self._protocol.definitions[base] if base is not None else None
-        return isinstance(record, ir.Record) and (record.name in self._keeping or self._keeps(record.base))
-
     def _is_unknown(self, record: ir.Record) -> bool:
         """Whether a class keeps unknown variants, by itself or by a base."""
         if record.name in self._hints.unknown:
             return True
         base = self._protocol.definitions.get(record.base or "")
         return isinstance(base, ir.Record) and self._is_unknown(base)
+
+    def _keeps(self, base: str | None) -> bool:
+        """Whether a base, or one of it, keeps unknown fields whatever is chosen."""
+        record = self._protocol.definitions[base] if base is not None else None
+        return isinstance(record, ir.Record) and (record.name in self._keeping or self._keeps(record.base))
 
     def _field(self, field: ir.Field, record: ir.Record) -> dict[str, Any]:
         name = self._names.fields[record.name][field.name]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias, TypeVar, overload
 
-from jsonrpc_bindings import codec, contract, jsonrpc, receiving, strict
+from jsonrpc_bindings import codec, contract, jsonrpc, strict
 
 T = TypeVar("T")
 
@@ -48,9 +48,9 @@ UNENFORCED: Final[Mapping[str, tuple[str, ...]]] = {}
 STRICT: Final = strict.Strict.of(__name__, METHODS)
 """The judge of this protocol version; `acp_session.monitor` takes it too."""
 
-CODEC: Final = codec.Codec(
+CODEC: Final = codec.Codec.of(
+    __name__,
     METHODS,
-    receiving.Receiving.of(__name__),
     error=jsonrpc.ErrorObject,
     null_id=False,
     batch=False,
