@@ -54,8 +54,8 @@ def strict(documents: Documents, methods: Profile | None = None) -> Strict:
         raise Faults([Unsupported(at=protocol.name, subject="the verdict on messages", reason=reason, remedy=remedy)])
     require_few_ways(bundle.definitions, bundle.origins)
     schema = {**with_decimals(bundle.schema), "x-protocol": protocol_row(protocol, bundle)}
-    methods = [embedded.contract.Method(**method_row(method)) for method in protocol.methods]
-    return embedded.strict.Strict(methods, embedded.homes.Home("", lambda: schema))
+    rows = [embedded.contract.Method(**method_row(method)) for method in protocol.methods]
+    return embedded.strict.Strict(rows, embedded.homes.Home("", lambda: schema))
 
 
 def versions(

@@ -257,5 +257,5 @@ def held(value: Any, path: Path) -> Any:
             value = value[step]
             continue
         name = shape_of(type(value)).by_name.get(str(step))
-        value = value.unknown_fields[step] if name is None else getattr(value, name)
+        value = value.unknown_fields[str(step)] if name is None else getattr(value, name)
     return value

@@ -14,6 +14,7 @@ from acpgen.meaning.values import array_of
 from acpgen.targets import Settings, docs
 from bindings.instances import smallest, smallest_of, wrong_for
 from bindings.subjects import OWN, SOURCES, Subject, Subjects, parameters, same
+from jsonrpc_bindings.errors import Problem
 from jsonrpc_bindings.receiving import Edits
 
 ON_ERROR: Final = "x-deserialize-default-on-error"
@@ -290,7 +291,7 @@ def test_places_are_those_of_the_message_as_it_came_however_many_items_were_drop
         dropped = set(chance.sample(range(40), chance.randrange(40)))
         edits = Edits()
         for index in dropped:
-            edits.change(("a", index), None, None)
+            edits.change(("a", index), None, Problem("", "", ""))
         kept = [index for index in range(40) if index not in dropped]
         assert [edits.original(("a", step, "b")) for step in range(len(kept))] == [("a", index, "b") for index in kept]
         assert edits.apply({"a": list(range(40)), "b": 1}) == {"a": kept, "b": 1}

@@ -137,7 +137,8 @@ def test_encoding_refuses_them(make: Callable[[], Any], strict: bool) -> None:
 def test_pydantic_refuses_them(make: Callable[[], Any]) -> None:
     value = make()
     requests = TypeAdapter(v1.NewSessionRequest)
-    for type_, given in ((v1.ContentBlock, value), (v1.NewSessionRequest, wrong(value)["params"])):
+    cases: list[tuple[Any, Any]] = [(v1.ContentBlock, value), (v1.NewSessionRequest, wrong(value)["params"])]
+    for type_, given in cases:
         with pytest.raises(ValidationError):
             TypeAdapter(type_).validate_python(given)
     built = v1.NewSessionRequest(cwd="/", mcp_servers=[], meta={"tide": value})

@@ -17,7 +17,7 @@ from validators.judges import NAMES, subject
 
 ABSENT: Final[Any] = object()
 
-METHODS: Final = (
+METHODS: Final[tuple[Method[Any, Any], ...]] = (
     Method("move", "table", "request", "Move", "Move"),
     Method("draw", "player", "request", "Maybe", "Maybe", omitted="null"),
     Method("list", "table", "request", "List", "List", omitted="array"),

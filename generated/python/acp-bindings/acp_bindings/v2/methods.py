@@ -17,7 +17,7 @@ from typing import (
     overload,
 )
 
-from jsonrpc_bindings import codec, contract, jsonrpc, receiving, strict
+from jsonrpc_bindings import codec, contract, jsonrpc, strict
 
 from . import models
 
@@ -361,9 +361,9 @@ UNENFORCED: Final[Mapping[str, tuple[str, ...]]] = {}
 STRICT: Final = strict.Strict.of(__name__, METHODS)
 """The judge of this protocol version; `acp_session.monitor` takes it too."""
 
-CODEC: Final = codec.Codec(
+CODEC: Final = codec.Codec.of(
+    __name__,
     METHODS,
-    receiving.Receiving.of(__name__),
     error=models.Error,
     null_id=False,
     batch=True,

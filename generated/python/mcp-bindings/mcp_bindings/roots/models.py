@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeAlias
 
+from jsonrpc_bindings import Meta as _Meta
 from jsonrpc_bindings import Record
 from msgspec import UNSET, UnsetType, field
-from msgspec import Meta as _Meta
 
 
 class ClientCapabilities(Record):
