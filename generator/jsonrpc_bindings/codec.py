@@ -436,6 +436,8 @@ class Codec:
             if text.find(b"null") >= 0:  # what msgspec writes for a number that is not finite
                 refuse_not_finite(message)
             return text
+        if is_sequence(message) and not self.batch and any(isinstance(one, Message) for one in message):
+            raise EncodeError("this protocol has no batches")
         try:
             text = self._text_of_value(message)
             is_strict = STRICTLY.is_on if strict is None else strict

@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 from bindings import notes_protocol as p
+from jsonrpc_bindings.codec import Codec
 from jsonrpc_bindings.errors import DecodeError, EncodeError
 from jsonrpc_bindings.jsonrpc import Notification, Request, Response
 
@@ -221,3 +222,11 @@ def test_a_strict_sender_names_what_the_schema_names(message: dict[str, Any], po
     with pytest.raises(EncodeError) as caught:
         encode(found, strict=True)
     assert [problem.pointer for problem in caught.value.problems] == [pointer]
+
+
+def test_messages_are_no_batch_where_the_protocol_has_none() -> None:
+    alone = Codec(p.METHODS, p.CODEC.receiving, null_id=True, sides=("agent", "client"))
+    message = decode(line(tell()), sender="agent")
+    assert json.loads(encode([message])) == [tell()]
+    with pytest.raises(EncodeError, match="has no batches"):
+        alone.encode([message])
