@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from .contract import Path
-from .errors import told
+from .errors import shown, told
 from .json_types import holds, is_array, is_object
 from .pointers import referred, schema_pointer
 
@@ -131,7 +131,16 @@ class Explainer:
             self.tags[known] = self._tag(branches, real)
         tag = self.tags[known]
         if tag is None:
-            yield from nearest(real)
+            keys = self._keys(branches, real) if is_object(value) else {}
+            owners = [index for index, key in keys.items() if key in value]
+            if keys and not owners:
+                there = ", ".join(map(shown, islice(value, 3))) or "nothing"
+                sentence = f"the object must have one field of {', '.join(map(shown, keys.values()))}; it has {there}"
+                yield Said(path, schema_pointer(place), sentence, "required")
+            elif len(owners) == 1:
+                yield from told_by(owners[0])
+            else:
+                yield from nearest(real)
         elif not is_object(value):
             yield Said(path, schema_pointer(place), f"an object is expected, not {told(value)}", "type")
         else:
@@ -182,6 +191,21 @@ class Explainer:
         found = [_discrimination(field, flats) for field, count in fields.items() if count > 1]
         telling = [one for one in found if len(set(map(tuple, one.known.values()))) + len(one.others) > 1]
         return max(telling, key=_precision, default=None)
+
+    def _keys(self, branches: Sequence[Any], real: Sequence[int]) -> Mapping[int, str]:
+        """The one field that each branch for objects requires, where these differ; empty for other unions."""
+        found: dict[int, str] = {}
+        for index in real:
+            schema, seen = branches[index], set[str]()
+            while is_object(schema) and isinstance(schema.get("$ref"), str) and schema["$ref"] not in seen:
+                seen.add(schema["$ref"])
+                schema = self.at(referred(schema["$ref"]))
+            if is_object(schema) and schema.get("type") == "object":
+                required = schema.get("required", ())
+                if len(required) != 1:
+                    return {}
+                found[index] = required[0]
+        return found if len(set(found.values())) == len(found) > 1 else {}
 
     def _flat(self, schema: Any) -> _Flat:
         """The fields that a schema binds to some constants, and those that it requires, references and parts followed."""
