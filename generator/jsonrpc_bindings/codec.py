@@ -490,8 +490,8 @@ class Codec:
             yield Problem(json_pointer(at), "", sentence)
         type_: Any = self.error if kind is ErrorResponse else row and (row.result if kind is Response else row.params)
         if type_ is not None or isinstance(value, Record):
-            type_ = self.type(type_) if type_ is not None else type(value)
-            yield from unnamed(self.receiving, value, type_, (*at, member))
+            found: Any = self.type(type_) if type_ is not None else value.__class__
+            yield from unnamed(self.receiving, value, found, (*at, member))
 
     def _text(self, message: Any) -> bytes:
         cls: Any = message.__class__

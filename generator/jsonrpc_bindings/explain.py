@@ -131,7 +131,7 @@ class Explainer:
             self.tags[known] = self._tag(branches, real)
         tag = self.tags[known]
         if tag is None:
-            keys = self._keys(branches, real) if is_object(value) else {}
+            keys: Mapping[int, str] = self._keys(branches, real) if is_object(value) else {}
             owners = [index for index, key in keys.items() if key in value]
             if keys and not owners:
                 there = ", ".join(map(shown, islice(value, 3))) or "nothing"

@@ -73,7 +73,7 @@ def parse_with_duplicates(line: bytes | bytearray | str, *, values: int = VALUES
     Raises as `parse`.
     """
     try:
-        text: bytes = line if line.__class__ is bytes else line.encode() if isinstance(line, str) else bytes(line)
+        text = line.encode() if isinstance(line, str) else bytes(line)  # bytes stay what they are
         if len(text) > values and _holds_more(text, values):
             raise TooManyValues(values)
         value = _quickly(text)

@@ -146,26 +146,26 @@ def test_reading_takes_the_names_of_the_schema_wherever_one_reads(own: Subject) 
             read("NoSuchThing", good)
 
 
-@pytest.mark.parametrize(
-    ("name", "good", "bad"),
-    [
-        ("ProtocolVersion", (0, 65535), (-1, 65536, None)),
-        ("AbsolutePath", ("/a", "C:\\a"), ("a", "", 5)),
-        (
-            "ContentBlock",
-            ({"type": "text", "text": "a"}, {"type": "_chart"}),
-            ({"type": "text"}, {"type": "image"}, []),
-        ),
-        ("McpServer", ({"name": "n", "command": "/c", "args": [], "env": []},), ({"type": "http", "name": "n"}, {})),
-        ("ElicitationContentValue", ("a", 1, 1.5, True, ["a"]), (None, {}, [1])),
-        ("NumberPropertySchema", ({"type": "number", "minimum": 1.5},), ({"type": "number", "minimum": "1"}, 5)),
-        ("PermissionOptionKind", ("allow_once",), ("hum", 5)),
-        ("ToolKind", ("read", "hum"), (5, None)),
-    ],
-)
+ALIASES: list[tuple[str, Any, Any]] = [
+    ("ProtocolVersion", (0, 65535), (-1, 65536, None)),
+    ("AbsolutePath", ("/a", "C:\\a"), ("a", "", 5)),
+    (
+        "ContentBlock",
+        ({"type": "text", "text": "a"}, {"type": "_chart"}),
+        ({"type": "text"}, {"type": "image"}, []),
+    ),
+    ("McpServer", ({"name": "n", "command": "/c", "args": [], "env": []},), ({"type": "http", "name": "n"}, {})),
+    ("ElicitationContentValue", ("a", 1, 1.5, True, ["a"]), (None, dict[str, Any](), [1])),
+    ("NumberPropertySchema", ({"type": "number", "minimum": 1.5},), ({"type": "number", "minimum": "1"}, 5)),
+    ("PermissionOptionKind", ("allow_once",), ("hum", 5)),
+    ("ToolKind", ("read", "hum"), (5, None)),
+]
+
+
+@pytest.mark.parametrize(("name", "good", "bad"), ALIASES)
 def test_an_alias_is_a_field_of_a_model(own: Subject, name: str, good: Any, bad: Any) -> None:
     model: Any = create_model("Model", one=(own.type(name), ...))
-    judge = Draft202012Validator(model.model_json_schema())
+    judge: Any = Draft202012Validator(model.model_json_schema())
     for value in good:
         assert json.loads(model(one=value).model_dump_json()) == model(one=value).model_dump() == {"one": value}
         assert judge.is_valid({"one": value}) or value == {"type": "_chart"}

@@ -18,6 +18,9 @@ from jsonrpc_bindings.parse import parse
 MODULES: Final = {"v1": v1, "v2": v2, "unstable/v1": unstable_v1, "unstable/v2": unstable_v2}
 
 
+OPTIONS: list[dict[str, Any]] = [{}, {"duplicates": "last"}, {"values": 5}]
+
+
 def outcome(module: Any, line: bytes, *, generally: bool = False, **options: Any) -> tuple[Any, ...]:
     """What becomes of a line: the message with what was set in it and what was dropped from it, or the errors.
 
@@ -40,7 +43,7 @@ def test_vectors(name: str) -> None:
     assert messages
     for row in messages:
         line = json.dumps(row["message"], ensure_ascii=False).encode()
-        options = {"sender": row["sender"], "method": row.get("method")}
+        options: dict[str, Any] = {"sender": row["sender"], "method": row.get("method")}
         assert outcome(MODULES[name], line, **options) == outcome(MODULES[name], line, generally=True, **options), line
 
 
@@ -91,7 +94,7 @@ def test_lines_that_begin_alike(module: Any, index: int, compact: bool) -> None:
     line = json.dumps(message, separators=(",", ":") if compact else None).encode()
     for changed in (line, *variants(line, Random(index))):
         for sender in ("agent", "client"):
-            for options in ({}, {"duplicates": "last"}, {"values": 5}):
+            for options in OPTIONS:
                 expected = outcome(module, changed, generally=True, sender=sender, **options)
                 assert outcome(module, changed, sender=sender, **options) == expected, changed
 

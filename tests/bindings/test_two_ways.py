@@ -15,6 +15,7 @@ from bindings import notes_protocol as p
 from bindings.test_codec import GOOD, line, tell
 from jsonrpc_bindings.errors import INVALID_PARAMS, DecodeError
 from jsonrpc_bindings.homes import Home
+from jsonrpc_bindings.json_types import is_array, is_object
 from jsonrpc_bindings.parse import parse
 from jsonrpc_bindings.strict import Strict
 
@@ -36,7 +37,7 @@ TEXTS = [(b'"x"', b"1e16"), (b'"x"', b"9007199254740993.0"), (b'"x"', b"1e400"),
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Each place in a value."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    inner: Any = value.items() if is_object(value) else enumerate(value) if is_array(value) else ()
     return [path, *(place for key, item in inner for place in places(item, (*path, key)))]
 
 

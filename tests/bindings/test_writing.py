@@ -17,6 +17,7 @@ from acpgen.schema.walk import is_array, is_object
 from bindings.subjects import Subjects
 from conformance.vectors import rows_of_methods
 from jsonrpc_bindings import Record
+from jsonrpc_bindings.json_types import is_array
 from jsonrpc_bindings.records import held, put, shape_of
 from jsonrpc_bindings.writers import plain
 
@@ -46,7 +47,8 @@ def payloads(name: str) -> Iterator[Any]:
             message = MODULES[name].decode(row["message"], sender=row["sender"], method=row.get("method"))
         except (KeyError, ValueError):
             continue
-        for one in message if isinstance(message, list) else [message]:
+        messages: list[Any] = message if is_array(message) else [message]
+        for one in messages:
             parts = (getattr(one, part, None) for part in ("params", "result", "error"))
             yield from (part for part in parts if isinstance(part, Record))
 
@@ -99,9 +101,10 @@ def test_values_that_do_not_belong(module: str) -> None:
 
 def test_an_assignment_refuses_what_does_not_belong() -> None:
     block = v1.TextContent(text="tide")
-    for other in (1, None, [], {"a": 1}, b"x", object()):
+    others: list[Any] = [1, None, [], {"a": 1}, b"x", object()]
+    for other in others:
         with pytest.raises(DecodeError):
-            block.text = other  # type: ignore[assignment]
+            block.text = other
     assert json.loads(v1.encode(block)) == {"type": "text", "text": "tide"}
 
 

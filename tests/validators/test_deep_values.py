@@ -13,6 +13,7 @@ from pydantic_core import PydanticSerializationError
 
 from jsonrpc_bindings import Record, Shapes
 from jsonrpc_bindings.choices import Choice
+from jsonrpc_bindings.json_types import is_object
 
 
 def nested(depth: int, *, in_array: bool) -> Any:
@@ -44,7 +45,7 @@ DEEP: Final[dict[str, Callable[[], Any]]] = {
 
 
 def message(value: Any) -> Any:
-    params = {"cwd": "/", "mcpServers": [], "_meta": {"tide": value}}
+    params: dict[str, Any] = {"cwd": "/", "mcpServers": [], "_meta": {"tide": value}}
     return {"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": params}
 
 
@@ -52,17 +53,21 @@ def wrong(value: Any) -> Any:
     return {**message(None), "params": {"cwd": value, "mcpServers": value}}
 
 
+def whole(value: Any) -> Any:
+    return value
+
+
 deep = pytest.mark.parametrize("make", DEEP.values(), ids=list(DEEP))
 
 
 @deep
-@pytest.mark.parametrize("of", [message, wrong, lambda value: value], ids=["beside", "within", "whole"])
+@pytest.mark.parametrize("of", [message, wrong, whole], ids=["beside", "within", "whole"])
 def test_the_strict_judge_refuses_them_as_no_json(make: Callable[[], Any], of: Callable[[Any], Any]) -> None:
     value = of(make())
     for found in (
         v1.validate(value, sender="client"),
         methods.STRICT.judge(value, sender="client"),
-        v1.validate_as(v1.NewSessionRequest, value.get("params", value) if isinstance(value, dict) else value),
+        v1.validate_as(v1.NewSessionRequest, value.get("params", value) if is_object(value) else value),
     ):
         assert [problem.rule for problem in found] == ["json"]
 
@@ -125,7 +130,8 @@ def test_encoding_refuses_them(make: Callable[[], Any], strict: bool) -> None:
     value = make()
     wrong = v1.NewSessionRequest(cwd="/", mcp_servers=[], meta={"tide": value})
     wrong.mcp_servers.append(3)  # type: ignore[arg-type]
-    for given in (wrong, value, {"cwd": value, "mcpServers": [], "more": 1}):
+    values: list[Any] = [wrong, value, {"cwd": value, "mcpServers": [], "more": 1}]
+    for given in values:
         with pytest.raises(EncodeError):
             v1.encode(Request(1, "session/new", given), strict=strict)
         for encode in (v1.encode, v2.encode):

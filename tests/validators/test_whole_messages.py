@@ -12,6 +12,7 @@ import pytest
 
 from jsonrpc_bindings.contract import Method
 from jsonrpc_bindings.homes import Home
+from jsonrpc_bindings.json_types import is_object
 from jsonrpc_bindings.strict import Strict
 from validators.judges import NAMES, subject
 
@@ -63,7 +64,7 @@ MEMBERS: Final[dict[str, tuple[Any, ...]]] = {
 class Stepwise(Strict):
     """Judges envelope and payload one after the other."""
 
-    def _is_right(self, *_: Any) -> bool:
+    def _is_right(self, value: dict[str, Any], sender: str, method: str | None) -> bool:  # noqa: ARG002
         return False
 
 
@@ -110,7 +111,7 @@ def test_the_published_protocols_have_it_too(name: str) -> None:
     definitions = strict.home.definitions
     for _ in range(500):
         row = chance.choice(rows)
-        examples = [{}, *definitions.get(row.params or "", {}).get("examples", ())]
+        examples: list[Any] = [{}, *definitions.get(row.params or "", {}).get("examples", ())]
         message = {**drawn(chance), "method": row.name, "params": chance.choice(examples)}
         sender = chance.choice(strict.contract.sides)
         found, wanted = (list(map(asdict, one.validate(message, sender=sender))) for one in (strict, stepwise))
@@ -123,5 +124,5 @@ def test_methods_that_no_schema_has_leave_nothing_behind() -> None:
     for number in range(40):
         strict.validate({"jsonrpc": "2.0", "id": 1, "method": f"other {number}", "params": {}}, sender="player")
         strict.validate({"jsonrpc": "2.0", "id": 1, "result": {}}, sender="table", method=f"_own {number}")
-        sizes.add(sum(len(kept) for kept in vars(strict).values() if isinstance(kept, dict)))
+        sizes.add(sum(len(kept) for kept in vars(strict).values() if is_object(kept)))
     assert len(sizes) == 1

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, assert_never
 from acpgen import ir
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.expressions import translations
+from acpgen.schema.walk import is_object
 
 Row: TypeAlias = dict[str, Any]
 """Arguments by name; those that have their default are left out."""
@@ -30,8 +31,8 @@ def protocol_row(protocol: ir.Protocol, bundle: Bundle) -> Row:
     }
 
 
-def _listed(value: object) -> object:
-    return [[key, item] for key, item in value.items()] if isinstance(value, Mapping) else value
+def _listed(value: Any) -> Any:
+    return [[key, item] for key, item in value.items()] if is_object(value) else value
 
 
 def method_row(method: ir.Method) -> Row:

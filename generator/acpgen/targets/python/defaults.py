@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from acpgen import ir
 from acpgen.pointers import reference_to
+from acpgen.schema.walk import is_array
 from acpgen.targets.python.construct import Constructor, NotConstructible, flat
 from acpgen.targets.python.literals import json_literal, literal
 from acpgen.targets.python.naming import Names
@@ -132,7 +133,7 @@ def _fits(type_: ir.Type, value: object) -> bool:
         case ir.Null():
             return value is None
         case ir.Array():
-            return isinstance(value, list) and all(_fits(type_.items, item) for item in value)
+            return is_array(value) and all(_fits(type_.items, item) for item in value)
         case _:
             return False
 
