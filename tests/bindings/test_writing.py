@@ -17,7 +17,6 @@ from acpgen.schema.walk import is_array, is_object
 from bindings.subjects import Subjects
 from conformance.vectors import rows_of_methods
 from jsonrpc_bindings import Record
-from jsonrpc_bindings.json_types import is_array
 from jsonrpc_bindings.records import held, put, shape_of
 from jsonrpc_bindings.writers import plain
 
