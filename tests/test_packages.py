@@ -32,7 +32,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "choices": {"pydantic_guest"},
     "codec": {
         *("choices", "contract", "errors", "explain", "json_types", "jsonrpc", "native", "parse", "pointers"),
-        *("readers", "receiving", "records", "strict_encode", "writers"),
+        *("readers", "receiving", "records", "routing", "strict_encode", "writers"),
     },
     "connection": {
         *("calling", "ends", "envelopes", "errors", "failures", "framing", "incoming", "json_types", "parse"),
@@ -53,7 +53,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "incoming": {"json_types"},
     "json_types": set(),
     "jsonrpc": {"records"},
-    "native": {"choices", "readers", "records", "texts"},
+    "native": {"choices", "json_types", "parse", "readers", "records", "texts"},
     "parse": {"errors", "json_types", "pointers"},
     "patterns": {"contract", "json_types", "pointers"},
     "peers": {"child", "connection", "failures", "framing", "stdio", "transport", "wire"},
@@ -73,9 +73,10 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
         *("readers", "records", "texts", "writers"),
     },
     "records": {"choices", "construct", "documentation", "pydantic_guest", "writers"},
+    "routing": {"contract", "errors", "explain", "json_types"},
     "stdio": {"framing", "pipes", "streams"},
     "streams": {"pipes"},
-    "strict": {"contract", "engine", "errors", "explain", "homes", "json_types", "parse", "pointers"},
+    "strict": {"contract", "engine", "errors", "homes", "json_types", "parse", "pointers", "routing"},
     "strict_encode": {
         *("choices", "construct", "contract", "errors", "json_types", "pointers", "receiving", "records"),
         *("texts",),
@@ -350,7 +351,7 @@ def test_what_acpgen_shares_loads_neither_codecs_nor_bindings_nor_the_rest_of_ac
         f"acpgen.jsonrpc_bindings.{name}"
         for name in (
             *("choices", "contract", "ends", "engine", "errors", "explain", "framing", "homes", "json_types", "parse"),
-            *("patterns", "pointers", "process_tree", "records", "strict", "supervisor"),
+            *("patterns", "pointers", "process_tree", "records", "routing", "strict", "supervisor"),
         )
     }
     assert loaded == {"acpgen.jsonrpc_bindings", "acpgen.acp_session", *monitor, *runtime}

@@ -142,9 +142,9 @@ def test_a_tagged_union_is_a_union_of_classes_that_say_their_tags(tmp_path: Path
     assert made.of("Circle").startswith('class Circle(Record, tag_field="kind", tag="circle"):')
     assert made.body("Circle") == ['kind: ClassVar[Literal["circle"]] = "circle"', "radius: int"]
     assert made.of("UnknownShape").startswith(
-        'class UnknownShape(Unknown, tag_field="kind", known=("circle", "square")):'
+        'class UnknownShape(Unknown, tag_field="kind", known=("circle", "square"), init=False):'
     )
-    assert made.of("Shape") == "Shape: TypeAlias = Circle | Square | UnknownShape"
+    assert made.of("Shape") == 'Shape: TypeAlias = Annotated[Circle | Square | UnknownShape, Tagged("kind")]'
 
 
 def test_a_body_that_stands_alone_is_the_base_of_its_variant(tmp_path: Path) -> None:

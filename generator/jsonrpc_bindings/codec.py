@@ -27,7 +27,7 @@ from .errors import (
     told,
 )
 from .explain import did_you_mean
-from .json_types import is_array, is_mapping, is_object, is_sequence
+from .json_types import Mismatch, is_array, is_mapping, is_object, is_sequence
 from .jsonrpc import (
     Beside,
     ErrorObject,
@@ -39,20 +39,22 @@ from .jsonrpc import (
     Response,
     class_of,
 )
-from .native import Never, colons_of, decoder, native, note, untyped
+from .native import Never, decoder, native, note
 from .parse import (
     BACKSLASH,
     DEEPEST,
     VALUES,
     Duplicates,
+    colons_of,
     copied,
     has_written_colon,
     holds_at_most,
     parse,
     refuse_deep,
+    untyped,
 )
 from .pointers import json_pointer
-from .readers import Read, Refused, Unnamed, build, is_judged, reader
+from .readers import Read, Unnamed, build, is_judged, reader
 from .receiving import Receiving
 from .records import Record, changed, copy, held, make, notes_of, shape_of
 from .routing import EMPTY, Routing, is_id
@@ -61,7 +63,7 @@ from .writers import DEEP, HasNotes, encode_native, readable, refuse_not_finite,
 
 Hook: TypeAlias = Callable[[Dropped], object]
 
-_LOST: Final = (msgspec.MsgspecError, Refused, TypeError, ValueError, OverflowError, RecursionError)
+_LOST: Final = (msgspec.MsgspecError, Mismatch, TypeError, ValueError, OverflowError, RecursionError)
 """What becomes of a line that msgspec does not read, or of a value that it does not write."""
 
 
@@ -209,19 +211,19 @@ class Codec:
     def _noted(self, message: Any, line: bytes, left: int) -> Any:
         """A message that msgspec read, with the unknown fields that have the colons which are `left`.
 
-        Raises `Refused` where a reader has to read it, or a key is given twice: then some colons are nobody's.
+        Raises `Mismatch` where a reader has to read it, or a key is given twice: then some colons are nobody's.
         """
         value = untyped(line)
         members = message.members_on_wire
         if not value.keys() <= members:
             extra = {key: item for key, item in value.items() if key not in members}
             if not _ENVELOPE.isdisjoint(extra):
-                raise Refused
+                raise Mismatch
             message._notes = Beside(extra)
             left -= colons_of(extra)
         payload = "params" if "params" in members else "result"
         if left and note(getattr(message, payload), value[payload], left):
-            raise Refused
+            raise Mismatch
         return message
 
     def _plain(self, value: dict[str, Any], sender: str, method: str | None) -> Any:
@@ -241,7 +243,7 @@ class Codec:
             put_id(message, id_)
         try:
             put_payload(message, read(value[member]))
-        except (Refused, RecursionError):
+        except (Mismatch, RecursionError):
             return None
         return message
 
@@ -352,7 +354,7 @@ class Codec:
         """Whether null is a value of a type."""
         try:
             self.reader(type_)(None)
-        except Refused:
+        except Mismatch:
             return False
         return True
 
@@ -387,7 +389,7 @@ class Codec:
             found = read(value)
             if not is_judged(resolved) or self.receiving.accepts(resolved, value):
                 return found
-        except (Refused, RecursionError):
+        except (Mismatch, RecursionError):
             pass
         settled = self.receiving.settle(self._named(type_, resolved), value, at, lenient=lenient)
         if settled.problems:
@@ -582,7 +584,7 @@ class Codec:
 
 
 def _nothing(_: bytes) -> Any:
-    raise Refused
+    raise Mismatch
 
 
 def _check_again(text: bytes, read: Read, member: str | None) -> None:

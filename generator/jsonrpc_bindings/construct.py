@@ -9,9 +9,9 @@ from typing import Any, Final
 from msgspec import UNSET
 
 from .errors import INVALID_PARAMS, DecodeError, EncodeError, Problem, limited
-from .json_types import is_object
+from .json_types import Mismatch, is_object
 from .pointers import json_pointer
-from .readers import Refused, field_reader, reader
+from .readers import field_reader, reader
 from .records import Field, Shape, made, notes_for, notes_of, put, shape_of
 
 DOOR: Final = "extra"
@@ -45,7 +45,7 @@ def construct(cls: Any, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
         if one.name in values:
             try:
                 values[one.name] = field_reader(one)(values[one.name])
-            except (Refused, RecursionError):
+            except (Mismatch, RecursionError):
                 problems += refusals(one, values[one.name])
         elif one.wire in shape.constants:
             values[one.name] = shape.constants[one.wire]
@@ -90,7 +90,7 @@ def assign(record: Any, name: str, value: Any) -> None:
         raise DecodeError(INVALID_PARAMS, (Problem("", "", f"the field {known!r} is required"),))
     try:
         read = field_reader(one)(value)
-    except (Refused, RecursionError):
+    except (Mismatch, RecursionError):
         raise DecodeError(INVALID_PARAMS, limited(refusals(one, value))) from None
     if one.wire in shape.constants and read != shape.constants[one.wire]:
         raise DecodeError(INVALID_PARAMS, (_problem(name, f"{shape.constants[one.wire]!r} is the only value here"),))
@@ -148,7 +148,7 @@ def _further(door: Any, shape: Shape, problems: list[Problem]) -> Iterator[tuple
         else:
             try:
                 yield name, value if read is None else read(value)
-            except Refused:
+            except Mismatch:
                 problems.append(_problem(name, "this value does not fit the type of further fields"))
 
 

@@ -7,6 +7,10 @@ from decimal import Decimal
 from typing import Any, TypeGuard
 
 
+class Mismatch(Exception):
+    """A value is none of its type, or cannot be told to be one."""
+
+
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
     """Whether a JSON value is an object."""
     return isinstance(value, dict)

@@ -16,7 +16,9 @@ import msgspec
 from msgspec import UnsetType
 
 from .choices import Alias, Meta, Number, Tagged, bare, marker_of, members
-from .readers import Read, Refused, is_fallback, is_object_type, is_record, reader, told_by_tags
+from .json_types import Mismatch
+from .parse import colons_of, float_of
+from .readers import Read, is_fallback, is_object_type, is_record, reader, told_by_tags
 from .records import Notes, Record, Shape, keep_notes, shape_of
 from .texts import is_texts
 
@@ -35,7 +37,7 @@ class Never(Hook):
     @staticmethod
     def read(_: Any) -> Any:
         """Refuse a value."""
-        raise Refused
+        raise Mismatch
 
 
 class Hooked(type):
@@ -49,16 +51,8 @@ def hook(type_: Any, value: Any) -> Any:
     """Read the value of a hook."""
     read = getattr(type_, "read", None)
     if read is None:
-        raise Refused
+        raise Mismatch
     return read(value)
-
-
-def float_of(text: str) -> float:
-    """The value of a number that is written with a fraction or an exponent. Raises `Refused` where that is not the number that is meant."""
-    value = float(text)
-    if value - value != 0 or (len(text) > (15 if value else 4) and value.is_integer()):  # so short, nothing was rounded
-        raise Refused
-    return value
 
 
 def decoder(type_: Any) -> msgspec.json.Decoder[Any]:
@@ -275,15 +269,11 @@ def prepare(cls: Any) -> None:
 
 # --- unknown fields of what msgspec read ---
 
-untyped: Final = msgspec.json.Decoder(float_hook=float_of).decode
-"""Reads JSON text as plain values; the last of equal keys counts. Raises `Refused` as `float_of`."""
-_colons_of: Final = msgspec.json.Encoder().encode
-
 
 def note(record: Any, value: Any, left: int) -> int:
     """Keep the unknown fields of a record that msgspec read, out of its JSON: those that have the colons which are `left`.
 
-    Returns how many are left then. Raises `Refused` where a reader has to read it.
+    Returns how many are left then. Raises `Mismatch` where a reader has to read it.
     """
     if value.__class__ is dict:
         cls = record.__class__
@@ -309,11 +299,6 @@ def note(record: Any, value: Any, left: int) -> int:
     return left
 
 
-def colons_of(value: Any) -> int:
-    """How many colons the text of plain JSON has."""
-    return _colons_of(value).count(b":")
-
-
 _NOTERS: Final[dict[type, Callable[[Any, dict[str, Any], int], int]]] = {}
 
 
@@ -325,10 +310,10 @@ def _noter(shape: Shape) -> Callable[[Any, dict[str, Any], int], int]:
     def keep(record: Any, value: dict[str, Any], left: int) -> int:
         if not value.keys() <= names:
             if not is_free:
-                raise Refused
+                raise Mismatch
             unknown = {key: item for key, item in value.items() if key not in names}
             keep_notes(record, Notes(unknown))
-            left -= _colons_of(unknown).count(b":")
+            left -= colons_of(unknown)
             if not left:
                 return 0
         for wire, get in below:

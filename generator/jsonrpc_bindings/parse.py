@@ -14,10 +14,8 @@ import jiter
 import msgspec
 
 from .errors import INVALID_REQUEST, PARSE_ERROR, DecodeError, Problem, limited, shown
-from .json_types import integer_of, is_array, is_object
-from .native import colons_of, untyped
+from .json_types import Mismatch, integer_of, is_array, is_object
 from .pointers import json_pointer
-from .readers import Refused
 
 Duplicates: TypeAlias = Literal["refuse", "last"]
 """What becomes of an object that gives one key twice: it is refused, or the last value counts."""
@@ -103,6 +101,25 @@ def is_plain(value: Any) -> bool:
     return True
 
 
+def float_of(text: str) -> float:
+    """The value of a number that has a fraction or an exponent. Raises `Mismatch` where that is not the number that is meant."""
+    value = float(text)
+    if value - value != 0 or (len(text) > (15 if value else 4) and value.is_integer()):  # so short, nothing was rounded
+        raise Mismatch
+    return value
+
+
+untyped: Final = msgspec.json.Decoder(float_hook=float_of).decode
+"""Reads JSON text as plain values; the last of equal keys counts. Raises `Mismatch` as `float_of`."""
+
+_write: Final = msgspec.json.Encoder().encode
+
+
+def colons_of(value: Any) -> int:
+    """How many colons the text of plain JSON has."""
+    return _write(value).count(b":")
+
+
 def _quickly(text: bytes) -> Any:
     """The value of text that msgspec reads whole: its keys, which take a colon each, are all there. For other text `_ABSENT`."""
     try:
@@ -112,7 +129,7 @@ def _quickly(text: bytes) -> Any:
             refuse_deep(text, colons)
         if colons_of(value) == colons and (BACKSLASH not in text or not has_written_colon(text)):
             return value
-    except (msgspec.MsgspecError, Refused, ValueError, OverflowError, RecursionError):
+    except (msgspec.MsgspecError, Mismatch, ValueError, OverflowError, RecursionError):
         pass
     return _ABSENT
 

@@ -13,9 +13,9 @@ from pydantic_core import PydanticCustomError, core_schema
 from .choices import Alias, bare, members
 from .documentation import documentation_of
 from .errors import DecodeError, EncodeError
-from .json_types import is_array, is_object
+from .json_types import Mismatch, is_array, is_object
 from .pointers import referred
-from .readers import Refused, is_judged, is_record, reader
+from .readers import is_judged, is_record, reader
 from .receiving import Receiving, accepts, bounds, explained_value, receiving_of
 from .records import Record, shape_of
 from .writers import DEEP, plain
@@ -29,9 +29,9 @@ def core_schema_of(type_: Any, handler: Any) -> core_schema.CoreSchema:
         try:
             found = read(value if isinstance(value, Record) else _as_json(value))
             if is_judged(type_) and not accepts(type_, value):
-                raise Refused
+                raise Mismatch
             return found
-        except (Refused, RecursionError):
+        except (Mismatch, RecursionError):
             raise PydanticCustomError("record", "{sentence}", {"sentence": _why(type_, value)}) from None
         except DecodeError as error:
             raise PydanticCustomError("record", "{sentence}", {"sentence": str(error)}) from None
@@ -51,7 +51,7 @@ def number(type_: Any) -> core_schema.CoreSchema:
     def check(value: Any) -> Any:
         try:
             return read(value)
-        except Refused:
+        except Mismatch:
             raise PydanticCustomError("number", "a finite number is expected") from None
 
     def function(schema: Any, describe: Any) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def limited(type_: Any, handler: Any) -> core_schema.CoreSchema:
     def check(value: Any) -> Any:
         try:
             return read(value)
-        except Refused:
+        except Mismatch:
             limits = ", ".join(f"{name}: {limit!r}" for name, limit in bounds(meta, inner).items())
             raise PydanticCustomError("limits", "the value is not within {limits}", {"limits": limits}) from None
 

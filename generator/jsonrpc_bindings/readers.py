@@ -16,18 +16,14 @@ from typing import Annotated, Any, Final, Literal, Never, TypeAlias, Union, get_
 from msgspec import UNSET, Struct, UnsetType
 
 from .choices import Alias, Keyed, Meta, Number, Shapes, Tagged, bare, is_unpacked, marker_of, members
-from .json_types import comparable, integer_of, is_array, is_mapping, is_object, is_sequence
+from .json_types import Mismatch, comparable, integer_of, is_array, is_mapping, is_object, is_sequence
 from .records import Field, Record, Shape, held, made, make, notes_of, shape_of
 from .texts import OpenTexts, is_texts, members_of
 
 Read: TypeAlias = Callable[[Any], Any]
 
 
-class Refused(Exception):
-    """A value is none of its type."""
-
-
-class Unnamed(Refused):
+class Unnamed(Mismatch):
     """A class takes no fields but its own, where the schema allows for others."""
 
     def __init__(self, path: tuple[str | int, ...]) -> None:
@@ -141,7 +137,7 @@ def _record(shape: Shape) -> Read:
         known = _keep(shape.known)
         checks += [
             f"tag = get({shape.tag_field!r}, UNSET)",
-            f"if tag.__class__ is not str or tag in {known}: raise Refused",
+            f"if tag.__class__ is not str or tag in {known}: raise Mismatch",
         ]
     for wire, constant in shape.constants.items():
         checks += _constant_lines(f"get({wire!r}, UNSET)", constant)
@@ -159,10 +155,10 @@ def _record(shape: Shape) -> Read:
             inner, is_class_checked = _inline(one.type, variable)
             checks += [f"{variable} = get({one.wire!r}, UNSET)"]
             if not is_class_checked or index:  # before what stands above it is read in vain, level by level
-                checks += [f"if {variable} is UNSET: raise Refused"]
+                checks += [f"if {variable} is UNSET: raise Mismatch"]
             puts += [*inner, f"{slot}(self, {variable})"]
     for wire, constants in shape.excluded.items():
-        checks += [f"if {wire!r} in value and {_keep(_one_of(constants))}(value[{wire!r}]): raise Refused"]
+        checks += [f"if {wire!r} in value and {_keep(_one_of(constants))}(value[{wire!r}]): raise Mismatch"]
     prototype = _keep(_prototype(shape))
     lines += [*checks, f"self = copy({prototype})", *puts]
     known_names = _keep(names)
@@ -173,7 +169,7 @@ def _record(shape: Shape) -> Read:
     elif shape.drops:
         pass
     elif shape.extra is None:
-        lines += [f"if not value.keys() <= {known_names}: raise Refused"]
+        lines += [f"if not value.keys() <= {known_names}: raise Mismatch"]
     elif shape.extra is Any:
         lines += [f"if not value.keys() <= {known_names}: note(self, Notes({unknown}))"]
     else:
@@ -202,8 +198,8 @@ def _prototype(shape: Shape) -> Any:
 
 def _constant_lines(text: str, constant: Any) -> list[str]:
     if isinstance(constant, str):
-        return [f"if {text} != {constant!r}: raise Refused"]
-    return [f"if not {_keep(_one_of((constant,)))}({text}): raise Refused"]
+        return [f"if {text} != {constant!r}: raise Mismatch"]
+    return [f"if not {_keep(_one_of((constant,)))}({text}): raise Mismatch"]
 
 
 def _given(cls: Any) -> Read:
@@ -214,17 +210,17 @@ def _given(cls: Any) -> Read:
         if value.__class__ is cls:
             return value
         if not isinstance(value, Record):
-            raise Refused
+            raise Mismatch
         other = shape_of(type(value))
         if isinstance(value, cls) and (other.tag_field, other.tag) == (shape.tag_field, shape.tag):
             return value
         if isinstance(value, cls) or issubclass(cls, type(value)):  # a body, and the variant that is made of it
             if other.fields.keys() != shape.fields.keys() or shape.is_unknown:
-                raise Refused
+                raise Mismatch
             values = {one.name: item for one in shape.fields.values() if (item := one.slot.__get__(value)) is not UNSET}
             notes = notes_of(value)
             return made(cls, values, notes.unknown if notes is not None else None)
-        raise Refused
+        raise Mismatch
 
     return take
 
@@ -260,19 +256,19 @@ def _of_type(inner: Any, markers: tuple[Any, ...], v: str) -> tuple[list[str], b
     if inner is Any or inner is object:
         return ["pass"], False
     if inner is Never:
-        return ["raise Refused"], True
+        return ["raise Mismatch"], True
     if inner is str or _is_open(inner):
         return [f"if {v}.__class__ is not str: {v} = text({v})"], True
     if inner is bool:
-        return [f"if {v} is not True and {v} is not False: raise Refused"], True
+        return [f"if {v} is not True and {v} is not False: raise Mismatch"], True
     if inner is int:
         return [f"if {v}.__class__ is not int: {v} = integer({v})"], True
     if inner is float or inner is Number:
         return [f"if {v}.__class__ is not int: {v} = number({v})"], True
     if inner is NoneType:
-        return [f"if {v} is not None: raise Refused"], True
+        return [f"if {v} is not None: raise Mismatch"], True
     if inner is Never:
-        return ["raise Refused"], True
+        return ["raise Mismatch"], True
     if is_record(inner):
         return [f"{v} = {_name_of(inner)}({v})"], True
     origin = get_origin(inner)
@@ -284,10 +280,10 @@ def _of_type(inner: Any, markers: tuple[Any, ...], v: str) -> tuple[list[str], b
         return [f"{v} = {_keep(_literal(values))}({v})"], True
     if origin is list or inner is list:
         item = get_args(inner)[0] if origin is list else Any
-        return [f"if {v}.__class__ is not list: raise Refused", *_item_lines(item, v)], True
+        return [f"if {v}.__class__ is not list: raise Mismatch", *_item_lines(item, v)], True
     if origin is dict or inner is dict:
         item = get_args(inner)[1] if origin is dict else Any
-        keys = [f"for key in {v}:", "    if not isinstance(key, str): raise Refused"]
+        keys = [f"for key in {v}:", "    if not isinstance(key, str): raise Mismatch"]
         return [f"if {v}.__class__ is not dict: {v} = members({v})", *keys, *_member_lines(item, v)], True
     if origin is tuple:
         is_counted = any(isinstance(one, Meta) for one in markers)
@@ -295,7 +291,7 @@ def _of_type(inner: Any, markers: tuple[Any, ...], v: str) -> tuple[list[str], b
     if is_texts(inner):
         return [
             f"{v} = {_keep(members_of(inner))}({v}) if isinstance({v}, str) else None",
-            f"if {v} is None: raise Refused",
+            f"if {v} is None: raise Mismatch",
         ], True
     if isinstance(inner, type):
         raise TypeError(f"{inner!r} is no type of JSON")
@@ -356,7 +352,7 @@ def _bound_lines(meta: Meta, inner: Any, v: str) -> list[str]:
     if not tests:
         return []
     is_nullable = NoneType in members(inner)
-    return [f"if {f'{v} is not None and ' if is_nullable else ''}({' or '.join(tests)}): raise Refused"]
+    return [f"if {f'{v} is not None and ' if is_nullable else ''}({' or '.join(tests)}): raise Mismatch"]
 
 
 def _compared(v: str, limit: Any) -> str:
@@ -370,24 +366,24 @@ def _compared(v: str, limit: Any) -> str:
 def _text(value: Any) -> str:
     if isinstance(value, str):
         return str.__str__(value)
-    raise Refused
+    raise Mismatch
 
 
 def _constant(value: Any, known: frozenset[str]) -> str:
     if isinstance(value, str) and str.__str__(value) in known:
         return str.__str__(value)
-    raise Refused
+    raise Mismatch
 
 
 def integer(value: Any) -> int:
     """An integer, or a number without a fraction as one."""
     if isinstance(value, bool):
-        raise Refused
+        raise Mismatch
     if isinstance(value, int):
         return int(value)
     if isinstance(value, float) and value.is_integer():
         return integer_of(value)
-    raise Refused
+    raise Mismatch
 
 
 def _number(value: Any) -> int | float:
@@ -395,7 +391,7 @@ def _number(value: Any) -> int | float:
         return value
     if isinstance(value, int) and not isinstance(value, bool):
         return value
-    raise Refused
+    raise Mismatch
 
 
 def _multiple(value: Any, of: Any) -> bool:
@@ -409,7 +405,7 @@ def _multiple(value: Any, of: Any) -> bool:
 def _members(value: Any) -> dict[str, Any]:
     if is_mapping(value) and all(isinstance(key, str) for key in value):
         return dict(value)
-    raise Refused
+    raise Mismatch
 
 
 def _same(value: Any, constant: Any) -> bool:
@@ -434,7 +430,7 @@ def _literal(values: tuple[Any, ...]) -> Read:
         for one in values:
             if _same(value, one):
                 return one
-        raise Refused
+        raise Mismatch
 
     return read
 
@@ -455,7 +451,7 @@ def _positions(types: tuple[Any, ...], *, is_counted: bool) -> Read:
 
     def read(value: Any) -> Any:
         if not is_sequence(value) or (not is_counted and len(value) < len(readers)):
-            raise Refused
+            raise Mismatch
         further = [read_after] * (len(value) - len(readers))
         return tuple(read_one(item) for read_one, item in zip((*readers, *further), value, strict=False))
 
@@ -504,7 +500,7 @@ def _first(branches: Sequence[Any], *, is_exclusive: bool = False) -> Read:
                 for get, branch in readers:
                     try:
                         one = get()(value)
-                    except Refused:
+                    except Mismatch:
                         continue
                     if isinstance(value, Struct):
                         return one
@@ -521,7 +517,7 @@ def _first(branches: Sequence[Any], *, is_exclusive: bool = False) -> Read:
                 if is_first:
                     known.clear()
         if found is UNSET:
-            raise Refused
+            raise Mismatch
         return found
 
     return read
@@ -602,7 +598,7 @@ def build(annotation: Any, value: Any, accepts: Callable[[Any, Any], bool]) -> A
     """The value of a type that the schema accepts and no reader takes: with the classes that it has, and plain JSON where none fits."""
     try:
         return reader(annotation)(value)
-    except Refused:
+    except Mismatch:
         pass
     inner, _ = bare(annotation)
     origin = get_origin(inner)
@@ -753,7 +749,7 @@ def _tagged(branches: tuple[Any, ...], marker: Tagged) -> Read:
 
 
 def _refuse(_: Any) -> Any:
-    raise Refused
+    raise Mismatch
 
 
 def classes_of(branch: Any) -> Iterator[Any]:
@@ -775,9 +771,9 @@ def _given_branch(branches: tuple[Any, ...]) -> Read:
         for cls in classes:
             try:
                 return _given(cls)(value)
-            except Refused:
+            except Mismatch:
                 pass
-        raise Refused
+        raise Mismatch
 
     return take
 
@@ -793,7 +789,7 @@ def _keyed(branches: tuple[Any, ...], marker: Keyed) -> Read:
             for key, read_one in by_key.items():
                 if key in value:
                     return read_one(value)
-            raise Refused
+            raise Mismatch
         return read_given(value) if isinstance(value, Struct) else read_other(value)
 
     return read
@@ -805,7 +801,7 @@ def _install() -> None:
     _SHARED.update(
         UNSET=UNSET,
         UnsetType=UnsetType,
-        Refused=Refused,
+        Mismatch=Mismatch,
         Notes=Notes,
         note=keep_notes,
         copy=copy,

@@ -31,7 +31,8 @@ from acp_session.monitor import Monitor
 from bench.recordings import conversation, text
 from bench.timed import ROOT, Row, calls, paired, process
 from jsonrpc_bindings import DecodeError
-from jsonrpc_bindings.native import float_of, hook, native
+from jsonrpc_bindings.native import hook, native
+from jsonrpc_bindings.parse import float_of
 
 BINDINGS = ROOT / "generated" / "python" / "acp-bindings"
 PATHS = f"{BINDINGS}:{ROOT / 'generator'}"

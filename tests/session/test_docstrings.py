@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import importlib
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -71,5 +72,11 @@ def test_the_package_imports_nothing_before_it_is_needed() -> None:
         f"import sys; sys.path.insert(0, {str(PACKAGE.parent)!r}); import acp_session; print('msgspec' in sys.modules);"
         "import acp_session.adapter, acp_session.hosted, acp_session.mcp_roots; print('pydantic' in sys.modules)"
     )
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
     assert run.stdout == "False\nFalse\n"
