@@ -177,9 +177,9 @@ def _record(shape: Shape) -> Read:
         lines += [
             f"if not value.keys() <= {known_names}:",
             f"    unknown = {unknown}",
-            "    for key, item in unknown.items():",
+            "    for wire, item in unknown.items():",
             *(f"        {line}" for line in inner),
-            "        unknown[key] = item",
+            "        unknown[wire] = item",
             "    note(self, Notes(unknown))",
         ]
     if shape.is_odd and not shape.is_unknown:

@@ -330,3 +330,11 @@ def test_a_recursive_value_is_read_as_deep_as_json_is_and_never_breaks(shapes: S
                 continue
             assert same(shapes.encoded(found), value)
     assert min(refused) > 90
+
+
+def test_further_fields_may_be_maps_themselves(subjects: Subjects) -> None:
+    maps = {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": {"type": "integer"}}}
+    found = subjects.small("maps_of_maps", {"Maps": {**maps, "properties": {"id": {"type": "string"}}}})
+    value = {"id": "x", "tide": {"high": 2, "low": 1}, "ebb": {}}
+    assert same(found.encoded(found.module.decode_as("Maps", value)), value)
+    assert [one.pointer for one in found.problems("Maps", {"tide": {"high": "x"}})] == ["/tide/high"]
