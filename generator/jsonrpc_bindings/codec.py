@@ -102,8 +102,9 @@ class Codec:
         self._lines: dict[str, Any] = {}
         self._results: dict[tuple[str, str], Any] = {}
         self._classes: dict[tuple[Any, str], Any] = {}
-        self._types: dict[int, tuple[Any, Any]] = {}
-        self._readers: dict[int, tuple[Any, Read]] = {}
+        self._types: dict[tuple[bool, Any], Any] = {}
+        self._readers: dict[Any, Read] = {}
+        self._decoders: dict[Any, Any] = {}
         self._checks: dict[Any, Any] = {}
         self._entries: dict[Any, Any] = {}
 
@@ -136,8 +137,6 @@ class Codec:
 
     def _line_decoder(self, sender: str) -> Any:
         """What reads the calls of a sender."""
-        if self.sides and sender not in self.sides:
-            raise ValueError(f"the sender is one of {self.sides}, not {sender!r}")
         rows: dict[str, list[Method[Any, Any]]] = {}
         for row in self._routes.values():
             if row.side != sender:
@@ -154,7 +153,8 @@ class Codec:
         row = self._routes.get((method, True))
         cls = self._class(Response, row) if row is not None and row.side in (sender, "both") else None
         made = decoder(cls).decode if cls is not None else _nothing
-        self._results[sender, method] = made
+        if row is not None:  # names that no schema has are without end
+            self._results[sender, method] = made
         return made
 
     # --- decoding ---
@@ -172,6 +172,10 @@ class Codec:
         values: int = VALUES,
     ) -> Any:
         """The message of a line of UTF-8 text, or of parsed JSON."""
+        if self.sides and sender not in self.sides:
+            raise ValueError(f"the sender is one of {self.sides}, not {sender!r}")
+        if duplicates != "refuse" and duplicates != "last":
+            raise ValueError(f"duplicates is 'refuse' or 'last', not {duplicates!r}")
         if line.__class__ is not bytes:
             line = _as_bytes(line)
         if line.__class__ is bytes and (len(line) <= values or holds_at_most(line, values)):
@@ -188,11 +192,8 @@ class Codec:
                 left = colons - encode_native(message).count(b":")
                 if BACKSLASH not in line or not has_written_colon(line):
                     return self._noted(message, line, left) if left else message
-            except _LOST as error:
-                if isinstance(error, ValueError) and self.sides and sender not in self.sides:
-                    raise
-        elif self.sides and sender not in self.sides:
-            raise ValueError(f"the sender is one of {self.sides}, not {sender!r}")
+            except _LOST:
+                pass
         if line.__class__ is bytes or isinstance(line, bytearray | str):
             value = parse(line, duplicates=duplicates, values=values)
         else:
@@ -360,9 +361,8 @@ class Codec:
 
     def type(self, type_: Any) -> Any:
         """A type without text in it: of a class, an alias, or the name of a definition."""
-        known = self._types.get(id(type_))
-        if known is None:
-            is_name = isinstance(type_, str) and (type_.isidentifier() or id(type_) not in self._written)
+        is_name = isinstance(type_, str) and (type_.isidentifier() or id(type_) not in self._written)
+        if (is_name, type_) not in self._types:
             if is_name and type_ in self.receiving.schema["$defs"]:
                 found = self.receiving.home.type_of(type_)
             else:
@@ -370,15 +370,15 @@ class Codec:
                     found = resolve(type_, self.receiving.module)
                 except NameError:
                     raise KeyError(type_) from None
-            known = self._types[id(type_)] = type_, found
-        return known[1]
+            self._types[is_name, type_] = found
+        return self._types[is_name, type_]
 
     def reader(self, type_: Any) -> Read:
         """What reads the values of a type."""
-        known = self._readers.get(id(type_))
-        if known is None:
-            known = self._readers[id(type_)] = type_, reader(self.type(type_))
-        return known[1]
+        resolved = self.type(type_)
+        if resolved not in self._readers:
+            self._readers[resolved] = reader(resolved)
+        return self._readers[resolved]
 
     def _typed(
         self, type_: Any, value: Any, at: Path, code: int, message: dict[str, Any], on_drop: Hook | None, lenient: bool
@@ -556,14 +556,13 @@ class Codec:
         """Params, a result or an error as text. Raises `EncodeError` for what is no value of the type."""
         if type_ is None:
             return text_of(value)
-        known = self._checks.get(id(type_))
-        if known is None:
-            told_of = native(self.type(type_))
-            known = self._checks[id(type_)] = type_, decoder(told_of).decode
+        resolved = self.type(type_)
+        if resolved not in self._decoders:
+            self._decoders[resolved] = decoder(native(resolved)).decode
         try:
             try:
                 text = encode_native(value)
-                known[1](text)
+                self._decoders[resolved](text)
             except HasNotes:
                 text = write_with_notes(value)
                 _check_again(text, self.reader(type_), None)
@@ -595,7 +594,7 @@ def _check_again(text: bytes, read: Read, member: str | None) -> None:
 
 def _as_bytes(line: Any) -> Any:
     """Text as bytes; what is no text, or cannot be such, as it is."""
-    if isinstance(line, bytes | bytearray):
+    if isinstance(line, bytearray):
         return bytes(line)
     try:
         return line.encode() if isinstance(line, str) else line

@@ -11,7 +11,7 @@ from msgspec import UNSET
 from .errors import INVALID_PARAMS, DecodeError, EncodeError, Problem, limited
 from .json_types import Mismatch, is_object
 from .pointers import json_pointer
-from .readers import field_reader, reader
+from .readers import field_reader, reader, same_scalar
 from .records import Field, Shape, made, notes_for, notes_of, put, shape_of
 
 DOOR: Final = "extra"
@@ -156,7 +156,7 @@ def _excluded(shape: Shape, values: Mapping[str, Any], unknown: Mapping[str, Any
     wires = {shape.fields[name].wire: value for name, value in values.items()} | dict(unknown)
     for wire, constants in shape.excluded.items():
         value = wires.get(wire, UNSET)
-        if any(type(value) is type(one) and value == one for one in constants):
+        if any(same_scalar(value, one) for one in constants):
             yield _problem(wire, f"the value {value!r} of {wire!r} belongs to another variant")
 
 

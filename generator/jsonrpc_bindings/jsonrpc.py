@@ -68,8 +68,6 @@ class Message(Struct, metaclass=MessageMeta, eq=False, kw_only=True, omit_defaul
     _general: ClassVar[Any] = None
     _members: ClassVar[tuple[str, ...]] = ()
     _method_is_optional: ClassVar[bool] = False
-    is_of_method: ClassVar[bool] = False
-    """Whether the class is that of one method, which msgspec writes."""
     members_on_wire: ClassVar[frozenset[str]] = frozenset()
 
     @property
@@ -233,7 +231,6 @@ def class_of(kind: Any, method: str, fields: dict[str, Any], *, is_tagged: bool)
         "__annotations__": dict(fields),
         "__module__": __name__,
         "_general": None,
-        "is_of_method": True,
         "members_on_wire": frozenset({*fields, "method"} if is_tagged else fields),
         "method": method,
     }

@@ -67,13 +67,13 @@ class Pieces:
 
     def problems(self, place: Path, value: Any) -> Iterator[Said]:
         """What the schema at a place refuses in a value, each thing once."""
-        seen: set[Said] = set()
+        seen: set[tuple[Path, str]] = set()  # a base may say the same as what extends it
         one = copy(self)
         one._known = {}
         try:
             for said in one._problems(place, value, ()):
-                if said not in seen:
-                    seen.add(said)
+                if (said.path, said.sentence) not in seen:
+                    seen.add((said.path, said.sentence))
                     yield said
         except RecursionError:
             if not seen:

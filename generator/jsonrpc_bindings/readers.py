@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 from math import isfinite
 from threading import local
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, Never, TypeAlias, Union, get_args, get_origin
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct
 
 from .choices import Alias, Keyed, Meta, Number, Shapes, Tagged, bare, is_unpacked, marker_of, members
 from .json_types import Mismatch, comparable, integer_of, is_array, is_mapping, is_object, is_sequence
@@ -46,9 +47,9 @@ def reader(annotation: Any) -> Read:
 
 def field_reader(one: Field) -> Read:
     """What reads the values of a field."""
-    found = _FIELDS.get(id(one))
-    if found is None:
-        found = _FIELDS[id(one)] = reader(one.type)
+    if one.read is None:
+        one.read = reader(one.type)
+    found: Read = one.read
     return found
 
 
@@ -71,7 +72,7 @@ _SHARED: Final[dict[str, Any]] = {}
 """The names that compiled readers use. Those of classes stand for what compiles them, until their first object is read."""
 _RECORDS: Final[dict[type, str]] = {}
 _ALIASES: Final[dict[Alias, Read]] = {}
-_FIELDS: Final[dict[int, Read]] = {}
+_NUMBERS: Final = count()
 
 
 def _later(alias: Alias) -> Read:
@@ -92,22 +93,23 @@ def _later(alias: Alias) -> Read:
 
 def _keep(value: Any) -> str:
     """A name for a value in the source of readers."""
-    name = f"k{len(_SHARED)}"
+    name = f"k{next(_NUMBERS)}"
     _SHARED[name] = value
     return name
 
 
 def _name_of(cls: Any) -> str:
-    name = _RECORDS.get(cls)
-    if name is None:
-        name = _RECORDS[cls] = f"read{len(_SHARED)}"
+    known = _RECORDS.get(cls)
+    if known is not None:
+        return known
+    name = f"read{next(_NUMBERS)}"
 
-        def compile_first(value: Any) -> Any:
-            _SHARED[name] = _record(shape_of(cls))
-            return _SHARED[name](value)
+    def compile_first(value: Any) -> Any:
+        _SHARED[name] = _record(shape_of(cls))
+        return _SHARED[name](value)
 
-        _SHARED[name] = compile_first
-    return name
+    _SHARED[name] = compile_first
+    return _RECORDS.setdefault(cls, name)  # another thread may have been first
 
 
 def _compiled(argument: str, lines: Sequence[str]) -> Read:
@@ -340,9 +342,9 @@ def _member_lines(item: Any, v: str) -> list[str]:
 
 def _bound_lines(meta: Meta, inner: Any, v: str) -> list[str]:
     of_number = [(meta.ge, "<"), (meta.gt, "<="), (meta.le, ">"), (meta.lt, ">=")]
-    tests = [f"{_compared(v, limit)} {sign} {limit!r}" for limit, sign in of_number if limit is not None]
+    tests = [f"{_compared(v, limit)} {sign} {_keep(limit)}" for limit, sign in of_number if limit is not None]
     if meta.multiple_of is not None:
-        tests.append(f"not multiple({v}, {meta.multiple_of!r})")
+        tests.append(f"not multiple({v}, {_keep(meta.multiple_of)})")
     if meta.min_length is not None:
         tests.append(f"len({v}) < {meta.min_length}")
     if meta.max_length is not None:
@@ -399,7 +401,8 @@ def _multiple(value: Any, of: Any) -> bool:
         return value % of == 0
     from fractions import Fraction
 
-    return (Fraction(repr(value)) / Fraction(repr(of))).denominator == 1
+    exact, unit = (Fraction(one) if isinstance(one, int) else Fraction(repr(one)) for one in (value, of))
+    return (exact / unit).denominator == 1
 
 
 def _members(value: Any) -> dict[str, Any]:
@@ -408,7 +411,7 @@ def _members(value: Any) -> dict[str, Any]:
     raise Mismatch
 
 
-def _same(value: Any, constant: Any) -> bool:
+def same_scalar(value: Any, constant: Any) -> bool:
     """Whether two scalars are equal as JSON: true is not 1, and 1.0 is."""
     if isinstance(value, bool) is not isinstance(constant, bool):
         return False
@@ -422,13 +425,13 @@ def _whole(value: int | float) -> int | float:
 
 
 def _one_of(constants: tuple[Any, ...]) -> Callable[[Any], bool]:
-    return lambda value: any(_same(value, one) for one in constants)
+    return lambda value: any(same_scalar(value, one) for one in constants)
 
 
 def _literal(values: tuple[Any, ...]) -> Read:
     def read(value: Any) -> Any:
         for one in values:
-            if _same(value, one):
+            if same_scalar(value, one):
                 return one
         raise Mismatch
 
@@ -553,13 +556,12 @@ def _getter(branch: Any) -> Callable[[], Read]:
 
 def is_judged(annotation: Any) -> bool:
     """Whether the schema says more of a type, or of what it leads to, than readers know."""
-    known = _JUDGED.get(id(annotation))
-    if known is None:
-        known = _JUDGED[id(annotation)] = annotation, _leads_to_judged(annotation)
-    return known[1]
+    if annotation not in _JUDGED:
+        _JUDGED[annotation] = _leads_to_judged(annotation)
+    return _JUDGED[annotation]
 
 
-_JUDGED: Final[dict[int, tuple[Any, bool]]] = {}
+_JUDGED: Final[dict[Any, bool]] = {}
 
 
 def _leads_to_judged(annotation: Any) -> bool:
@@ -640,7 +642,7 @@ def _built_record(shape: Shape, value: Any, accepts: Callable[[Any, Any], bool])
         return value
     if shape.is_unknown and not isinstance(value.get(str(shape.tag_field)), str):
         return value
-    if any(wire not in value or not _same(value[wire], constant) for wire, constant in shape.constants.items()):
+    if any(wire not in value or not same_scalar(value[wire], constant) for wire, constant in shape.constants.items()):
         return value
     values = {one.name: _built(one.type, value[one.wire], accepts, one.wire) for one in fields if one.wire in value}
     named = {one.wire for one in fields} | {shape.tag_field}
@@ -800,7 +802,6 @@ def _install() -> None:
 
     _SHARED.update(
         UNSET=UNSET,
-        UnsetType=UnsetType,
         Mismatch=Mismatch,
         Notes=Notes,
         note=keep_notes,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from threading import RLock
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Never, get_args, get_origin
 
@@ -43,7 +44,11 @@ class Receiving:
         self._schema: dict[str, Any] | None = None
         self._places: dict[str, tuple[Any, Path]] = {}
         self._rewritten: dict[str, tuple[str, int]] = {}
-        self._engine: Final = Engine(lambda: self.schema, lambda: home.patterns)
+        self._lock: Final = RLock()
+        self._is_ready = False
+        self._engine: Final = Engine(
+            lambda: {**self.schema, "$defs": dict(self.schema["$defs"])}, lambda: home.patterns
+        )
         _KNOWN[home.module] = self
 
     @classmethod
@@ -60,6 +65,13 @@ class Receiving:
     @property
     def schema(self) -> dict[str, Any]:
         """The schema that receivers judge by."""
+        if not self._is_ready:
+            with self._lock:
+                return self._complete_schema()
+        found: Any = self._schema
+        return found  # type: ignore[no-any-return]
+
+    def _complete_schema(self) -> dict[str, Any]:
         if self._schema is None:
             definitions = dict(self.home.definitions)
             self._schema = {**self.home.schema, "$defs": definitions}
@@ -71,6 +83,7 @@ class Receiving:
                 definitions[name] = self._with_fallback(name, definitions[name])
             if opened:
                 definitions |= {name: self._told_apart(name, one) for name, one in definitions.items()}
+            self._is_ready = True
         return self._schema
 
     def published(self, name: str) -> Any:
@@ -82,13 +95,14 @@ class Receiving:
     def place(self, type_: Any) -> Path:
         """Where the schema describes a type."""
         key = repr(type_)
-        known = self._places.get(key)
-        if known is None:
-            name = self.home.name_of(type_)
-            if name is None:
-                name = self._described(resolve(type_, self.module))
-            known = self._places[key] = type_, ("$defs", name)
-        return known[1]
+        with self._lock:  # a place that is being described is of nobody else
+            known = self._places.get(key)
+            if known is None:
+                name = self.home.name_of(type_)
+                if name is None:
+                    name = self._described(resolve(type_, self.module))
+                known = self._places[key] = type_, ("$defs", name)
+            return known[1]
 
     def takes_more(self, cls: Any) -> bool:
         """Whether the schema itself speaks of fields of a class beyond the declared ones."""
@@ -617,25 +631,26 @@ class Edits:
     def apply(self, value: Any) -> Any:
         """The edited value."""
         touched = {edit[:end] for edit in (*self.removed, *self.replaced, *self.items) for end in range(len(edit) + 1)}
-        return self._applied(value, (), touched)
+        below: dict[Path, list[Any]] = {}
+        for edit in self.replaced:
+            below.setdefault(edit[:-1], []).append(edit[-1])
+        return self._applied(value, (), touched, below)
 
-    def _applied(self, value: Any, path: Path, touched: set[Path]) -> Any:
+    def _applied(self, value: Any, path: Path, touched: set[Path], below: Mapping[Path, list[Any]]) -> Any:
         if path in self.replaced:
             return self.replaced[path]
         if path not in touched:
             return value
         if is_object(value):
             kept = {
-                key: self._applied(item, (*path, key), touched)
+                key: self._applied(item, (*path, key), touched, below)
                 for key, item in value.items()
                 if (*path, key) not in self.removed
             }
-            added = {
-                edit[-1]: item for edit, item in self.replaced.items() if edit[:-1] == path and edit[-1] not in value
-            }
+            added = {key: self.replaced[*path, key] for key in below.get(path, ()) if key not in value}
             return {**kept, **added}
         dropped = self.items.get(path, set())
-        return [self._applied(item, (*path, i), touched) for i, item in enumerate(value) if i not in dropped]
+        return [self._applied(item, (*path, i), touched, below) for i, item in enumerate(value) if i not in dropped]
 
 
 def _value_at(value: Any, path: Path) -> Any:

@@ -72,6 +72,7 @@ class Field:
     default: Any = UNSET
     make: Callable[[], Any] | None = None
     slot: Any = None
+    read: Any = None
     _resolved: Any = None
 
     @property
@@ -293,7 +294,7 @@ class RecordMeta(_BaseMeta):
 
     if not TYPE_CHECKING:  # the signatures are those of the fields
 
-        def __call__(cls, *args: Any, **given: Any) -> Any:  # noqa: N805
+        def __call__(cls, /, *args: Any, **given: Any) -> Any:  # noqa: N805
             from .construct import construct
 
             return construct(cls, args, given)
@@ -339,7 +340,7 @@ def _own_fields(
         said = namespace.get(name, _ABSENT)
         wire, default, make = name, said, None
         if type(said) is _FIELD:
-            wire = said.name or name
+            wire = name if said.name is None else said.name
             default = _ABSENT if said.default is msgspec.NODEFAULT else said.default
             make = None if said.default_factory is msgspec.NODEFAULT else said.default_factory
         if isinstance(default, list | dict | set):
@@ -373,7 +374,7 @@ _LITERAL: Final = re.compile(r"_?Literal\[(.*)\]", re.DOTALL)
 """A generated module has private names for what it imports where the schema has types that are called so."""
 
 
-_ODD: Final = re.compile(r'[\x00-\x1f"\\\ud800-\udfff]')
+_ODD: Final = re.compile(r'^\Z|[\x00-\x1f"\\\ud800-\udfff]')
 """What no name of msgspec may have."""
 
 
@@ -450,11 +451,9 @@ class Record(_Base, metaclass=RecordMeta):
             mine, theirs = held(self, one), held(other, one)
             if mine_too or theirs_too:
                 mine, theirs = mine_too.get(one.name, mine), theirs_too.get(one.name, theirs)
-            if mine is not theirs and (type(mine) is bool) is not (type(theirs) is bool):
+            if not _equal(mine, theirs):
                 return False
-            if mine is not theirs and mine != theirs:
-                return False
-        return _beside(self) == _beside(other)
+        return _equal(_beside(self), _beside(other))
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -487,7 +486,7 @@ class Record(_Base, metaclass=RecordMeta):
         copied: Self = _copied(self, lambda value: deepcopy(value, memo))
         return copied
 
-    def __replace__(self, **changes: Any) -> Self:
+    def __replace__(self, /, **changes: Any) -> Self:
         """A copy with other values of some fields, which are checked."""
         made = self.__copy__()
         for name, value in changes.items():
@@ -596,6 +595,22 @@ def changed(record: Any) -> Iterator[tuple[Field, Any]]:
     for name, value in notes.made.items():
         if held(record, fields[name]) is UNSET and value != fields[name].fresh():
             yield fields[name], value
+
+
+def _equal(mine: Any, theirs: Any) -> bool:
+    """Whether two values are equal as JSON: true is not 1, at any depth."""
+    waiting = [(mine, theirs)]
+    while waiting:
+        one, other = waiting.pop()
+        if one is other:
+            continue
+        if (type(one) is bool) is not (type(other) is bool) or one != other:
+            return False
+        if isinstance(one, dict):
+            waiting += [(item, other[key]) for key, item in one.items()]
+        elif isinstance(one, list | tuple):
+            waiting += zip(one, other, strict=True)
+    return True
 
 
 def _beside(record: Any) -> tuple[Any, ...]:

@@ -18,6 +18,13 @@ decode, encode = p.CODEC.decode, p.CODEC.encode
 UPDATE = {"kind": "progress", "done": 1}
 
 
+def test_an_unknown_way_with_duplicates_is_refused() -> None:
+    with pytest.raises(ValueError, match="'refuse' or 'last'"):
+        p.CODEC.decode(b"{}", sender="agent", duplicates="lst")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="the sender is one of"):
+        p.CODEC.decode(b"{}", sender="bogus", method="draw")
+
+
 def tell(**params: Any) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "method": "tell", "params": {"update": UPDATE, **params}}
 

@@ -90,7 +90,7 @@ DEFINITIONS: Final[dict[str, Any]] = {
 }
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def box(subjects: Subjects) -> Subject:
     """Bindings of a schema with each keyword in each shape."""
     return subjects.small("lenient", DEFINITIONS)

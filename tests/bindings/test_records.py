@@ -174,6 +174,8 @@ def test_equality_is_that_of_what_is_sent() -> None:
     assert Picture(data="") != Picture(data="", size=1)
     assert Text(text="a") != Text(text="a", extra={"x": 1})
     assert Abilities(image=True) != Abilities()
+    assert Text(text="a", extra={"x": [{"y": 1}]}) != Text(text="a", extra={"x": [{"y": True}]})
+    assert Text(text="a", extra={"x": [{"y": 1}]}) == Text(text="a", extra={"x": [{"y": 1.0}]})
     with pytest.raises(TypeError):
         hash(Text(text="a"))
 

@@ -270,7 +270,7 @@ VALUES: Final[dict[str, list[Any]]] = {
 }
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def shapes(subjects: Subjects) -> Subject:
     """Bindings of the small schemas."""
     return subjects.small("shapes", DEFINITIONS)
@@ -330,6 +330,17 @@ def test_a_recursive_value_is_read_as_deep_as_json_is_and_never_breaks(shapes: S
                 continue
             assert same(shapes.encoded(found), value)
     assert min(refused) > 90
+
+
+def test_a_field_may_have_the_empty_name_or_be_called_cls(subjects: Subjects) -> None:
+    properties = {"": {"type": "integer"}, "cls": {"type": "string"}, "self": {"type": "string"}}
+    found = subjects.small("odd_names", {"Odd": {"type": "object", "properties": properties, "required": ["", "cls"]}})
+    read = found.module.decode_as("Odd", {"": 1, "cls": "x"})
+    assert isinstance(read, found.type("Odd"))
+    assert found.encoded(read) == {"": 1, "cls": "x"}
+    assert found.problems("Odd", {"empty": 1, "cls": "x"})
+    made = found.type("Odd")(**{"": 2}, cls="y").__replace__(self="z")
+    assert found.encoded(made) == {"": 2, "cls": "y", "self": "z"}
 
 
 def test_further_fields_may_be_maps_themselves(subjects: Subjects) -> None:

@@ -64,13 +64,13 @@ ALIKE: Final = ("Inline", "Any", "Referred", "Nested", "Omitted", "Shared")
 TAGS: Final = ("add", "sub", "mul", "neg", "abs")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def tags(subjects: Subjects) -> Subject:
     """Bindings of unions whose branches own several tags."""
     return subjects.small("tags", DEFINITIONS)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def tags_kept(subjects: Subjects) -> Subject:
     """The same where unknown tags are kept."""
     return subjects.small("tags_kept", DEFINITIONS, keep_unknown=True)

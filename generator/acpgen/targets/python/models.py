@@ -17,7 +17,7 @@ from acpgen.targets.python.aliases import alias_views
 from acpgen.targets.python.defaults import Defaults, without_null
 from acpgen.targets.python.dials import Dials
 from acpgen.targets.python.joined import import_of
-from acpgen.targets.python.laid_out import lay_out
+from acpgen.targets.python.laid_out import lay_out, title_of
 from acpgen.targets.python.literals import docstring, literal
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.notes import field_notes
@@ -60,7 +60,7 @@ def render_models(protocol: ir.Protocol, names: Names, modules: Modules, notice:
     aliases = alias_views(protocol, names, hints)
     if aliases:
         hints.ours("TypeAlias")
-    head = f'"""{protocol.name}: the types.\n\n{notice}\n"""\n\n{_imports(hints, modules)}\n'
+    head = f'"""{title_of(protocol)}: the types.\n\n{notice}\n"""\n\n{_imports(hints, modules)}\n'
     spend(sum(_STEPS_A_RECORD + _STEPS_A_FIELD * len(record.fields) for record in records))
     classes = [_emitted(lot, names, made) for lot in _groups(records)] if records else []
     others = lay_out(

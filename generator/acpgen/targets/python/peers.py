@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from acpgen import ir
 from acpgen.schema.names import assign, class_names, method_names
-from acpgen.targets.python.literals import docstring, literal
+from acpgen.targets.python.literals import docstring, inside_docstring, literal
 from acpgen.targets.python.naming import Names
 
 EITHER: Final = frozenset({"both", "protocol"})
@@ -106,7 +106,8 @@ def _view(peer: Peer, other: Peer, protocol: ir.Protocol, names: Names) -> dict[
     given = method_names({key: method.name for key, method in methods.items()}, taken=taken)
     return {
         **vars(peer),
-        "other": other,
+        "name": inside_docstring(peer.name, 4),
+        "other": replace(other, name=inside_docstring(other.name, 4)),
         "methods": [_call(method, given[key], protocol, names) for key, method in methods.items()],
     }
 

@@ -15,7 +15,7 @@ from acpgen.meaning.order import ordered
 from acpgen.schema.equality import exact, whole
 from acpgen.schema.expressions import quick_in_python
 from acpgen.schema.numbers import ExactNumber
-from acpgen.targets.python.literals import literal
+from acpgen.targets.python.literals import json_literal, literal
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.tags import Tag, class_tags, is_native, unknown_records
 
@@ -201,7 +201,7 @@ class Hints:
         if len(rest) == 1:
             return self._joined([self._readable(members[0], place), *null])
         found = self._joined(members)
-        if found.atoms and not (is_exclusive and _overlap(found.atoms)):
+        if found.atoms and not (is_exclusive and (_overlap(found.atoms) or self._shares_constants(rest))):
             return self._joined([found, *null]) if null else found
         shapes = ir.AnyOf(tuple(rest), exclusive=is_exclusive)
         hooked = replace(found, atoms=(), read=either(one.for_hook for one in members), how=self._shapes(shapes))
@@ -225,6 +225,29 @@ class Hints:
                         return False
             case _:
                 return False
+
+    def _shares_constants(self, types: Sequence[ir.Type]) -> bool:
+        """Whether two of several types take one constant."""
+        named = [constant for type_ in types for constant in self._constants_of(type_, frozenset())]
+        return len(set(named)) < len(named)
+
+    def _constants_of(self, type_: ir.Type, seen: frozenset[str]) -> set[str]:
+        """The constants that a type names, as JSON."""
+        match type_:
+            case ir.Constant():
+                return set(map(json_literal, type_.values))
+            case ir.AnyOf():
+                return set[str]().union(*(self._constants_of(one, seen) for one in type_.types))
+            case ir.Ref(name) if name not in seen:
+                match self.protocol.definitions[name]:
+                    case ir.Enum(values=values):
+                        return {json_literal(one.value) for one in values}
+                    case ir.Alias(type=inner):
+                        return self._constants_of(inner, seen | {name})
+                    case _:
+                        return set()
+            case _:
+                return set()
 
     def _joined(self, members: Sequence[Hint]) -> Hint:
         atoms = tuple(dict.fromkeys(atom for one in members for atom in one.atoms))
@@ -380,7 +403,7 @@ def _limits(number: ir.Number) -> tuple[dict[str, int | float], bool]:
         given = [(sign * exact(limits[key]), key) for key in (least, most) if key in limits]
         if not given:
             continue
-        bound, key = max(given)
+        bound, key = max(given, key=lambda one: (one[0], one[1] == most))  # of equal ones that without the limit itself
         if number.integer and abs(bound) < _LARGEST_LIMIT:
             found[name] = sign * (floor(bound) + 1 if key == most else ceil(bound))
         elif abs(bound) > _LARGEST_LIMIT:
