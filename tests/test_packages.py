@@ -72,7 +72,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
         *("choices", "contract", "engine", "errors", "explain", "homes", "json_types", "patterns", "pointers"),
         *("readers", "records", "texts", "writers"),
     },
-    "records": {"choices", "construct", "documentation", "pydantic_guest", "writers"},
+    "records": {"choices", "construct", "documentation", "json_types", "pydantic_guest", "writers"},
     "routing": {"contract", "errors", "explain", "json_types"},
     "stdio": {"framing", "pipes", "streams"},
     "streams": {"pipes"},

@@ -13,6 +13,7 @@ from msgspec import UNSET, Struct, StructMeta, UnsetType
 from msgspec import field as told
 
 from .choices import Meta, resolve
+from .json_types import is_object, is_sequence
 
 __all__ = ["UNSET", "Meta", "Record", "Unknown", "UnknownTag", "UnsetType", "told"]
 
@@ -601,14 +602,16 @@ def _equal(mine: Any, theirs: Any) -> bool:
     """Whether two values are equal as JSON: true is not 1, at any depth."""
     waiting = [(mine, theirs)]
     while waiting:
+        one: Any
+        other: Any
         one, other = waiting.pop()
         if one is other:
             continue
         if (type(one) is bool) is not (type(other) is bool) or one != other:
             return False
-        if isinstance(one, dict):
+        if is_object(one):
             waiting += [(item, other[key]) for key, item in one.items()]
-        elif isinstance(one, list | tuple):
+        elif is_sequence(one):
             waiting += zip(one, other, strict=True)
     return True
 

@@ -169,6 +169,11 @@ class Subjects:
         self.known.pop(name, None)
         forget(f"subject_{name}")
 
+    def keep(self, subject: Subject) -> Subject:
+        """A subject that tests of a module share until all tests have ended."""
+        self.known[subject.name] = subject
+        return subject
+
     def forget_small(self) -> None:
         """Let go of all subjects that tests made up."""
         for top in self.made - {f"subject_{name}" for name in self.known}:

@@ -90,10 +90,10 @@ DEFINITIONS: Final[dict[str, Any]] = {
 }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def box(subjects: Subjects) -> Subject:
     """Bindings of a schema with each keyword in each shape."""
-    return subjects.small("lenient", DEFINITIONS)
+    return subjects.keep(subjects.small("lenient", DEFINITIONS))
 
 
 def forgiven(subject: Subject, definition: str, value: Any) -> tuple[Any, list[tuple[str, Any]]]:

@@ -270,10 +270,10 @@ VALUES: Final[dict[str, list[Any]]] = {
 }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def shapes(subjects: Subjects) -> Subject:
     """Bindings of the small schemas."""
-    return subjects.small("shapes", DEFINITIONS)
+    return subjects.keep(subjects.small("shapes", DEFINITIONS))
 
 
 @pytest.mark.parametrize("name", VALUES)

@@ -64,16 +64,16 @@ ALIKE: Final = ("Inline", "Any", "Referred", "Nested", "Omitted", "Shared")
 TAGS: Final = ("add", "sub", "mul", "neg", "abs")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def tags(subjects: Subjects) -> Subject:
     """Bindings of unions whose branches own several tags."""
-    return subjects.small("tags", DEFINITIONS)
+    return subjects.keep(subjects.small("tags", DEFINITIONS))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def tags_kept(subjects: Subjects) -> Subject:
     """The same where unknown tags are kept."""
-    return subjects.small("tags_kept", DEFINITIONS, keep_unknown=True)
+    return subjects.keep(subjects.small("tags_kept", DEFINITIONS, keep_unknown=True))
 
 
 @pytest.mark.parametrize("name", [*ALIKE, "Numbers"])

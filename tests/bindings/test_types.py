@@ -296,13 +296,13 @@ VALUES: Final[dict[str, list[Any]]] = {
 }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def types(subjects: Subjects) -> Subject:
     """Bindings of the small schemas."""
-    return subjects.small("types", DEFINITIONS)
+    return subjects.keep(subjects.small("types", DEFINITIONS))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def written(types: Subject) -> dict[str, str]:
     """The annotation of every field (`Class.field`) and alias as source, and of a union that a hook reads what it goes by."""
     found: dict[str, str] = {}
