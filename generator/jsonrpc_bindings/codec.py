@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias, Union
 
 import jiter
-import msgspec
 from msgspec import UNSET
 
 from .choices import resolve
@@ -43,6 +42,7 @@ from .native import Never, decoder, native, note
 from .parse import (
     BACKSLASH,
     DEEPEST,
+    FAILURES,
     VALUES,
     Duplicates,
     colons_of,
@@ -63,7 +63,7 @@ from .writers import DEEP, HasNotes, encode_native, readable, refuse_not_finite,
 
 Hook: TypeAlias = Callable[[Dropped], object]
 
-_LOST: Final = (msgspec.MsgspecError, Mismatch, TypeError, ValueError, OverflowError, RecursionError)
+_LOST: Final = (Mismatch, *FAILURES)
 """What becomes of a line that msgspec does not read, or of a value that it does not write."""
 
 

@@ -396,10 +396,15 @@ def wrong_type(types: Iterable[str], value: Any) -> str:
     return f"{expected} is expected, not {told(value)}"
 
 
+def distance(here: Sequence[str], count: int) -> tuple[bool, bool, int, int]:
+    """How far a branch is from fitting a value of which it refuses so many things, by these rules what the whole is: a wrong type is
+    farthest, then an exclusion, then missing fields count.
+    """
+    return any(rule in ("type", "const", "enum") for rule in here), "not" in here, here.count("required"), count
+
+
 def _distance(errors: Sequence[ValidationError], depth: int) -> tuple[bool, bool, int, int]:
-    """How far a branch is from fitting: a wrong type of the whole is farthest, then an exclusion, then missing fields count."""
-    here = [error.kind.name for error in errors if len(error.instance_path) == depth]
-    return any(name in ("type", "const", "enum") for name in here), "not" in here, here.count("required"), len(errors)
+    return distance([error.kind.name for error in errors if len(error.instance_path) == depth], len(errors))
 
 
 def _types(error: ValidationError, depth: int) -> list[str]:

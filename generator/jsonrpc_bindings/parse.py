@@ -41,6 +41,9 @@ BACKSLASH: Final = ord("\\")
 
 _ABSENT: Final = object()
 
+FAILURES: Final = (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError)
+"""What msgspec raises for a value that it does not write, or text that it does not read."""
+
 
 class TooManyValues(DecodeError):
     """A message that holds more values than are read."""
@@ -96,7 +99,7 @@ def is_plain(value: Any) -> bool:
     try:
         text = msgspec.json.encode(value)
         refuse_deep(text, text.count(b":"))
-    except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError):
+    except FAILURES:
         return False
     return True
 
@@ -177,9 +180,9 @@ _TEXT: Final = bytes(one for one in range(256) if one not in b'"[]{}')
 _LEVELS: Final = 12
 
 
-def _holds_more(text: bytes | bytearray, most: int) -> bool:
+def _holds_more(text: bytes, most: int) -> bool:
     """Whether JSON text holds more values than these, told without reading them."""
-    if text.count(b",") + text.count(b"[") + text.count(b"{") < most:
+    if holds_at_most(text, most):
         return False
     quote, count = b'"'[0], 1
     for found in _STEPS.finditer(text):

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from .contract import Path
 from .engine import Validator
-from .explain import EXCLUDED, TOO_MANY, Explainer, Said, explain, wrong_type
+from .explain import EXCLUDED, TOO_MANY, Explainer, Said, distance, explain, wrong_type
 from .json_types import is_array, is_object
 from .pointers import reference, referred, schema_pointer
 
@@ -196,8 +196,8 @@ class Pieces:
         """What is wrong by the branch that comes nearest, told by the first problems of each."""
         told_by = {index: self._problems((*place, index), value, path) for index in indices}
         first = {index: list(islice(found, FIRST)) for index, found in told_by.items()}
-        best = min(first, key=lambda index: distance(first[index], path))
-        if distance(first[best], path)[0]:
+        best = min(first, key=lambda index: _distance(first[index], path))
+        if _distance(first[best], path)[0]:
             types = {name for index in indices for name in self._types((*place, index))}
             yield Said(path, schema_pointer(place), wrong_type(types, value), "type")
         else:
@@ -302,7 +302,5 @@ FIRST: Final = 100
 """How many problems of each branch are looked at, to find the nearest one."""
 
 
-def distance(said: Sequence[Said], path: Path) -> tuple[bool, bool, int, int]:
-    """How far a value is from fitting a branch that says this of it."""
-    here = [one.rule for one in said if one.path == path]
-    return any(rule in ("type", "const", "enum") for rule in here), "not" in here, here.count("required"), len(said)
+def _distance(said: Sequence[Said], path: Path) -> tuple[bool, bool, int, int]:
+    return distance([one.rule for one in said if one.path == path], len(said))

@@ -269,8 +269,6 @@ def _of_type(inner: Any, markers: tuple[Any, ...], v: str) -> tuple[list[str], b
         return [f"if {v}.__class__ is not int: {v} = number({v})"], True
     if inner is NoneType:
         return [f"if {v} is not None: raise Mismatch"], True
-    if inner is Never:
-        return ["raise Mismatch"], True
     if is_record(inner):
         return [f"{v} = {_name_of(inner)}({v})"], True
     origin = get_origin(inner)

@@ -161,8 +161,6 @@ class Receiving:
         simple = _TYPES.get(inner)
         if simple is not None:
             return {"type": simple}
-        if inner is Never:
-            return {"not": {}}
         origin = get_origin(inner)
         if origin is Literal:
             values = list(get_args(inner))

@@ -13,7 +13,7 @@ from msgspec import UNSET, Struct
 from .errors import EncodeError
 from .json_types import is_mapping
 from .jsonrpc import Message
-from .parse import refuse_deep
+from .parse import FAILURES, refuse_deep
 from .records import NOTES, Notes, Record, changed, held, notes_of, shape_of
 
 DEEP: Final = "this is nested too deep to be written as JSON"
@@ -160,9 +160,7 @@ def text_of(value: Any) -> bytes:
     """A value as JSON text. Raises `EncodeError` for what JSON cannot hold."""
     try:
         text = encode_native(value)
-    except HasNotes:
-        return written_text(plain(value))
-    except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError):
+    except FAILURES:  # with notes, among others
         return written_text(plain(value))
     if text.find(b"null") >= 0:  # what msgspec writes for a number that is not finite
         refuse_not_finite(value)
@@ -173,7 +171,7 @@ def written_text(value: Any) -> bytes:
     """Plain JSON as text."""
     try:
         return msgspec.json.encode(value)
-    except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError):
+    except FAILURES:
         pass
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
@@ -190,7 +188,7 @@ def refuse_not_finite(value: Any) -> None:
     try:
         if _NOT_FINITE.search(_packed(value)) is None:
             return
-    except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError):
+    except FAILURES:
         pass
     waiting = [value]
     for item in waiting:  # which grows
