@@ -57,7 +57,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "meaning.values": frozenset(
         {"ir", "meaning.limits", "meaning.texts", "schema.expressions", "schema.walk", "schema.positions"}
     ),
-    "meaning.contract": frozenset({"ir"}),
+    "meaning.contract": frozenset({"ir", "schema.bundle", "schema.expressions", "schema.walk"}),
     "schema.unions": frozenset({"schema.walk"}),
     "schema.chosen": frozenset({"errors", "schema.names", "schema.unions"}),
     "schema.claims": frozenset({"schema.labels", "schema.names", "schema.unions", "schema.walk"}),

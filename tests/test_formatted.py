@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from acpgen.errors import Faults
-from acpgen.targets.python.annotations import either
 from acpgen.targets.python.formatted import formatted, relative
+from acpgen.targets.python.types import either
 
 ROOT = Path(__file__).parents[1]
 MADE = [

@@ -237,8 +237,8 @@ def test_a_union_of_thousands_is_python_that_python_and_ruff_read(branches: int)
     meaning, bundled = understand(parse(source("wide oneOf by tag", branches)))
     with ending():
         files = TARGETS["python"](meaning, bundled, Settings(package="p.q"))
-    (unions,) = (content for path, content in files.items() if path.endswith("unions.py"))
-    assert f"T{branches - 1}" in str(unions)
+    (models,) = (content for path, content in files.items() if path.endswith("models.py"))
+    assert f"T{branches - 1}" in str(models)
 
 
 def test_fields_whose_names_are_long_take_time_in_proportion() -> None:

@@ -6,13 +6,16 @@ import ast
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType
 from typing import Final
 
 import pytest
+from packaging.requirements import Requirement
 
 from acpgen import embedded
+from acpgen.targets.python.distribution import MSGSPEC, OF_RUNTIME
 
 ROOT: Final = Path(__file__).parents[1]
 GENERATOR: Final = ROOT / "generator" / "acpgen"
@@ -21,91 +24,69 @@ RUNTIME: Final = ROOT / "generator" / "jsonrpc_bindings"
 
 RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "__init__": {
-        *(
-            "codec",
-            "contract",
-            "errors",
-            "failures",
-            "jsonrpc",
-            "markers",
-            "model",
-            "published",
-            "sending",
-            "strict",
-            "alone",
-        ),
-    },
-    "alone": {"json_types", "model"},
-    "assertions": {"contract", "explain", "json_types", "patterns", "pieces", "pointers"},
-    "checks": {"assertions", "contract", "errors", "explain", "homes", "json_types", "model", "pointers", "trace"},
-    "child": {"framing", "pipes", "streams", "supervisor"},
-    "codec": {
-        "contract",
-        "errors",
-        "heads",
-        "json_types",
-        "jsonrpc",
-        "judging",
-        "leniency",
-        "model",
-        "parse",
-        "pointers",
-        "quick",
-        "sending",
-        "trace",
-        "writing",
+        *("choices", "codec", "contract", "errors", "failures", "jsonrpc", "records", "strict"),
+        *("strict_encode", "texts", "writers"),
     },
     "calling": {"contract", "envelopes", "failures", "framing", "gates", "pending", "places", "transport", "wire"},
+    "child": {"framing", "pipes", "streams", "supervisor"},
+    "choices": {"pydantic_guest"},
+    "codec": {
+        *("choices", "contract", "errors", "explain", "json_types", "jsonrpc", "native", "parse", "pointers"),
+        *("readers", "receiving", "records", "routing", "strict_encode", "writers"),
+    },
     "connection": {
         *("calling", "ends", "envelopes", "errors", "failures", "framing", "incoming", "json_types", "parse"),
         *("places", "transport", "wire"),
     },
-    "constructing": {"json_types"},
+    "construct": {"errors", "json_types", "pointers", "readers", "receiving", "records", "writers"},
     "contract": {"json_types"},
-    "core_schemas": set(),
-    "described": {"constructing"},
+    "documentation": set(),
+    "ends": {"parse"},
+    "engine": {"contract", "explain", "patterns", "pieces", "pointers"},
     "envelopes": {"failures", "jsonrpc"},
     "errors": set(),
-    "explain": {"contract", "errors", "json_types", "pointers", "strict"},
+    "explain": {"contract", "errors", "json_types", "pointers"},
     "failures": {"errors", "strict"},
-    "ends": {"parse"},
     "framing": {"ends"},
-    "heads": {"parse"},
     "gates": {"codec", "contract", "json_types", "parse"},
+    "homes": {"choices", "patterns", "records"},
     "incoming": {"json_types"},
     "json_types": set(),
-    "jsonrpc": {"model"},
-    "judging": {"json_types", "model"},
-    "leniency": {"contract", "errors", "json_types", "pointers", "trace"},
-    "markers": {"alone", "json_types", "judging", "model", "patterns"},
-    "model": {"constructing", "core_schemas", "described", "json_types", "published", "references"},
-    "parse": {"contract", "errors", "json_types", "pointers"},
+    "jsonrpc": {"records"},
+    "native": {"choices", "json_types", "parse", "readers", "records", "texts"},
+    "parse": {"errors", "json_types", "pointers"},
     "patterns": {"contract", "json_types", "pointers"},
     "peers": {"child", "connection", "failures", "framing", "stdio", "transport", "wire"},
     "pending": {"json_types", "places"},
-    "pieces": {"contract", "explain", "json_types", "pointers", "strict"},
+    "pieces": {"contract", "engine", "explain", "json_types", "pointers"},
     "pipes": {"failures", "framing"},
     "places": set(),
     "pointers": set(),
-    "homes": set(),
-    "quick": {"judging", "markers", "model"},
-    "published": {"described", "homes", "json_types", "pointers", "references"},
-    "references": set(),
-    "sending": {
-        *("constructing", "contract", "errors", "json_types", "judging", "markers", "model", "pointers"),
-        "published",
-    },
     "process_tree": set(),
+    "pydantic_guest": {
+        *("choices", "documentation", "errors", "json_types", "pointers", "readers", "receiving", "records"),
+        *("writers",),
+    },
+    "readers": {"choices", "json_types", "receiving", "records", "texts"},
+    "receiving": {
+        *("choices", "contract", "engine", "errors", "explain", "homes", "json_types", "patterns", "pointers"),
+        *("readers", "records", "texts", "writers"),
+    },
+    "records": {"choices", "construct", "documentation", "json_types", "pydantic_guest", "writers"},
+    "routing": {"contract", "errors", "explain", "json_types"},
     "stdio": {"framing", "pipes", "streams"},
     "streams": {"pipes"},
+    "strict": {"contract", "engine", "errors", "homes", "json_types", "parse", "pointers", "routing"},
+    "strict_encode": {
+        *("choices", "construct", "contract", "errors", "json_types", "pointers", "receiving", "records"),
+        *("texts",),
+    },
     "supervisor": {"process_tree"},
-    "texts": {"markers", "published"},
-    "strict": {"contract", "errors", "json_types", "parse", "patterns", "pieces", "pointers"},
-    "trace": {"contract", "errors", "json_types", "markers", "model", "pointers"},
+    "texts": {"pydantic_guest"},
     "transport": {"failures"},
-    "websocket": {"failures", "framing", "peers", "strict", "transport", "wire"},
+    "websocket": {"failures", "framing", "peers", "transport", "wire"},
     "wire": {"codec", "strict"},
-    "writing": {"alone", "errors", "json_types", "judging", "model", "references"},
+    "writers": {"errors", "json_types", "jsonrpc", "parse", "records"},
 }
 
 SESSION_ARROWS: Final[dict[str, set[str]]] = {
@@ -229,9 +210,10 @@ ARROWS: Final[dict[Path, dict[str, set[str]]]] = {
 }
 
 BINDINGS: Final = {"acp_bindings", "mcp_bindings"}
+PYDANTIC: Final = {"pydantic", "pydantic_core"}
 OUTSIDE: Final = {
-    RUNTIME: {"pydantic", "pydantic_core"},  # nor what its extras install: a statement asks each type checker for it
-    SESSION: {*BINDINGS, "acp_session", "jsonrpc_bindings", "pydantic", "pydantic_core"},
+    RUNTIME: {"jiter", "jsonschema_rs", "msgspec", *PYDANTIC},  # type checkers would ask for what its extra installs
+    SESSION: {*BINDINGS, "acp_session", "jiter", "jsonrpc_bindings"},
 }
 """What the modules of a package may need besides the standard library."""
 
@@ -276,22 +258,34 @@ def test_a_shared_package_needs_nothing_else_and_does_not_know_the_generator(fol
 
 
 def test_a_type_checker_needs_no_package_of_an_extra(tmp_path: Path) -> None:
-    for name in ("pydantic", "pydantic_core"):
+    for name in OUTSIDE[RUNTIME]:
         (tmp_path / f"{name}.pyi").write_text("from typing import Any\ndef __getattr__(name: str) -> Any: ...\n")
-    texts = {path.stem: path.read_text("utf-8") for path in RUNTIME.glob("[a-z]*.py")}
-    users = [name for name, text in texts.items() if "MissingExtra" in text]
-    assert {"strict", "websocket"} <= set(users)
-    modules = [argument for name in (*users, "explain", "pieces") for argument in ("-m", f"jsonrpc_bindings.{name}")]
     run = subprocess.run(
         [
             *(sys.executable, "-m", "mypy", "--strict", "--no-site-packages", "--follow-imports=silent"),
-            *("--config-file=", "--cache-dir", str(tmp_path / "cache"), *modules),
+            *("--config-file=", "--cache-dir", str(tmp_path / "cache"), "-m", "jsonrpc_bindings.websocket"),
         ],
         capture_output=True,
         text=True,
         env={"MYPYPATH": os.pathsep.join((str(RUNTIME.parent), str(tmp_path))), "PYTHONUTF8": "1"},
     )
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_pydantic_is_a_guest_that_one_module_alone_knows() -> None:
+    users = {path.stem for path in RUNTIME.glob("*.py") if foreign(path) & PYDANTIC}
+    assert users == {"pydantic_guest"}
+    code = "import sys, acp_bindings.v1, jsonrpc_bindings.peers; print(*sys.modules)"
+    path = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=path)
+    assert PYDANTIC.isdisjoint(run.stdout.split())
+
+
+def test_a_copy_of_the_run_time_asks_for_what_the_run_time_asks_for() -> None:
+    declared = tomllib.loads((RUNTIME / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
+    assert sorted(declared) == sorted((MSGSPEC, *OF_RUNTIME))
+    needed = {Requirement(each).name.replace("-", "_") for each in declared}
+    assert needed == OUTSIDE[RUNTIME] - PYDANTIC
 
 
 def is_for_checkers(node: ast.stmt) -> bool:
@@ -330,10 +324,10 @@ def test_what_type_checkers_take_for_a_shared_module_is_the_file_that_is_loaded(
         loaded = shared.__name__
         assert loaded.removeprefix("acpgen.") == module
     with pytest.raises(AttributeError):
-        _ = vars(embedded)["__getattr__"]("model")
+        _ = vars(embedded)["__getattr__"]("records")
 
 
-def test_what_acpgen_shares_loads_neither_models_nor_bindings_nor_the_rest_of_acp_session() -> None:
+def test_what_acpgen_shares_loads_neither_codecs_nor_bindings_nor_the_rest_of_acp_session() -> None:
     code = (
         "import sys; from acpgen import embedded\n"
         "for name in embedded.MODULES: getattr(embedded, name)\n"
@@ -356,8 +350,8 @@ def test_what_acpgen_shares_loads_neither_models_nor_bindings_nor_the_rest_of_ac
     runtime = {
         f"acpgen.jsonrpc_bindings.{name}"
         for name in (
-            *("contract", "ends", "errors", "framing", "json_types", "parse", "patterns"),
-            *("pointers", "process_tree", "strict", "supervisor"),
+            *("choices", "contract", "ends", "engine", "errors", "explain", "framing", "homes", "json_types", "parse"),
+            *("patterns", "pointers", "process_tree", "records", "routing", "strict", "supervisor"),
         )
     }
     assert loaded == {"acpgen.jsonrpc_bindings", "acpgen.acp_session", *monitor, *runtime}

@@ -138,6 +138,21 @@ def test_python_of_a_site_that_is_no_list_of_paths_is_a_fault(tmp_path: Path, va
         config.read(tmp_path)
 
 
+def test_a_property_is_told_by_what_reads_it() -> None:
+    source = """
+class Tide:
+    @property
+    def height(self) -> float:
+        "The height in metres."
+
+    @height.setter
+    def height(self, value: float) -> None: ...
+"""
+    (node,) = ast.parse(source).body
+    assert isinstance(node, ast.ClassDef)
+    assert [ast.get_docstring(each) for each in reference.methods(node)] == ["The height in metres."]
+
+
 def test_every_public_name_of_this_project_has_a_docstring() -> None:
     """What another package defines, and what a base of another package declares, is told there."""
     found = read(modules.read(ROOT, config.find(ROOT).site.python))

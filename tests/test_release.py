@@ -182,9 +182,10 @@ def test_the_wheels_of_the_bindings_work_where_they_are_unpacked(released: Path,
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(tmp_path)
     code = (
-        "from acp_bindings import v1; from mcp_bindings import roots; "
+        "import json; from acp_bindings import v1; from mcp_bindings import roots; "
         'line = b\'{"jsonrpc":"2.0","id":1,"method":"session/close","params":{"sessionId":"s"}}\'; '
-        "print(v1.encode(v1.decode(line, sender='client')) == line, 'roots/list' in roots.METHODS)"
+        "same = json.loads(v1.encode(v1.decode(line, sender='client'))) == json.loads(line); "
+        "print(same, 'roots/list' in roots.METHODS)"
     )
     ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ran.stdout == "True True\n", ran.stderr

@@ -21,6 +21,7 @@ import evidence
 from acpgen.pipeline import understand
 from acpgen.schema.load import load
 from acpgen_acp_sdk.names import CLASSES
+from jsonrpc_bindings.records import shape_of
 from variants import bodies
 
 ROOT: Final = Path(__file__).parents[1]
@@ -36,7 +37,7 @@ OURS: Final[Mapping[str, str]] = {
     "CancelElicitationResponse": "ElicitationCancelAction",
     "DeclineElicitationResponse": "ElicitationDeclineAction",
     "DeniedOutcome": "CancelledPermissionOutcome",
-    "ToolCallProgress": "ToolCallUpdate",
+    "ToolCallProgress": "SessionToolCallUpdate",
 }
 """Names that neither the table of `acpgen-acp-sdk` nor those of variants lead to."""
 
@@ -46,7 +47,7 @@ ENVELOPES: Final[Mapping[str, str]] = {
     "AgentRequest": "Request",
     "AgentResponse": "Response` or `ErrorResponse",
     "AgentResponseMessage": "Response",
-    "BaseModel": "jsonrpc_bindings.Model",
+    "BaseModel": "jsonrpc_bindings.Record",
     "ClientErrorMessage": "ErrorResponse",
     "ClientNotification": "Notification",
     "ClientRequest": "Request",
@@ -143,18 +144,13 @@ def row(name: str, fields: list[str] | None) -> Row:
 
 def differing(package: str, type_: Any, name: str, fields: list[str] | None) -> str:
     """The fields that one of two classes lacks, but for discriminators."""
-    model: Any = type_
     if fields is None or not inspect.isclass(type_):
         return ""
-    ours = wire(model)
-    constants: set[str] = {
-        one.alias or key
-        for key, one in model.model_fields.items()
-        if not one.is_required() and str(one.annotation).startswith("typing.Literal")
-    }
-    missing, more = set(fields) - ours.keys(), ours.keys() - set(fields) - constants
+    shape, ours = shape_of(type_), wire(type_)
+    discriminators = {*shape.constants, shape.tag_field}
+    missing, more = set(fields) - ours - discriminators, ours - set(fields) - discriminators
     beyond = getattr(unstable_v1, name, None) if package == "v1" else None
-    elsewhere = missing & (wire(beyond).keys() if inspect.isclass(beyond) else set[str]())
+    elsewhere = missing & (wire(beyond) if inspect.isclass(beyond) else set[str]())
     said = [
         ("in `unstable.v1` alone", elsewhere),
         ("in the SDK alone", missing - elsewhere),
@@ -163,9 +159,9 @@ def differing(package: str, type_: Any, name: str, fields: list[str] | None) -> 
     return "; ".join(f"{', '.join(f'`{one}`' for one in sorted(names))} {where}" for where, names in said if names)
 
 
-def wire(type_: Any) -> dict[str, str]:
-    type_.model_rebuild()
-    return {field.alias or key: key for key, field in type_.model_fields.items()}
+def wire(type_: Any) -> set[str]:
+    """The fields of a record by the names of the schema; the tag is none of them."""
+    return {one.wire for one in shape_of(type_).fields.values()}
 
 
 def page(rows: list[Row]) -> str:
@@ -220,4 +216,4 @@ def test_no_row_leads_to_a_false_friend(released: dict[str, list[str] | None]) -
     import jsonrpc_bindings
 
     assert all(hasattr(acp_bindings, one) for one in ("Request", "Notification", "Response", "ErrorResponse"))
-    assert hasattr(jsonrpc_bindings, "Model")
+    assert hasattr(jsonrpc_bindings, "Record")

@@ -9,6 +9,6 @@ BUILT_IN: Final[Mapping[str, str]] = {
     "bundle": "One standard JSON Schema 2020-12 in one file, with its method table.",
     "docs": "Pages of documentation in Markdown, in which every example was checked.",
     "ir": "What the schema means, as JSON.",
-    "python": "Typed Python bindings for pydantic, with decoding, encoding and validators.",
+    "python": "Typed Python bindings, with decoding, encoding and validators.",
     "vectors": "Messages with verdicts as JSON Lines, to test any implementation.",
 }

@@ -1,7 +1,7 @@
 """The packages that acpgen carries: `jsonrpc_bindings`, and the monitor of `acp_session`. What generated packages judge by judges here.
 
 Both are loaded under names of acpgen: another version of either may be installed beside it, or none. A module is loaded when it is
-first asked for, and without the `__init__` of its package: that of `jsonrpc_bindings` loads models.
+first asked for, and without the `__init__` of its package: that of `jsonrpc_bindings` loads all of it.
 """
 
 from __future__ import annotations
@@ -11,9 +11,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from acp_session import monitor
     from acp_session.monitor import versions
-    from jsonrpc_bindings import contract, framing, parse, patterns, strict, supervisor
+    from jsonrpc_bindings import contract, engine, framing, homes, parse, patterns, strict, supervisor
 
-    __all__ = ["contract", "framing", "monitor", "parse", "patterns", "strict", "supervisor", "versions"]
+    __all__ = [
+        "contract",
+        "engine",
+        "framing",
+        "homes",
+        "monitor",
+        "parse",
+        "patterns",
+        "strict",
+        "supervisor",
+        "versions",
+    ]
 else:
     import sys
     from importlib import import_module
@@ -24,7 +35,9 @@ else:
 
     FOLDERS = {"jsonrpc_bindings": resources.runtime, "acp_session": resources.session}
     MODULES = {
-        **dict.fromkeys(("contract", "framing", "parse", "patterns", "strict", "supervisor"), "jsonrpc_bindings"),
+        **dict.fromkeys(
+            ("contract", "engine", "framing", "homes", "parse", "patterns", "strict", "supervisor"), "jsonrpc_bindings"
+        ),
         "monitor": "acp_session",
         "versions": "acp_session.monitor",
     }

@@ -12,17 +12,13 @@ from acpgen import config, embedded, resources
 from acpgen.errors import Faults, SameVersion, UnknownName, Unsupported, did_you_mean
 from acpgen.material import is_material
 from acpgen.pipeline import understand
-from acpgen.schema.expressions import translations
 from acpgen.schema.load import NO_REFERENCES, Documents, References, load
 from acpgen.schema.numbers import with_decimals
 from acpgen.schema.ways import require_few_ways
 
 if TYPE_CHECKING:
     from acp_session.monitor import Breach, Folding, Monitor
-    from acpgen.meaning.contract import Row
     from acpgen.schema.profile import Profile
-    from jsonrpc_bindings.contract import Gated
-    from jsonrpc_bindings.contract import Method as Route
     from jsonrpc_bindings.strict import Strict
 
 ACP: Final = ("acp/v1", "acp/v2")
@@ -49,7 +45,7 @@ def find(protocol: str, references: References = NO_REFERENCES) -> Documents:
 
 def strict(documents: Documents, methods: Profile | None = None) -> Strict:
     """The strict validator of a protocol; `methods` is the profile that says where its methods stand. Raises `Faults`."""
-    from acpgen.meaning.contract import rows
+    from acpgen.meaning.contract import method_row, protocol_row
 
     protocol, bundle = understand(documents, methods=methods)
     if protocol.envelope == "dap":
@@ -57,20 +53,9 @@ def strict(documents: Documents, methods: Profile | None = None) -> Strict:
         remedy = "Judge values by the schema: messages of other frames than JSON-RPC's are not read"
         raise Faults([Unsupported(at=protocol.name, subject="the verdict on messages", reason=reason, remedy=remedy)])
     require_few_ways(bundle.definitions, bundle.origins)
-    found = rows(protocol)
-    routes: tuple[Route[Any, Any], ...] = tuple(embedded.contract.Method(**row) for row in found.methods)
-    contract = embedded.contract.Contract(
-        name=protocol.name,
-        version=protocol.version,
-        sides=protocol.sides,
-        batch=protocol.batch,
-        methods=routes,
-        gated={name: _gated(row) for name, row in found.gated.items()},
-        envelope=protocol.envelope,
-    )
-    written = translations(bundle.definitions.values())
-    schema = with_decimals(bundle.schema)
-    return embedded.strict.Strict(contract, lambda: schema, extra="acpgen", patterns=written.table, loose=written.loose)
+    schema = {**with_decimals(bundle.schema), "x-protocol": protocol_row(protocol, bundle)}
+    rows = [embedded.contract.Method(**method_row(method)) for method in protocol.methods]
+    return embedded.strict.Strict(rows, embedded.homes.Home("", lambda: schema))
 
 
 def versions(
@@ -215,12 +200,3 @@ def _roots() -> list[Path]:
     except (Faults, OSError):
         return roots
     return [found.root / found.schema, *roots]
-
-
-def _gated(row: Row) -> Gated:
-    members: Mapping[str, Any] = {
-        key: {name: embedded.contract.Member(**member) for name, member in row[key].items()}
-        for key in ("fields", "variants")
-        if key in row
-    }
-    return embedded.contract.Gated(**{**row, **members})

@@ -117,7 +117,7 @@ class Work:
 class Outcome:
     """What a run did, or would have done. `fresh` are the outputs that needed no work.
 
-    `gaps` says of each protocol with bindings what decoding does not enforce, `notes` what of the schemas means nothing: place
+    `gaps` says of each protocol with bindings what no validator enforces, `notes` what of the schemas means nothing: place
     and sentence. `methods` says in lines what methods were found where work was done.
     """
 

@@ -17,7 +17,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from pydantic_core import from_json
+from jiter import from_json
 
 from acpgen.errors import Faults, NotCreated, NotFound, Unreadable
 from acpgen.schema.load import place

@@ -192,7 +192,7 @@ def show_methods(outcome: Outcome) -> None:
 
 
 def show_gaps(outcome: Outcome) -> None:
-    """Say what decoding does not enforce."""
+    """Say what no validator enforces."""
     from acpgen.meaning import unenforced
 
     for label, found in outcome.gaps.items():

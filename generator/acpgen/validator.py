@@ -30,7 +30,7 @@ class Validator:
         )
         self._engine: Final = jsonschema_rs.Draft202012Validator(
             with_decimals(self._patterns.translated(schema)),
-            keywords={"x-integer": embedded.strict.WrittenInteger},
+            keywords={"x-integer": embedded.engine.WrittenInteger},
             **options,
         )
 

@@ -1,67 +1,50 @@
-"""What all generated modules share: models, messages, decoding, encoding and their errors."""
+"""What all generated modules share: records, messages, decoding, encoding and their errors."""
 
-from .alone import Alone
+from .choices import Choice, Keyed, Number, Shapes, Tagged
 from .codec import Codec
 from .contract import Method
 from .errors import DecodeError, Dropped, EncodeError, Problem
 from .failures import ConnectionEnded, Failed, NotAdvertised, NotStrict, Refused
 from .jsonrpc import JSON, ErrorObject, ErrorResponse, Notification, Request, Response
-from .markers import (
-    Bounds,
-    Exact,
-    MultipleOf,
-    Number,
-    Open,
-    Pattern,
-    Positional,
-    Shapes,
-    Tagged,
-    UniqueItems,
-    WithoutFraction,
-)
-from .model import MISSING, Excluding, Model, Unknown, UnknownTag
-from .published import Defined
-from .sending import encode_strictly
-from .strict import MissingExtra, Strict, Violation
+from .records import UNSET, Meta, Record, Unknown, UnknownTag, UnsetType
+from .strict import Strict, Violation
+from .strict_encode import encode_strictly
+from .texts import OpenTexts, Texts
+from .writers import to_builtins
 
 __all__ = [
     "JSON",
-    "MISSING",
-    "Alone",
-    "Bounds",
+    "UNSET",
+    "Choice",
     "Codec",
     "ConnectionEnded",
     "DecodeError",
-    "Defined",
     "Dropped",
     "EncodeError",
     "ErrorObject",
     "ErrorResponse",
-    "Exact",
-    "Excluding",
     "Failed",
+    "Keyed",
+    "Meta",
     "Method",
-    "MissingExtra",
-    "Model",
-    "MultipleOf",
     "NotAdvertised",
     "NotStrict",
     "Notification",
     "Number",
-    "Open",
-    "Pattern",
-    "Positional",
+    "OpenTexts",
     "Problem",
+    "Record",
     "Refused",
     "Request",
     "Response",
     "Shapes",
     "Strict",
     "Tagged",
-    "UniqueItems",
+    "Texts",
     "Unknown",
     "UnknownTag",
+    "UnsetType",
     "Violation",
-    "WithoutFraction",
     "encode_strictly",
+    "to_builtins",
 ]

@@ -1,19 +1,22 @@
-"""Decoding and encoding: a message is dispatched by method and side, never by trying everything."""
+"""Decoding and encoding of the messages of one protocol version.
+
+A line is read by msgspec in one call, and written again in one: as many colons show that nothing was lost. What msgspec refuses, or would
+lose, is read by readers, and what they refuse is judged by the schema, which says what is wrong or what may be dropped.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, Literal, TypeAlias, Union
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
-from pydantic_core import PydanticSerializationError, SchemaValidator
+import jiter
+from msgspec import UNSET
 
+from .choices import resolve
 from .contract import Method, Path
 from .errors import (
     INVALID_PARAMS,
     INVALID_REQUEST,
-    METHOD_NOT_FOUND,
     DecodeError,
     Dropped,
     EncodeError,
@@ -22,58 +25,137 @@ from .errors import (
     shown,
     told,
 )
-from .heads import Head, learn
-from .json_types import is_array, is_object
-from .jsonrpc import ErrorObject, ErrorResponse, Form, Notification, Request, Response
-from .judging import Judge
-from .leniency import Edits, Leniency, explained, placed, repair, without_repeats
-from .model import Reading, changed_defaults
-from .parse import VALUES, Duplicates, copied, parse
+from .explain import did_you_mean
+from .json_types import Mismatch, is_array, is_mapping, is_object, is_sequence
+from .jsonrpc import (
+    Beside,
+    ErrorObject,
+    ErrorResponse,
+    Form,
+    Message,
+    Notification,
+    Request,
+    Response,
+    class_of,
+)
+from .native import Never, decoder, native, note
+from .parse import (
+    BACKSLASH,
+    DEEPEST,
+    FAILURES,
+    VALUES,
+    Duplicates,
+    colons_of,
+    copied,
+    has_written_colon,
+    holds_at_most,
+    parse,
+    refuse_deep,
+    untyped,
+)
 from .pointers import json_pointer
-from .quick import quick_validator
-from .sending import STRICTLY, Sent, below, faults, faults_of_value, refuse, unnamed
-from .trace import chosen, find, with_strays
-from .writing import quickly, refuse_unwritable
-
-ROUNDS: Final = 16
-"""So often a message is judged again without what was dropped from it; each round drops what may be, up to a limit."""
-
-_TOO_MUCH: Final = "more is wrong here than is looked for and dropped"
+from .readers import Read, Unnamed, build, is_judged, reader
+from .receiving import Receiving
+from .records import Record, changed, copy, held, make, notes_of, shape_of
+from .routing import EMPTY, Routing, is_id
+from .strict_encode import STRICTLY, unnamed
+from .writers import DEEP, HasNotes, encode_native, readable, refuse_not_finite, text_of, write_with_notes, written_text
 
 Hook: TypeAlias = Callable[[Dropped], object]
-Message: TypeAlias = "Request[Any] | Notification[Any] | Response[Any] | ErrorResponse[Any]"
+
+_LOST: Final = (Mismatch, *FAILURES)
+"""What becomes of a line that msgspec does not read, or of a value that it does not write."""
 
 
-@dataclass(slots=True)
 class Codec:
     """Decodes and encodes the messages of one protocol version.
 
-    `lenient` and `owners` are the generated tables of lenient fields and of fields declared by another definition than
-    their class. `null_id`: a request's id may be null. `batch`: a message may be an array. `sides` are the senders. `versioned`:
-    messages have the member `jsonrpc`.
+    `receiving` judges what no reader takes. `error` is the type of errors. `null_id`: a request's id may be null. `batch`: a message may be
+    an array. `sides` are the senders. `versioned`: messages have the member `jsonrpc`.
     """
 
-    methods: Mapping[str, Method[Any, Any]]
-    lenient: Mapping[str, Mapping[str, Leniency]]
-    owners: Mapping[str, Mapping[str, str]]
-    error: type[Any] = ErrorObject
-    null_id: bool = False
-    batch: bool = False
-    sides: tuple[str, ...] = ()
-    versioned: bool = True
-    _judges: dict[Any, Judge] = field(default_factory=dict[Any, Judge], repr=False)
-    _routes: dict[tuple[str, bool], Method[Any, Any]] = field(
-        default_factory=dict[tuple[str, bool], Method[Any, Any]], repr=False
-    )
+    def __init__(
+        self,
+        methods: Mapping[str, Method[Any, Any]],
+        receiving: Receiving,
+        *,
+        error: Any = ErrorObject,
+        null_id: bool = False,
+        batch: bool = False,
+        sides: Sequence[str] = (),
+        versioned: bool = True,
+    ) -> None:
+        self.methods: Final = methods
+        self.receiving: Final = receiving
+        self.error: Final = error
+        self.null_id: Final = null_id
+        self.batch: Final = batch
+        self.sides: Final = tuple(sides)
+        self.versioned: Final = versioned
+        self._written: Final = {id(type_) for row in methods.values() for type_ in (row.params, row.result)}
+        self._routing: Final = Routing(
+            methods.values(),
+            is_versioned=versioned,
+            refused_id=lambda value: None if is_id(value, nullable=null_id) else "",
+        )
+        self._routes: Final = self._routing.rows
+        self._lines: dict[str, Any] = {}
+        self._results: dict[tuple[str, str], Any] = {}
+        self._classes: dict[tuple[Any, str], Any] = {}
+        self._types: dict[tuple[bool, Any], Any] = {}
+        self._readers: dict[Any, Read] = {}
+        self._decoders: dict[Any, Any] = {}
+        self._checks: dict[Any, Any] = {}
+        self._entries: dict[Any, Any] = {}
 
-    _quicks: dict[Any, SchemaValidator | None] = field(default_factory=dict[Any, "SchemaValidator | None"], repr=False)
-    _heads: dict[bytes, Head | None] = field(default_factory=dict[bytes, "Head | None"], repr=False)
-    _beginnings: dict[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
-    _written: dict[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
+    @classmethod
+    def of(cls, module: str, methods: Mapping[str, Method[Any, Any]], **options: Any) -> Codec:
+        """The codec of the protocol that a generated module belongs to."""
+        return cls(methods, Receiving.of(module), **options)
 
-    def __post_init__(self) -> None:
-        for method in self.methods.values():
-            self._routes[method.name, method.kind == "request"] = method
+    # --- the native way ---
+
+    def _class(self, kind: Any, row: Method[Any, Any]) -> Any:
+        """The class of the messages of one method; `None` where they have none."""
+        key = kind, row.name
+        if key not in self._classes:
+            self._classes[key] = self._made_class(kind, row)
+        return self._classes[key]
+
+    def _made_class(self, kind: Any, row: Method[Any, Any]) -> Any:
+        type_ = row.result if kind is Response else row.params
+        if type_ is None:
+            return None
+        told_of = native(self.type(type_))
+        if told_of is Never:
+            return None
+        fields: dict[str, Any] = {"jsonrpc": Literal["2.0"]} if self.versioned else {}
+        if kind is not Notification:
+            fields["id"] = int | str | None if self.null_id else int | str
+        fields["result" if kind is Response else "params"] = told_of
+        return class_of(kind, row.name, fields, is_tagged=kind is not Response)
+
+    def _line_decoder(self, sender: str) -> Any:
+        """What reads the calls of a sender."""
+        rows: dict[str, list[Method[Any, Any]]] = {}
+        for row in self._routes.values():
+            if row.side != sender:
+                rows.setdefault(row.name, []).append(row)
+        kinds = {"request": Request, "notification": Notification}
+        classes = [self._class(kinds[own[0].kind], own[0]) for own in rows.values() if len(own) == 1]
+        found = [cls for cls in classes if cls is not None]
+        made = decoder(Union[tuple(found)]).decode if found else _nothing  # noqa: UP007
+        self._lines[sender] = made
+        return made
+
+    def _result_decoder(self, sender: str, method: str) -> Any:
+        """What reads the results of a method."""
+        row = self._routes.get((method, True))
+        cls = self._class(Response, row) if row is not None and row.side in (sender, "both") else None
+        made = decoder(cls).decode if cls is not None else _nothing
+        if row is not None:  # names that no schema has are without end
+            self._results[sender, method] = made
+        return made
 
     # --- decoding ---
 
@@ -89,39 +171,101 @@ class Codec:
         duplicates: Duplicates = "refuse",
         values: int = VALUES,
     ) -> Any:
-        """See the generated module's `decode`."""
-        if line.__class__ is bytes and len(line) <= values:
-            last = line.rfind(b'"')
-            head = self._heads.get(line[: line.rfind(b'"', 0, last)])
-            if head is not None:
-                said, closers, begin, end, name, read_params = head
-                if said == sender and line[last:] == closers:
-                    try:
-                        return Notification(name, read_params(line[begin:end]), {}, "value")
-                    except ValidationError:
-                        pass  # the general way says what is wrong, or drops it
+        """The message of a line of UTF-8 text, or of parsed JSON."""
         if self.sides and sender not in self.sides:
             raise ValueError(f"the sender is one of {self.sides}, not {sender!r}")
-        read = parse if isinstance(line, bytes | bytearray | str) else copied
-        value = read(line, duplicates=duplicates, values=values)
+        if duplicates != "refuse" and duplicates != "last":
+            raise ValueError(f"duplicates is 'refuse' or 'last', not {duplicates!r}")
+        if line.__class__ is not bytes:
+            line = _as_bytes(line)
+        if line.__class__ is bytes and (len(line) <= values or holds_at_most(line, values)):
+            try:
+                read = (
+                    (self._lines.get(sender) or self._line_decoder(sender))
+                    if method is None
+                    else self._results.get((sender, method)) or self._result_decoder(sender, method)
+                )
+                message = read(line)
+                colons = line.count(b":")
+                if len(line) > DEEPEST:
+                    refuse_deep(line, colons)
+                left = colons - encode_native(message).count(b":")
+                if BACKSLASH not in line or not has_written_colon(line):
+                    return self._noted(message, line, left) if left else message
+            except _LOST:
+                pass
+        if line.__class__ is bytes or isinstance(line, bytearray | str):
+            value = parse(line, duplicates=duplicates, values=values)
+        else:
+            value = copied(line, duplicates=duplicates, values=values)
+        if value.__class__ is dict and (found := self._plain(value, sender, method)) is not None:
+            return found
         if self.batch and is_array(value):
             if not value:
-                raise _invalid("a batch must hold at least one message")
+                raise _refusal(INVALID_REQUEST, (Problem("", "", EMPTY),), {})
             return [
                 self._message(item, (index,), sender, method, pending, on_drop, lenient)
                 for index, item in enumerate(value)
             ]
-        message = self._message(value, (), sender, method, pending, on_drop, lenient)
-        if isinstance(line, bytes) and isinstance(message, Notification) and duplicates == "refuse":
-            self._learn(line, sender, message)
+        return self._message(value, (), sender, method, pending, on_drop, lenient)
+
+    def _noted(self, message: Any, line: bytes, left: int) -> Any:
+        """A message that msgspec read, with the unknown fields that have the colons which are `left`.
+
+        Raises `Mismatch` where a reader has to read it, or a key is given twice: then some colons are nobody's.
+        """
+        value = untyped(line)
+        members = message.members_on_wire
+        if not value.keys() <= members:
+            extra = {key: item for key, item in value.items() if key not in members}
+            if not _ENVELOPE.isdisjoint(extra):
+                raise Mismatch
+            message._notes = Beside(extra)
+            left -= colons_of(extra)
+        payload = "params" if "params" in members else "result"
+        if left and note(getattr(message, payload), value[payload], left):
+            raise Mismatch
         return message
 
-    def _learn(self, line: bytes, sender: str, message: Notification[Any]) -> None:
-        row = self._routes.get((message.method, False))
-        if row is not None and row.params is not None and message.form == "value" and not message.extra:
-            quick = self._quick(row.params)
-            if quick is not None:
-                learn(self._heads, line, sender, message.method, quick.validate_json)
+    def _plain(self, value: dict[str, Any], sender: str, method: str | None) -> Any:
+        """A message about which nothing is special, made of its JSON; `None` where something is."""
+        name: Any = value.get("method") if method is None else method
+        if name.__class__ is not str:
+            return None
+        key = sender, name, "id" in value, method is None
+        names, empty, put_id, put_payload, member, read = self._entries.get(key) or self._made_entry(*key)
+        if value.keys() != names or value.get("jsonrpc", "2.0") != "2.0":
+            return None
+        message = copy(empty)
+        if put_id is not None:
+            id_ = value["id"]
+            if id_.__class__ is not int and id_.__class__ is not str:
+                return None
+            put_id(message, id_)
+        try:
+            put_payload(message, read(value[member]))
+        except (Mismatch, RecursionError):
+            return None
+        return message
+
+    def _made_entry(self, sender: str, name: str, is_request: bool, is_call: bool) -> tuple[Any, ...]:
+        """What `_plain` needs of a method: the members, a message without them, what puts them, and the reader of the payload."""
+        row = self._routes.get((name, is_request if is_call else True))
+        kind = Response if not is_call else Request if is_request else Notification
+        is_sent = row is not None and (row.side != sender if is_call else row.side in (sender, "both"))
+        cls = self._class(kind, row) if is_sent and row is not None else None
+        found: tuple[Any, ...] = (None,) * 6
+        if cls is not None and row is not None:
+            names = _FRAMES[kind] if self.versioned else _FRAMES[kind] - {"jsonrpc"}
+            member = "params" if is_call else "result"
+            own = names - {"method"}
+            empty = make(cls, **{one: "2.0" if one == "jsonrpc" else None for one in own})
+            put_id = cls.id.__set__ if "id" in own else None
+            read = self.reader(row.params if is_call else row.result)
+            found = names, empty, put_id, getattr(cls, member).__set__, member, read
+        if row is not None:  # names that nobody knows are as many as a peer likes
+            self._entries[sender, name, is_request, is_call] = found
+        return found
 
     def read(
         self, value: Any, *, sender: str, pending: Mapping[Any, str] | None = None, on_drop: Hook | None = None
@@ -142,101 +286,67 @@ class Codec:
         pending: Mapping[Any, str] | None,
         on_drop: Hook | None,
         lenient: bool,
-    ) -> Message:
-        if not is_object(value):
-            raise _invalid(f"a JSON-RPC message is an object, not {told(value)}", at)
-        if value.keys() == _NOTIFICATION and self.versioned and value["jsonrpc"] == "2.0":  # most are so
-            name, params = value["method"], value["params"]
-            row = self._routes.get((name, False)) if name.__class__ is str else None
-            if row is not None and row.side != sender and row.params is not None and params is not None:
-                typed = self._typed(row.params, params, (*at, "params"), INVALID_PARAMS, value, on_drop, lenient)
-                return Notification(name, typed, {}, "value")
-        if self.versioned and value.get("jsonrpc") != "2.0":
-            raise _invalid("the field 'jsonrpc' must be \"2.0\"", at, value)
-        name = value.get("method")
-        if name is None and "method" not in value and ("result" in value or "error" in value):
-            return self._answer(value, at, sender, method, pending, on_drop, lenient)
-        if not isinstance(name, str):
-            raise _invalid("the message has no 'method', and neither 'result' nor 'error'", at, value)
-        is_request = "id" in value
-        if is_request and not self._is_id(value["id"]):
-            raise _invalid(f"a request id must be {self._ids()}", (*at, "id"), value)
-        if "result" in value or "error" in value:
-            raise _invalid("a message with 'method' holds neither 'result' nor 'error'", at, value)
-        row = self._routes.get((name, is_request))
-        if row is None or row.side == sender:
-            if row is not None or not name.startswith("_"):
-                raise self._unknown(name, is_request, sender, at, value)
-            row = None
-        form, typed = self._payload(row, value, "params", at, on_drop, lenient)
-        if is_request:
-            return Request(value["id"], name, typed, self._extra(value, _REQUEST), form)
-        return Notification(name, typed, self._extra(value, _NOTIFICATION), form)
-
-    def _payload(
-        self,
-        row: Method[Any, Any] | None,
-        value: dict[str, Any],
-        key: str,
-        at: Path,
-        on_drop: Hook | None,
-        lenient: bool,
-    ) -> tuple[Form, Any]:
-        """The params of a call by its row, plain JSON without one, and how they stood."""
-        form: Form = "absent" if key not in value else "null" if value[key] is None else "value"
-        params = value.get(key)
-        if row is None or row.params is None:
-            return form, params
-        if form != "value":
-            if row.omitted == "nothing":
-                return form, None
-            params = row.empty()
-        return form, self._typed(row.params, params, (*at, key), INVALID_PARAMS, value, on_drop, lenient)
-
-    def _answer(
-        self,
-        value: dict[str, Any],
-        at: Path,
-        sender: str,
-        method: str | None,
-        pending: Mapping[Any, str] | None,
-        on_drop: Hook | None,
-        lenient: bool,
-    ) -> Message:
-        if "result" in value and "error" in value:
-            raise _invalid("a response holds either 'result' or 'error', not both", at, value)
-        if "id" not in value:
-            raise _invalid("a response must carry the request's 'id'", at, value)
-        id_ = value["id"]
-        if not self._is_id(id_) and not (id_ is None and "error" in value):
-            raise _invalid(f"a response id must be {self._ids()}", (*at, "id"), value)
-        if method is None and pending is not None:
-            method = pending.get(id_)
-        extra = self._extra(value, _ERROR if "error" in value else _RESPONSE)
-        if "error" in value:
+    ) -> Any:
+        kind, name, row, faults = self._routing.route(value, at, sender, method, pending.get if pending else None)
+        if faults:
+            problems = tuple(Problem(json_pointer(one.path), one.schema, one.sentence) for one in faults)
+            raise _refusal(faults[0].code, problems, value if is_object(value) else {})
+        if kind == "error":
             error = self._typed(self.error, value["error"], (*at, "error"), INVALID_REQUEST, value, on_drop, lenient)
-            return ErrorResponse(id_, error, method or "", extra)
-        if method is None:
-            raise _invalid(f"no request with id {told(id_)} is pending, so the result cannot be read", at, value)
-        row = self._routes.get((method, True))
-        if row is None and not method.startswith("_"):
-            raise self._unknown(method, True, sender, at, value)
+            return ErrorResponse(value["id"], error, name, self._extra(value, _ERROR))
+        if kind == "result":
+            return self._result(value, at, name, row, on_drop, lenient)
+        form: Form = "absent" if "params" not in value else "null" if value["params"] is None else "value"
+        params = value.get("params")
+        if row is not None and row.params is not None and not (form != "value" and row.omitted == "nothing"):
+            given = params if form == "value" else row.empty()
+            params = self._typed(row.params, given, (*at, "params"), INVALID_PARAMS, value, on_drop, lenient)
+        if kind == "request":
+            extra = self._extra(value, _REQUEST)
+            return self._made(Request, row, {"id": value["id"], "method": name, "params": params}, extra, form)
+        return self._made(
+            Notification, row, {"method": name, "params": params}, self._extra(value, _NOTIFICATION), form
+        )
+
+    def _made(
+        self, kind: Any, row: Method[Any, Any] | None, members: dict[str, Any], extra: dict[str, Any], form: Form
+    ) -> Any:
+        """A message: of the class of its method where nothing is special about it."""
+        cls = self._class(kind, row) if row is not None and form == "value" and not extra else None
+        if cls is None:
+            return kind(**members, extra=extra, form=form)
+        del members["method"]
+        if self.versioned:
+            members["jsonrpc"] = "2.0"
+        return make(cls, **members)
+
+    def _result(
+        self,
+        value: dict[str, Any],
+        at: Path,
+        method: str,
+        row: Method[Any, Any] | None,
+        on_drop: Hook | None,
+        lenient: bool,
+    ) -> Any:
+        id_ = value["id"]
+        if not method:
+            sentence = f"no request with id {told(id_)} is pending, so the result cannot be read"
+            raise _refusal(INVALID_REQUEST, (Problem(json_pointer(at), "", sentence),), value)
+        extra = self._extra(value, _RESPONSE)
         if row is None or row.result is None:
             return Response(id_, value["result"], method, extra)
-        if row.side not in (sender, "both"):
-            raise _invalid(f"{method!r} is answered by the {row.side}, not by the {sender}", at, value)
-        form, result = _form(value, "result")
-        if form == "null" and not row.null_result:
-            form, result = "value", None
-        typed = self._typed(row.result, result, (*at, "result"), INVALID_PARAMS, value, on_drop, lenient)
-        return Response(id_, typed, method, extra, form)
+        form: Form = "null" if value["result"] is None and row.null_result else "value"
+        given: Any = value["result"] if form == "value" else {}
+        typed = self._typed(row.result, given, (*at, "result"), INVALID_PARAMS, value, on_drop, lenient)
+        return self._made(Response, row, {"id": id_, "result": typed, "method": method}, extra, form)
 
     def decode_as(
         self, type_: Any, value: Any, *, on_drop: Hook | None = None, lenient: bool = True, strict: bool = False
     ) -> Any:
-        """See the generated module's `decode_as`."""
+        """A parsed JSON value as one of a type, or of a definition by its name; `strict` refuses what the schema does not name."""
         found = self._typed(type_, copied(value), (), INVALID_PARAMS, {}, on_drop, lenient and not strict)
-        problems = limited(unnamed(self, found, type_)) if strict else ()
+        problems = limited(unnamed(self.receiving, found, self.type(type_))) if strict else ()
         if problems:
             raise DecodeError(INVALID_PARAMS, problems)
         return found
@@ -244,256 +354,289 @@ class Codec:
     def accepts_null(self, type_: Any) -> bool:
         """Whether null is a value of a type."""
         try:
-            self.judge(type_).decoded(None, Reading())
-        except ValidationError:
+            self.reader(type_)(None)
+        except Mismatch:
             return False
         return True
+
+    def type(self, type_: Any) -> Any:
+        """A type without text in it: of a class, an alias, or the name of a definition."""
+        is_name = isinstance(type_, str) and (type_.isidentifier() or id(type_) not in self._written)
+        if (is_name, type_) not in self._types:
+            if is_name and type_ in self.receiving.schema["$defs"]:
+                found = self.receiving.home.type_of(type_)
+            else:
+                try:
+                    found = resolve(type_, self.receiving.module)
+                except NameError:
+                    raise KeyError(type_) from None
+            self._types[is_name, type_] = found
+        return self._types[is_name, type_]
+
+    def reader(self, type_: Any) -> Read:
+        """What reads the values of a type."""
+        resolved = self.type(type_)
+        if resolved not in self._readers:
+            self._readers[resolved] = reader(resolved)
+        return self._readers[resolved]
 
     def _typed(
         self, type_: Any, value: Any, at: Path, code: int, message: dict[str, Any], on_drop: Hook | None, lenient: bool
     ) -> Any:
-        quick = self._quick(type_)
-        if quick is not None:
-            try:
-                return quick.validate_python(value)
-            except ValidationError:
-                pass
-        judge, reading = self.judge(type_), Reading()
+        read = self.reader(type_)
+        resolved = self.type(type_)
         try:
-            return judge.decoded(value, reading)
-        except ValidationError:
-            return self._repaired(judge, value, at, code, message, on_drop, lenient, reading)
-
-    def _quick(self, type_: Any) -> SchemaValidator | None:
-        """The quick validator of a type, if it has one."""
+            found = read(value)
+            if not is_judged(resolved) or self.receiving.accepts(resolved, value):
+                return found
+        except (Mismatch, RecursionError):
+            pass
+        settled = self.receiving.settle(self._named(type_, resolved), value, at, lenient=lenient)
+        if settled.problems:
+            raise _refusal(code, limited(settled.problems), message) from None
         try:
-            return self._quicks[type_]
-        except KeyError:
-            self._quicks[type_] = found = quick_validator(self.judge(type_).core_schema)
-            return found
+            found = build(resolved, settled.value, self.receiving.accepts)
+        except Unnamed as error:
+            problem = Problem(
+                json_pointer((*at, *error.path)), "", "this class takes no fields that the schema does not name"
+            )
+            raise DecodeError(code, (problem,), id=message.get("id"), method=message.get("method")) from None
+        except RecursionError:
+            raise DecodeError(code, (Problem(json_pointer(at), "", "this is nested too deep to be read"),)) from None
+        for drop in settled.drops if on_drop is not None else ():
+            on_drop(drop)  # type: ignore[misc]
+        return found
 
-    def judge(self, type_: Any) -> Judge:
-        """What judges values of a type."""
-        judge = self._judges.get(type_)
-        if judge is None:
-            judge = self._judges[type_] = Judge(type_)
-        return judge
-
-    def _repaired(
-        self,
-        judge: Judge,
-        value: Any,
-        at: Path,
-        code: int,
-        message: dict[str, Any],
-        on_drop: Hook | None,
-        lenient: bool,
-        reading: Reading,
-    ) -> Any:
-        """What is left of a refused value without what may be dropped. Raises `DecodeError` where nothing is."""
-        edits, current, drops = Edits(), value, list[Dropped]()
-        kept: list[Any] = []  # what was found of a value is known by its identity
-        for _ in range(ROUNDS):
-            found = [find(details, judge.core_schema, current) for details in judge.errors(current)]
-            if not found:
-                break
-            if not edits.make_whole(found):
-                new, left = repair(chosen(found), edits, value, self.lenient if lenient else None, self.owners, at)
-                if left:
-                    problems = (placed(one, edits, self.owners, at) for one in with_strays(left))
-                    told_of = limited(explained(problems, drops))
-                    raise DecodeError(code, told_of, id=message.get("id"), method=message.get("method")) from None
-                drops.extend(new)
-            current = edits.apply(value)
-            kept.append(current)
-            try:
-                result = judge.decoded(current, reading)
-            except ValidationError:
-                continue
-            if on_drop is not None:
-                for drop in without_repeats(drops):
-                    on_drop(drop)
-            return result
-        told_of = limited((Problem(json_pointer(at), "", _TOO_MUCH), *(drop.problem for drop in drops)))
-        raise DecodeError(code, told_of, id=message.get("id"), method=message.get("method"))
+    def _named(self, type_: Any, resolved: Any) -> Any:
+        return resolved if isinstance(type_, str) or isinstance(resolved, type) else type_
 
     def _extra(self, value: dict[str, Any], named: frozenset[str]) -> dict[str, Any]:
-        """The fields of an envelope that JSON-RPC does not name for its kind of message."""
+        """The members of an envelope that JSON-RPC does not name for its kind of message."""
         if value.keys() <= named and (self.versioned or "jsonrpc" not in value):
             return {}
         return {
             key: item for key, item in value.items() if key not in named or (key == "jsonrpc" and not self.versioned)
         }
 
-    def _is_id(self, value: Any) -> bool:
-        if isinstance(value, bool):
-            return False
-        if isinstance(value, float):
-            return value.is_integer()
-        return isinstance(value, str | int) or (value is None and self.null_id)
-
-    def _ids(self) -> str:
-        return "an integer, a string or null" if self.null_id else "an integer or a string"
-
-    def _unknown(self, name: str, is_request: bool, sender: str, at: Path, value: dict[str, Any]) -> DecodeError:
-        row = self._routes.get((name, is_request))
-        other = self._routes.get((name, not is_request))
-        if row is not None:
-            sentence = f"{name!r} is handled by the {row.side}, so the {sender} does not receive or send it this way"
-        elif other is not None:
-            how = "not a request: remove 'id'" if is_request else "not a notification: add 'id'"
-            sentence = f"{name!r} is a {other.kind}, {how}"
-        else:
-            sentence = f"the method {shown(name)} is not known"
-        problems = (Problem(json_pointer((*at, "method")), "", sentence),)
-        return DecodeError(METHOD_NOT_FOUND, problems, id=value.get("id"), method=name)
-
     # --- encoding ---
 
     def encode(self, message: Any, *, strict: bool | None = None) -> bytes:
-        """See the generated module's `encode`."""
-        if message.__class__ is Notification and message.form == "value" and not message.extra and self.versioned:
-            text = self._beginning(message.method) + to_json(message.params) + b"}"  # most are so
-        else:
-            text = self._text(message)
-        if STRICTLY.is_on if strict is None else strict:
-            refuse(self._faults(message, text))
+        """A message, several of a batch, or a value as a line of UTF-8 text.
+
+        `strict` judges what a sender answers for, too: that the schema names what is sent. Raises `EncodeError` for what JSON or the type
+        does not allow.
+        """
+        check = self._checks.get(message.__class__)
+        if check is not None and not (STRICTLY.is_on if strict is None else strict):  # most are so
+            try:
+                text = encode_native(message)
+                check[0](text)
+            except HasNotes:
+                return self._text_with_notes(message, check)
+            except _LOST:
+                return self._general_text(message)
+            if text.find(b"null") >= 0:  # what msgspec writes for a number that is not finite
+                refuse_not_finite(message)
+            return text
+        if is_sequence(message) and not self.batch and any(isinstance(one, Message) for one in message):
+            raise EncodeError("this protocol has no batches")
+        try:
+            text = self._text_of_value(message)
+            is_strict = STRICTLY.is_on if strict is None else strict
+            problems = limited(self._unnamed(message)) if is_strict else ()
+        except RecursionError:
+            raise EncodeError(DEEP) from None
+        if problems:
+            raise EncodeError("; ".join(map(str, problems)), problems)
         return text
 
-    def _faults(self, message: Any, text: bytes) -> Iterator[Problem]:
-        """What a strict judgement refuses in what was written."""
-        if is_array(message):
-            for index, item in enumerate(message):
-                yield from below((index,), self._faults(item, self._text(item)))
-            return
-        sent = self._sent(message)
-        yield from faults(self, sent, text) if sent is not None else faults_of_value(self, message)
+    def _text_of_value(self, value: Any) -> bytes:
+        """A message, or a value in which records are of their classes."""
+        if isinstance(value, Message):
+            return self._text(value)
+        if isinstance(value, Record):
+            return self._payload(type(value), value)
+        if is_sequence(value):
+            return b"[" + b",".join(map(self._text_of_value, value)) + b"]"
+        if is_mapping(value):
+            if not all(isinstance(key, str) for key in value):
+                raise EncodeError("the keys of an object are strings")
+            return (
+                b"{" + b",".join(text_of(key) + b":" + self._text_of_value(item) for key, item in value.items()) + b"}"
+            )
+        return text_of(value)
 
-    def _sent(self, message: Any) -> Sent | None:
-        """By what a message is judged; `None` for plain values."""
-        match message:
-            case Request() | Notification():
-                is_request = isinstance(message, Request)
-                call: Any = message  # pyright: ignore[reportUnknownVariableType]
-                row = self._routes.get((call.method, is_request))
-                type_ = row.params if row is not None else None
-                return Sent(row, call.method, "params", "params", type_, _REQUEST if is_request else _NOTIFICATION)
-            case Response():
-                row = self._routes.get((message.method, True))
-                result: Any = message.result  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-                type_ = row.result if row is not None else None
-                return Sent(row, message.method, "result", "result", type_, _RESPONSE, result, is_answer=True)
-            case ErrorResponse():
-                row = self._routes.get((message.method, True))
-                return Sent(row, message.method, "error", "error", self.error, _ERROR, is_answer=True)
-            case _:
-                return None
+    def _unnamed(self, value: Any, at: Path = ()) -> Iterator[Problem]:
+        """What the schema does not name in a message, in those of a batch or in a value."""
+        if is_sequence(value):
+            for index, item in enumerate(value):
+                yield from self._unnamed(item, (*at, index))
+        elif isinstance(value, Message):
+            yield from self._unnamed_in_message(value, at)
+        else:
+            yield from unnamed(self.receiving, value, type(value), at)
+
+    def _unnamed_in_message(self, message: Any, at: Path) -> Iterator[Problem]:
+        kind = _kind_of(message)
+        row = self._routes.get((message.method, kind is not Notification)) if message.method else None
+        member = "error" if kind is ErrorResponse else "result" if kind is Response else "params"
+        named = sorted(_FRAMES[kind])
+        for key in _extra_of(message):
+            if not key.startswith("_"):
+                yield Problem(json_pointer((*at, key)), "", f"no such field{did_you_mean(key, named)}")
+        if row is None and message.method and not message.method.startswith("_"):
+            yield Problem(json_pointer((*at, "method")), "", f"the method {shown(message.method)} is not known")
+        value = getattr(message, member)
+        if kind is Response and not message.method and not isinstance(value, Record):
+            sentence = "a result is judged by the method of its request, and the response does not name it"
+            yield Problem(json_pointer(at), "", sentence)
+        type_: Any = self.error if kind is ErrorResponse else row and (row.result if kind is Response else row.params)
+        if type_ is not None or isinstance(value, Record):
+            found: Any = self.type(type_) if type_ is not None else value.__class__
+            yield from unnamed(self.receiving, value, found, (*at, member))
 
     def _text(self, message: Any) -> bytes:
-        if is_array(message):
-            return b"[" + b",".join(self._text(item) for item in message) + b"]"
-        match message:
-            case Request():
-                named, head = _REQUEST, b'"id":' + to_json(message.id) + b"," + self._method(message.method)
-                text = head + _body(message, b',"params":')
-            case Notification():
-                named, text = (
-                    _NOTIFICATION,
-                    self._method(message.method) + _body(message, b',"params":'),
-                )
-            case Response():
-                named, text = _RESPONSE, b'"id":' + to_json(message.id) + _body(message, b',"result":')
-            case ErrorResponse():
-                error: Any = message.error  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-                named, text = _ERROR, b'"id":' + to_json(message.id) + b',"error":' + to_json(error)
-            case _:
-                return to_json(message)
-        if message.extra:
-            text += more(message.extra, named if self.versioned else named - _VERSION)
-        return (b'{"jsonrpc":"2.0",' if self.versioned else b"{") + text + b"}"
+        cls: Any = message.__class__
+        if cls in self._checks or not isinstance(message, Message) or cls not in self._classes.values():
+            return self._general_text(message)
+        self._checks[cls] = self._made_check(cls)
+        return self.encode(message, strict=False)
 
-    def _beginning(self, name: str) -> bytes:
-        """What stands before the params of a notification."""
-        found = self._beginnings.get(name)
-        if found is None:
-            found = b'{"jsonrpc":"2.0",' + self._method(name) + b',"params":'
-            if name in self.methods:
-                self._beginnings[name] = found
-        return found
-
-    def _method(self, name: str) -> bytes:
-        written = self._written.get(name)
-        if written is None:
-            written = b'"method":' + to_json(name)
-            if name in self.methods:
-                self._written[name] = written
-        return written
-
-
-_ANYTHING: TypeAdapter[Any] = TypeAdapter(Any, config=ConfigDict(ser_json_inf_nan="constants"))
-_REQUEST = frozenset({"jsonrpc", "id", "method", "params"})
-_NOTIFICATION = frozenset({"jsonrpc", "method", "params"})
-_RESPONSE = frozenset({"jsonrpc", "id", "result"})
-_ERROR = frozenset({"jsonrpc", "id", "error"})
-_VERSION = frozenset({"jsonrpc"})
-
-
-def more(extra: Mapping[str, Any], named: frozenset[str]) -> bytes:
-    """Further fields of an envelope, as the end of its text. Raises `EncodeError` for those that the envelope names itself."""
-    if not named.isdisjoint(extra):
-        raise EncodeError(f"{', '.join(sorted(named & extra.keys()))}: not to be set by 'extra'")
-    return b"".join(b"," + to_json(key) + b":" + to_json(item) for key, item in extra.items())
-
-
-def _form(value: dict[str, Any], key: str) -> tuple[Form, Any]:
-    if key not in value:
-        return "absent", {}
-    return ("null", {}) if value[key] is None else ("value", value[key])
-
-
-def _body(message: Any, key: bytes) -> bytes:
-    """Params or result as they came."""
-    return written(getattr(message, "result" if isinstance(message, Response) else "params"), message.form, key)
-
-
-def written(value: Any, form: Form, key: bytes) -> bytes:
-    """A payload after its key as it came: omitted and null stay so while nothing was set in it."""
-    if form != "value":
-        is_set = (
-            bool(value.model_fields_set or value.model_extra or changed_defaults(value))
-            if isinstance(value, BaseModel)
-            else value is not None and value != []
-        )
-        if not is_set:
-            return b"" if form == "absent" else key + b"null"
-    return key + to_json(value)
-
-
-def to_json(value: Any) -> bytes:
-    """A value as JSON text. Raises `EncodeError` for what no JSON can hold."""
-    if type(value) is int and abs(value) < 1 << 63:  # Python limits how long a number it writes
-        return str(value).encode()
-    try:
-        if isinstance(value, BaseModel):
-            quick = quickly(value)
-            if quick is not None:
-                return quick
-            text = value.__pydantic_serializer__.to_json(value, by_alias=True, exclude_unset=True, warnings="error")
-            refuse_unwritable(value)
-        else:
-            text = _ANYTHING.serializer.to_json(value, by_alias=True, exclude_unset=True, warnings="error")
-    except (PydanticSerializationError, UnicodeError) as error:
-        raise EncodeError(f"this cannot be written as JSON: {error}") from None
-    if b"NaN" in text or b"Infinity" in text:
+    def _text_with_notes(self, message: Any, check: tuple[Any, Read, str]) -> bytes:
         try:
-            parse(text, duplicates="last")
-        except DecodeError:
-            raise EncodeError("a number that is not finite cannot be written as JSON") from None
-    return text
+            text = write_with_notes(message)
+            _check_again(text, *check[1:])
+        except _LOST:
+            return self._general_text(message)
+        if text.find(b"null") >= 0:
+            refuse_not_finite(message)
+        return text
+
+    def _made_check(self, cls: Any) -> tuple[Any, Read, str]:
+        """What reads a message of a method again, and what reads its payload."""
+        is_answer = issubclass(cls, Response)
+        row = self._routes[cls.method, not issubclass(cls, Notification)]
+        member = "result" if is_answer else "params"
+        return decoder(cls).decode, self.reader(row.result if is_answer else row.params), member
+
+    def _general_text(self, message: Any) -> bytes:
+        kind = _kind_of(message)
+        head = b'{"jsonrpc":"2.0"' if self.versioned else b"{"
+        parts: list[bytes] = []
+        row = self._routes.get((message.method, kind is not Notification)) if message.method else None
+        if kind is not Notification:
+            if not is_id(message.id, nullable=self.null_id or kind is ErrorResponse):
+                raise EncodeError(f"an id must be {self._routing.ids()}, not {told(message.id)}")
+            parts.append(b'"id":' + text_of(message.id))
+        if kind in (Request, Notification):
+            if not isinstance(message.method, str):
+                raise EncodeError(f"the method must be a string, not {told(message.method)}")
+            parts.append(b'"method":' + text_of(message.method))
+        if kind is ErrorResponse:
+            parts.append(b'"error":' + self._payload(self.error, message.error))
+        else:
+            name = "result" if kind is Response else "params"
+            type_ = None if row is None else row.result if kind is Response else row.params
+            value = getattr(message, name)
+            form = message.form
+            if form != "value" and not _is_set(value):
+                parts += [b'"%s":null' % name.encode()] if form == "null" else []
+            elif not (value is None and row is not None and row.omitted == "nothing" and kind is not Response):
+                parts.append(b'"%s":' % name.encode() + self._payload(type_, value))
+            elif form == "value":
+                parts.append(b'"%s":null' % name.encode())
+        named = _FRAMES[kind] if self.versioned else _FRAMES[kind] - {"jsonrpc"}
+        extra = _extra_of(message)
+        if not named.isdisjoint(extra):
+            raise EncodeError(f"{', '.join(sorted(named & extra.keys()))}: not to be set by 'extra'")
+        parts += [text_of(key) + b":" + text_of(item) for key, item in extra.items()]
+        return (head + b"," if self.versioned else head) + b",".join(parts) + b"}"
+
+    def _payload(self, type_: Any, value: Any) -> bytes:
+        """Params, a result or an error as text. Raises `EncodeError` for what is no value of the type."""
+        if type_ is None:
+            return text_of(value)
+        resolved = self.type(type_)
+        if resolved not in self._decoders:
+            self._decoders[resolved] = decoder(native(resolved)).decode
+        try:
+            try:
+                text = encode_native(value)
+                self._decoders[resolved](text)
+            except HasNotes:
+                text = write_with_notes(value)
+                _check_again(text, self.reader(type_), None)
+        except _LOST:
+            return self._checked_text(type_, value)
+        if text.find(b"null") >= 0:
+            refuse_not_finite(value)
+        return text
+
+    def _checked_text(self, type_: Any, value: Any) -> bytes:
+        """A value that msgspec does not write, or does not read again."""
+        try:
+            written = readable(value)
+            self._typed(type_, written, (), INVALID_PARAMS, {}, None, lenient=False)
+        except DecodeError as error:
+            raise EncodeError(f"this cannot be written as JSON: {error}", error.problems) from None
+        return written_text(written)
 
 
-def _invalid(sentence: str, at: Path = (), value: dict[str, Any] | None = None) -> DecodeError:
-    id_ = value.get("id") if value is not None else None
-    method = value.get("method") if value is not None else None
-    problems = (Problem(json_pointer(at), "", sentence),)
-    return DecodeError(INVALID_REQUEST, problems, id=id_, method=method if isinstance(method, str) else None)
+def _nothing(_: bytes) -> Any:
+    raise Mismatch
+
+
+def _check_again(text: bytes, read: Read, member: str | None) -> None:
+    """Read again what was written with notes: each key is given once, and fields are of their types, also those that no class names."""
+    value = jiter.from_json(text, cache_mode="keys", catch_duplicate_keys=True)
+    read(value if member is None else value[member])
+
+
+def _as_bytes(line: Any) -> Any:
+    """Text as bytes; what is no text, or cannot be such, as it is."""
+    if isinstance(line, bytearray):
+        return bytes(line)
+    try:
+        return line.encode() if isinstance(line, str) else line
+    except UnicodeEncodeError:
+        return line
+
+
+_REQUEST: Final = frozenset({"jsonrpc", "id", "method", "params"})
+_NOTIFICATION: Final = frozenset({"jsonrpc", "method", "params"})
+_RESPONSE: Final = frozenset({"jsonrpc", "id", "result"})
+_ERROR: Final = frozenset({"jsonrpc", "id", "error"})
+_ENVELOPE: Final = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
+_FRAMES: Final[dict[Any, frozenset[str]]] = {
+    Request: _REQUEST,
+    Notification: _NOTIFICATION,
+    Response: _RESPONSE,
+    ErrorResponse: _ERROR,
+}
+
+
+def _kind_of(message: Any) -> Any:
+    for kind in _FRAMES:
+        if isinstance(message, kind):
+            return kind
+    raise EncodeError(f"{type(message).__name__} is no message of JSON-RPC")
+
+
+def _extra_of(message: Any) -> dict[str, Any]:
+    notes = message._notes
+    return {} if notes is UNSET or notes.unknown is None else notes.unknown
+
+
+def _is_set(value: Any) -> bool:
+    """Whether something was set in a payload that was not there."""
+    if not isinstance(value, Record):
+        return value is not None and value != []
+    notes = notes_of(value)
+    if notes is not None and (notes.unknown or any(True for _ in changed(value))):
+        return True
+    return any(held(value, one) is not UNSET for one in shape_of(type(value)).fields.values())
+
+
+def _refusal(code: int, problems: tuple[Problem, ...], message: Mapping[str, Any]) -> DecodeError:
+    method = message.get("method")
+    return DecodeError(code, problems, id=message.get("id"), method=method if isinstance(method, str) else None)

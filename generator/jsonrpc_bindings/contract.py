@@ -5,7 +5,7 @@ Nothing here needs the models. The strict validators and the monitor of `acp_ses
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar
@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 Omitted: TypeAlias = Literal["object", "array", "null", "nothing", "refused"]
 
 Envelope: TypeAlias = Literal["json-rpc", "json-rpc-unversioned", "dap"]
-"""How messages stand on the wire: JSON-RPC 2.0, the same without the member `jsonrpc`, or the frames of the Debug Adapter Protocol."""
+"""How messages stand on the wire: JSON-RPC 2.0, or the same without the member `jsonrpc`. The frames of DAP are not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,3 +169,34 @@ class Contract(NamedTuple):
                     self._look((name[2:],), item, (*at, key), uses)
             else:
                 self._collect(name, value, at, uses)
+
+
+def contract_of(protocol: Mapping[str, Any], methods: Iterable[Method[Any, Any]]) -> Contract:
+    """The contract that a schema states in its member `x-protocol`, with these methods.
+
+    Tables by name or constant are lists of pairs there, since a constant may be no text.
+    """
+    return Contract(
+        name=protocol.get("name", ""),
+        version=protocol.get("version"),
+        sides=tuple(protocol.get("sides", ())),
+        batch=bool(protocol.get("batch")),
+        methods=tuple(methods),
+        gated={name: _gated(row) for name, row in protocol.get("gated", {}).items()},
+        envelope=protocol.get("envelope", "json-rpc"),
+    )
+
+
+def _gated(row: Mapping[str, Any]) -> Gated:
+    return Gated(
+        fields={name: _member(one) for name, one in row.get("fields", ())},
+        tag=row.get("tag", ""),
+        variants={tag: _member(one) for tag, one in row.get("variants", ())},
+        other=tuple(row.get("other", ())),
+        values=dict(row.get("values", ())),
+        look=tuple(row.get("look", ())),
+    )
+
+
+def _member(row: Mapping[str, Any]) -> Member:
+    return Member(row.get("capability"), row.get("required_with"), tuple(row.get("look", ())))

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from .contract import Path
-from .errors import told
+from .errors import shown, told
 from .json_types import holds, is_array, is_object
 from .pointers import referred, schema_pointer
-from .strict import did_you_mean, near_field
 
 Schema: TypeAlias = Mapping[str, Any]
 ValidationError: TypeAlias = Any
@@ -131,7 +131,16 @@ class Explainer:
             self.tags[known] = self._tag(branches, real)
         tag = self.tags[known]
         if tag is None:
-            yield from nearest(real)
+            keys: Mapping[int, str] = self._keys(branches, real) if is_object(value) else {}
+            owners = [index for index, key in keys.items() if key in value]
+            if keys and not owners:
+                there = ", ".join(map(shown, islice(value, 3))) or "nothing"
+                sentence = f"the object must have one field of {', '.join(map(shown, keys.values()))}; it has {there}"
+                yield Said(path, schema_pointer(place), sentence, "required")
+            elif len(owners) == 1:
+                yield from told_by(owners[0])
+            else:
+                yield from nearest(real)
         elif not is_object(value):
             yield Said(path, schema_pointer(place), f"an object is expected, not {told(value)}", "type")
         else:
@@ -142,11 +151,13 @@ class Explainer:
             elif owners:
                 yield from nearest(owners)
             elif candidates := tag.others if tag.field in value else tag.untagged:
-                said = nearest(candidates)
-                first = next(said)
-                is_stray = first.rule == "not" and first.path == path and isinstance(given, str)
-                yield _untold(tag, path, schema_pointer(place), value) if is_stray else first
-                yield from said
+                said = list(nearest(candidates))
+                excluded = any(one.rule == "not" and one.path == path for one in said)
+                at = (*path, tag.field)
+                wrong = [_count(told_by(own[0]), at) for own in tag.known.values() if len(own) == 1]
+                is_stray = excluded or min(wrong, default=len(said)) < _count(said, at)  # another tag was meant
+                is_stray = is_stray and isinstance(given, str)
+                yield from [_untold(tag, path, schema_pointer(place), value)] if is_stray else said
             else:
                 yield _untold(tag, path, schema_pointer(place), value)
 
@@ -180,6 +191,21 @@ class Explainer:
         found = [_discrimination(field, flats) for field, count in fields.items() if count > 1]
         telling = [one for one in found if len(set(map(tuple, one.known.values()))) + len(one.others) > 1]
         return max(telling, key=_precision, default=None)
+
+    def _keys(self, branches: Sequence[Any], real: Sequence[int]) -> Mapping[int, str]:
+        """The one field that each branch for objects requires, where these differ; empty for other unions."""
+        found: dict[int, str] = {}
+        for index in real:
+            schema, seen = branches[index], set[str]()
+            while is_object(schema) and isinstance(schema.get("$ref"), str) and schema["$ref"] not in seen:
+                seen.add(schema["$ref"])
+                schema = self.at(referred(schema["$ref"]))
+            if is_object(schema) and schema.get("type") == "object":
+                required = schema.get("required", ())
+                if len(required) != 1:
+                    return {}
+                found[index] = required[0]
+        return found if len(set(found.values())) == len(found) > 1 else {}
 
     def _flat(self, schema: Any) -> _Flat:
         """The fields that a schema binds to some constants, and those that it requires, references and parts followed."""
@@ -359,16 +385,26 @@ def _untold(tag: _Tag, path: Path, pointer: str, value: Mapping[str, Any]) -> Sa
     return Said((*path, tag.field), pointer, sentence, "tag")
 
 
+def _count(said: Iterable[Said], at: Path) -> int:
+    """How much is wrong but for what stands at a place."""
+    return sum(one.path != at for one in islice(said, 100))
+
+
 def wrong_type(types: Iterable[str], value: Any) -> str:
     """Says that a value is of none of the types that the alternatives take."""
     expected = " or ".join(_ARTICLES.get(name, name) for name in sorted(types)) or "another value"
     return f"{expected} is expected, not {told(value)}"
 
 
+def distance(here: Sequence[str], count: int) -> tuple[bool, bool, int, int]:
+    """How far a branch is from fitting a value of which it refuses so many things, by these rules what the whole is: a wrong type is
+    farthest, then an exclusion, then missing fields count.
+    """
+    return any(rule in ("type", "const", "enum") for rule in here), "not" in here, here.count("required"), count
+
+
 def _distance(errors: Sequence[ValidationError], depth: int) -> tuple[bool, bool, int, int]:
-    """How far a branch is from fitting: a wrong type of the whole is farthest, then an exclusion, then missing fields count."""
-    here = [error.kind.name for error in errors if len(error.instance_path) == depth]
-    return any(name in ("type", "const", "enum") for name in here), "not" in here, here.count("required"), len(errors)
+    return distance([error.kind.name for error in errors if len(error.instance_path) == depth], len(errors))
 
 
 def _types(error: ValidationError, depth: int) -> list[str]:
@@ -423,3 +459,43 @@ def _reach(value: Any, path: Sequence[str | int]) -> Any:
     for step in path:
         value = value[step]
     return value
+
+
+def did_you_mean(name: str, known: Sequence[str]) -> str:
+    """The end of a sentence that suggests the nearest known name; empty if none is near."""
+    from difflib import get_close_matches
+
+    if len(name) > 2 * max(map(len, known), default=0):
+        return ""
+    plain: Mapping[str, str] = {_plain(item): item for item in known}
+    close = get_close_matches(_plain(name), plain, n=1, cutoff=0.75)
+    return f"; did you mean {plain[close[0]]!r}?" if close else ""
+
+
+def near_field(missing: str, present: Sequence[str]) -> str | None:
+    """The field that stands where `missing` was meant, told by its letters or as a common other name of it."""
+    from difflib import get_close_matches
+
+    present = present[:MOST_LOOKED_AT]
+    for name in present:
+        if name in OTHER_NAMES.get(missing, ()):
+            return name
+    plain = {_plain(item): item for item in present}
+    close = get_close_matches(_plain(missing), plain, n=1, cutoff=0.75)
+    return plain[close[0]] if close else None
+
+
+MOST_LOOKED_AT: Final = 1000
+"""The fields of an object among which the one is looked for that was meant. To compare a name takes time."""
+
+OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "path": ("uri", "file", "filePath", "file_path", "filename"),
+    "uri": ("path", "url"),
+    "cwd": ("workingDirectory", "working_directory", "root"),
+    "sessionId": ("session", "id"),
+}
+"""What fields are often taken for. The file-system page, for one, says `uri` where every release of ACP has `path`."""
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()

@@ -4,53 +4,109 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
-from typing import Any, Final, NamedTuple
+from functools import cached_property
+from typing import Any, Final
 
-_MODULES: Final[dict[str, Home]] = {}
+from .choices import Alias, resolve
+from .patterns import Patterns
+from .records import Record
 
-
-class Home(NamedTuple):
-    """One module that has all types of a protocol. `schema` is the text of its schema, `definitions` as in `Published`."""
-
-    schema: str
-    definitions: Mapping[str, str]
+_HOMES: Final[dict[str, Home]] = {}
 
 
-def settle(module: str, schema: str, definitions: Mapping[str, str]) -> None:
-    """Say that a module has all types of a protocol."""
-    _MODULES[module] = Home(schema, definitions)
+class Home:
+    """The types of one protocol version, and the document that describes them.
 
-
-def home_of(module: str) -> str:
-    """The name of what has the types: of the module itself, or of its package. Empty where it has none."""
-    return module if module in _MODULES else getattr(sys.modules.get(module), "__package__", None) or ""
-
-
-def schema_of(home: str, *, exactly: bool = True) -> Any:
-    """The schema of a home, parsed; `exactly`, with a `Decimal` for each number that no double equals, for those who judge by it.
-
-    Raises `OSError` where there is none.
+    `module` has the types. `read` gives the schema, parsed; it is called once, when it is needed. Its member `x-protocol` says what no
+    schema does: definitions by the names of types that are called otherwise, the patterns of the engine, and what depends on capabilities.
     """
-    read = _exact if exactly else None
-    if home in _MODULES:
-        return json.loads(_MODULES[home].schema, parse_float=read)
-    from importlib.resources import files  # only where somebody asks
 
-    return json.loads(files(home).joinpath("_schema.json").read_bytes(), parse_float=read)
+    def __init__(self, module: str, read: Callable[[], Any]) -> None:
+        self.module: Final = module
+        self._read: Final = read
+
+    @cached_property
+    def schema(self) -> Mapping[str, Any]:
+        """The schema as it is published. Raises `OSError` where there is none."""
+        found: Mapping[str, Any] = self._read()
+        return found
+
+    @property
+    def protocol(self) -> Mapping[str, Any]:
+        """What is said of the protocol beside its schema."""
+        found: Mapping[str, Any] = self.schema.get("x-protocol", {})
+        return found
+
+    @property
+    def definitions(self) -> Mapping[str, Any]:
+        """The definitions of the schema."""
+        found: Mapping[str, Any] = self.schema["$defs"]
+        return found
+
+    @cached_property
+    def patterns(self) -> Patterns:
+        """The patterns of the schema, and what engines take in their place."""
+        return Patterns(self.protocol.get("patterns", {}), self.protocol.get("loose", ()))
+
+    @cached_property
+    def _definitions_by_type(self) -> Mapping[str, str]:
+        found: Mapping[str, str] = self.protocol.get("definitions", {})
+        return found
+
+    @cached_property
+    def _types_by_definition(self) -> Mapping[str, str]:
+        return {definition: type_ for type_, definition in self._definitions_by_type.items()}
+
+    @cached_property
+    def types(self) -> Mapping[str, Any]:
+        """What the module has for the definitions that have a type there: a class or an alias, `None` for null."""
+        found = vars(sys.modules[self.module]) if self.module in sys.modules else {}
+        named = ((name, self._types_by_definition.get(name, name)) for name in self.definitions)
+        return {name: found[type_] for name, type_ in named if type_ in found}
+
+    def type_of(self, name: str) -> Any:
+        """The type of a definition. Raises `KeyError` where there is none."""
+        return resolve(self.types[name], self.module)
+
+    def name_of(self, type_: Any) -> str | None:
+        """The definition of a class, of an alias, or of this name; `None` where the schema has none for it."""
+        if isinstance(type_, type) and issubclass(type_, Record):
+            name = self._definitions_by_type.get(type_.__name__, type_.__name__)
+            return name if self.types.get(name) is type_ else None
+        if isinstance(type_, str) and type_ in self.definitions:
+            return type_
+        same = (name for name, found in self.types.items() if found is type_ or self._is_same(found, type_))
+        return next(same, None)
+
+    def _is_same(self, found: Any, type_: Any) -> bool:
+        """Whether an attribute of the module is a type: an alias as text, or what is equal once no text is in it."""
+        if isinstance(found, str):
+            return isinstance(type_, Alias) and type_.marker is None and found == type_.written.text
+        return bool(found == type_ or resolve(found, self.module) == type_)
+
+
+def register(module: str, schema: str) -> None:
+    """Say that a module has all types of a protocol, and the text of its schema."""
+    _HOMES[module] = Home(module, lambda: json.loads(schema, parse_float=_exact))
+
+
+def home_of(module: str) -> Home:
+    """The home of the types of a module: itself, or its package, which has the schema in `_schema.json`."""
+    package = module if module in _HOMES else module.rpartition(".")[0] or module
+
+    def read() -> Any:
+        from importlib.resources import files  # only where somebody asks
+
+        return json.loads(files(package).joinpath("_schema.json").read_bytes(), parse_float=_exact)
+
+    if package not in _HOMES:
+        _HOMES[package] = Home(f"{package}.models", read)
+    return _HOMES[package]
 
 
 def _exact(written: str) -> float | Decimal:
+    """A number of a schema: those who judge by it need a `Decimal` where no double equals it."""
     close, number = float(written), Decimal(written)
     return close if Decimal(repr(close)) == number else number
-
-
-def definitions_of(home: str) -> Mapping[str, str]:
-    """The definitions of a home by the names of those types that are called otherwise. Raises `ImportError` where there are none."""
-    if home in _MODULES:
-        return _MODULES[home].definitions
-    from importlib import import_module
-
-    names: Mapping[str, str] = import_module(f"{home}.methods").DEFINITIONS
-    return names

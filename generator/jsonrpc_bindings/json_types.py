@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any, TypeGuard
 
-Numeric: TypeAlias = "int | float"
-"""A JSON number: without a fraction it is an integer, however large."""
 
-Scalar: TypeAlias = "str | int | float | bool | None"
-"""JSON that is neither an object nor an array."""
+class Mismatch(Exception):
+    """A value is none of its type, or cannot be told to be one."""
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
@@ -27,12 +26,17 @@ def is_sequence(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:
     return isinstance(value, list | tuple)
 
 
+def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
+    """Whether a Python value may be written as an object."""
+    return isinstance(value, Mapping)
+
+
 def integer_of(value: float) -> int:
     """A number without a fraction as the integer that its text denotes: 1e23 is 1 and 23 zeros, and not its binary neighbour."""
     return int(value) if abs(value) < _EXACT else int(Decimal(repr(value)))
 
 
-def comparable(value: Numeric) -> Numeric:
+def comparable(value: int | float) -> int | float:
     """A number that compares with others as their texts do."""
     return integer_of(value) if isinstance(value, float) and abs(value) >= _EXACT else value
 

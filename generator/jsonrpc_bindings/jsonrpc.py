@@ -1,11 +1,14 @@
-"""The messages of JSON-RPC 2.0. Params and results are typed by their method."""
+"""The messages of JSON-RPC, as values: with any params, and with a class for each method whose lines msgspec reads whole."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar
 
-from .model import Model
+from msgspec import UNSET, Struct, StructMeta, UnsetType
+from msgspec import field as told
+
+from .records import NOTES, Notes, Record
 
 P_co = TypeVar("P_co", covariant=True)
 R_co = TypeVar("R_co", covariant=True)
@@ -19,54 +22,225 @@ Form: TypeAlias = Literal["value", "null", "absent"]
 """How params or a result stood on the wire. `null` and `absent` read as an empty object and are written as they came."""
 
 
-@dataclass(slots=True)
-class Request(Generic[P_co]):
-    """A request. `params` are the method's, or plain JSON for an extension method (`_…`).
+class Beside(Notes):
+    """What a message holds beside its members: further ones, and how its payload stood."""
 
-    `extra` holds fields of the envelope that JSON-RPC does not name, kept as they came.
-    """
+    __slots__ = ("form",)
 
-    id: RequestId
-    method: str
-    params: P_co
-    extra: dict[str, Any] = field(default_factory=dict[str, Any])
-    form: Form = field(default="value", repr=False, compare=False)
+    def __init__(self, unknown: dict[str, Any] | None = None, form: Form = "value") -> None:
+        super().__init__(unknown)
+        self.form: Form = form
 
 
-@dataclass(slots=True)
-class Notification(Generic[P_co]):
-    """A notification: nobody answers it. Fields as in `Request`."""
+class MessageMeta(StructMeta):
+    """Lets the class of all messages of a kind make the one that has its method in a field."""
 
-    method: str
-    params: P_co
-    extra: dict[str, Any] = field(default_factory=dict[str, Any])
-    form: Form = field(default="value", repr=False, compare=False)
+    @property
+    def __match_args__(cls: Any) -> tuple[str, ...]:  # type: ignore[override]  # noqa: N805 - msgspec has its own, by position
+        found: tuple[str, ...] = cls._members
+        return found
+
+    def __call__(cls: Any, *args: Any, **given: Any) -> Any:  # noqa: N805
+        if cls._general is None:
+            return super().__call__(*args, **given)
+        names = cls._members
+        if len(args) > len(names) + 2:
+            raise TypeError(f"{cls.__name__} takes {len(names) + 2} arguments at most")
+        values = dict(zip((*names, "extra", "form"), args, strict=False))
+        twice = values.keys() & given.keys()
+        values |= given
+        extra, form = values.pop("extra", None), values.pop("form", "value")
+        if cls._method_is_optional:
+            values.setdefault("method", "")
+        if twice or values.keys() != set(names):
+            wrong = sorted(values.keys() ^ set(names)) or sorted(twice)
+            raise TypeError(f"{cls.__name__}() takes {', '.join(names)}; wrong here: {', '.join(wrong)}")
+        message = StructMeta.__call__(cls._general, **values)
+        if extra or form != "value":
+            message._notes = Beside(dict(extra) if extra else None, form)
+        return message
 
 
-@dataclass(slots=True)
-class Response(Generic[R_co]):
+class Message(Struct, metaclass=MessageMeta, eq=False, kw_only=True, omit_defaults=True):
+    """A message of JSON-RPC."""
+
+    _notes: Beside | UnsetType = told(name=NOTES, default=UNSET)
+    _general: ClassVar[Any] = None
+    _members: ClassVar[tuple[str, ...]] = ()
+    _method_is_optional: ClassVar[bool] = False
+    members_on_wire: ClassVar[frozenset[str]] = frozenset()
+
+    @property
+    def extra(self) -> dict[str, Any]:
+        """The members that JSON-RPC does not name, as they came. They are written again, with those that are added here."""
+        if self._notes is UNSET:
+            self._notes = Beside()
+        notes: Any = self._notes
+        if notes.unknown is None:
+            notes.unknown = dict[str, Any]()
+        found: dict[str, Any] = notes.unknown
+        return found
+
+    @extra.setter
+    def extra(self, value: dict[str, Any]) -> None:
+        self._notes = Beside(value, self.form)
+
+    @property
+    def form(self) -> Form:
+        """How the payload stood on the wire."""
+        notes: Any = self._notes
+        return "value" if notes is UNSET else notes.form
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Message) or self._members != other._members:
+            return NotImplemented
+        return _kind(self) is _kind(other) and list(self.__rich_repr__()) == list(other.__rich_repr__())
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"{_kind(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.__rich_repr__())})"
+
+    def __rich_repr__(self) -> Iterator[tuple[str, Any]]:  # type: ignore[override]
+        for name in self._members:
+            yield name, getattr(self, name)
+        notes: Any = self._notes
+        if notes is not UNSET and notes.unknown:
+            yield "extra", notes.unknown
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        notes: Any = self._notes
+        values = {name: getattr(self, name) for name in self._members}
+        return _rebuilt, (_kind(self), values, None if notes is UNSET else notes.unknown, self.form)
+
+    def __copy__(self) -> Any:
+        function, arguments = self.__reduce__()
+        return function(*arguments)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        from copy import deepcopy
+
+        kind, values, extra, form = self.__reduce__()[1]
+        return _rebuilt(kind, deepcopy(values, memo), deepcopy(extra, memo), form)
+
+    def __replace__(self, **changes: Any) -> Any:
+        kind, values, extra, form = self.__reduce__()[1]
+        return kind(**{**values, "extra": extra, "form": form, **changes})
+
+
+def _rebuilt(kind: Any, values: dict[str, Any], extra: dict[str, Any] | None, form: Form) -> Any:
+    return kind(**values, extra=extra, form=form)
+
+
+def _kind(message: Any) -> Any:
+    """The class that people know of a message."""
+    return next(one for one in type(message).__mro__ if "_general" in vars(one) and vars(one)["_general"] is not None)
+
+
+class Request(Message, Generic[P_co], eq=False):
+    """A request. `params` are the method's, or plain JSON for an extension method (`_…`)."""
+
+    _members = ("id", "method", "params")
+    if TYPE_CHECKING:
+        id: RequestId
+        method: str
+        params: P_co
+
+        def __init__(
+            self,
+            id: RequestId,
+            method: str,
+            params: P_co,
+            extra: dict[str, Any] = ...,
+            form: Form = ...,
+        ) -> None: ...
+
+
+class Notification(Message, Generic[P_co], eq=False):
+    """A notification: nobody answers it."""
+
+    _members = ("method", "params")
+    if TYPE_CHECKING:
+        method: str
+        params: P_co
+
+        def __init__(self, method: str, params: P_co, extra: dict[str, Any] = ..., form: Form = ...) -> None: ...
+
+
+class Response(Message, Generic[R_co], eq=False):
     """The result of a request. `method` is the request's; it is not on the wire."""
 
-    id: RequestId
-    result: R_co
-    method: str = ""
-    extra: dict[str, Any] = field(default_factory=dict[str, Any])
-    form: Form = field(default="value", repr=False, compare=False)
+    _members = ("id", "result", "method")
+    if TYPE_CHECKING:
+        id: RequestId
+        result: R_co
+        method: str
+
+        def __init__(
+            self,
+            id: RequestId,
+            result: R_co,
+            method: str = ...,
+            extra: dict[str, Any] = ...,
+            form: Form = ...,
+        ) -> None: ...
 
 
-class ErrorObject(Model):
+class ErrorResponse(Message, Generic[R_co], eq=False):
+    """The answer to a request that failed. `id` is `None` where the request's could not be read."""
+
+    _members = ("id", "error", "method")
+    if TYPE_CHECKING:
+        id: RequestId
+        error: R_co
+        method: str
+
+        def __init__(
+            self,
+            id: RequestId,
+            error: R_co,
+            method: str = ...,
+            extra: dict[str, Any] = ...,
+            form: Form = ...,
+        ) -> None: ...
+
+
+def _with_general(kind: Any) -> None:
+    names = kind._members
+    namespace: dict[str, Any] = {
+        "__annotations__": dict.fromkeys(names, Any),
+        "__module__": __name__,
+        "_general": None,
+    }
+    general = MessageMeta(kind.__name__, (kind,), namespace, kw_only=True, eq=False)
+    type.__setattr__(kind, "_general", general)
+    type.__setattr__(kind, "_method_is_optional", "result" in names or "error" in names)
+
+
+KINDS: Final = (Request, Notification, Response, ErrorResponse)
+for _one in KINDS:
+    _with_general(_one)
+
+
+def class_of(kind: Any, method: str, fields: dict[str, Any], *, is_tagged: bool) -> Any:
+    """The class of the messages of one method, which msgspec reads and writes."""
+    namespace: dict[str, Any] = {
+        "__annotations__": dict(fields),
+        "__module__": __name__,
+        "_general": None,
+        "members_on_wire": frozenset({*fields, "method"} if is_tagged else fields),
+        "method": method,
+    }
+    tag: Any = {"tag_field": "method", "tag": method} if is_tagged else {}
+    return MessageMeta(kind.__name__, (kind,), namespace, kw_only=True, eq=False, omit_defaults=True, **tag)
+
+
+class ErrorObject(Record):
     """The error of a failed request: an integer code, one sentence, and data of any kind."""
 
     code: int
     message: str
     data: Any = None
-
-
-@dataclass(slots=True)
-class ErrorResponse(Generic[R_co]):
-    """The answer to a request that failed. `id` is `None` where the request's could not be read."""
-
-    id: RequestId
-    error: R_co
-    method: str = ""
-    extra: dict[str, Any] = field(default_factory=dict[str, Any])

@@ -10,10 +10,11 @@ from decimal import Decimal, InvalidOperation
 from math import isinf
 from typing import Any, Final, Literal, TypeAlias
 
-from pydantic_core import from_json
+import jiter
+import msgspec
 
 from .errors import INVALID_REQUEST, PARSE_ERROR, DecodeError, Problem, limited, shown
-from .json_types import integer_of, is_array, is_object
+from .json_types import Mismatch, integer_of, is_array, is_object
 from .pointers import json_pointer
 
 Duplicates: TypeAlias = Literal["refuse", "last"]
@@ -21,6 +22,9 @@ Duplicates: TypeAlias = Literal["refuse", "last"]
 
 VALUES: Final = 500_000
 """How many values one message may hold, where nothing else is asked for: one is two bytes or more, and up to 250 once it is read."""
+
+DEEPEST: Final = 150
+"""So deep a value may be nested that every parser reads: they differ in how deep they go. Each level takes a bracket."""
 
 _STEPS: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|,|[\[{](?![ \t\r\n]*[\]}])', re.DOTALL)
 """Each string, and each character outside of them that a further value follows."""
@@ -30,6 +34,15 @@ _KEY: Final = re.compile(rb'"[ \t\r\n]*:(?:(?<!\\":)|(?<=\\\\":))')
 
 LONG_NUMBER: Final = re.compile(rb"(?<![0-9])(?=[0-9.]{16})[0-9]++[.eE]|[\s:]-?[0-9.]++[eE]-[0-9]{3}")
 """How a number begins that a binary number may not hold: of many digits, or very small, and not written as an integer."""
+
+
+BACKSLASH: Final = ord("\\")
+"""An integer is found faster than bytes."""
+
+_ABSENT: Final = object()
+
+FAILURES: Final = (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError)
+"""What msgspec raises for a value that it does not write, or text that it does not read."""
 
 
 class TooManyValues(DecodeError):
@@ -61,10 +74,13 @@ def parse_with_duplicates(line: bytes | bytearray | str, *, values: int = VALUES
     Raises as `parse`.
     """
     try:
-        text = line.encode() if isinstance(line, str) else line
-        if _holds_more(text, values):
+        text = line.encode() if isinstance(line, str) else bytes(line)  # bytes stay what they are
+        if len(text) > values and _holds_more(text, values):
             raise TooManyValues(values)
-        value = from_json(text, allow_inf_nan=False)
+        value = _quickly(text)
+        if value is not _ABSENT:
+            return value, ()
+        value = jiter.from_json(text, allow_inf_nan=False)
     except DecodeError:
         raise
     except (ValueError, UnicodeError) as error:
@@ -78,6 +94,49 @@ def parse_with_duplicates(line: bytes | bytearray | str, *, values: int = VALUES
     return value, limited(_duplicates(text))
 
 
+def is_plain(value: Any) -> bool:
+    """Whether a value is what a parser gives. One that is nested too deep is not, nor one that holds itself."""
+    try:
+        text = msgspec.json.encode(value)
+        refuse_deep(text, text.count(b":"))
+    except FAILURES:
+        return False
+    return True
+
+
+def float_of(text: str) -> float:
+    """The value of a number that has a fraction or an exponent. Raises `Mismatch` where that is not the number that is meant."""
+    value = float(text)
+    if value - value != 0 or (len(text) > (15 if value else 4) and value.is_integer()):  # so short, nothing was rounded
+        raise Mismatch
+    return value
+
+
+untyped: Final = msgspec.json.Decoder(float_hook=float_of).decode
+"""Reads JSON text as plain values; the last of equal keys counts. Raises `Mismatch` as `float_of`."""
+
+_write: Final = msgspec.json.Encoder().encode
+
+
+def colons_of(value: Any) -> int:
+    """How many colons the text of plain JSON has."""
+    return _write(value).count(b":")
+
+
+def _quickly(text: bytes) -> Any:
+    """The value of text that msgspec reads whole: its keys, which take a colon each, are all there. For other text `_ABSENT`."""
+    try:
+        value = untyped(text)
+        colons = text.count(b":")
+        if len(text) > DEEPEST:
+            refuse_deep(text, colons)
+        if colons_of(value) == colons and (BACKSLASH not in text or not has_written_colon(text)):
+            return value
+    except (msgspec.MsgspecError, Mismatch, ValueError, OverflowError, RecursionError):
+        pass
+    return _ABSENT
+
+
 def copied(value: Any, *, duplicates: Duplicates = "refuse", values: int = VALUES) -> Any:
     """A parsed JSON value as `parse` gives it, and refused as there: Python tells the key 1 from "1", and JSON does not."""
     if isinstance(value, bytes | bytearray):
@@ -89,9 +148,41 @@ def copied(value: Any, *, duplicates: Duplicates = "refuse", values: int = VALUE
     return parse(text, duplicates=duplicates, values=values)
 
 
-def _holds_more(text: bytes | bytearray, most: int) -> bool:
+def holds_at_most(line: bytes, values: int) -> bool:
+    """Whether a line holds no more values than these, told by what a further value follows."""
+    return line.count(b",") + _count(line, b"[") + _count(line, b"{") < values
+
+
+def _count(line: bytes, one: bytes) -> int:
+    """How often a byte stands in a line that has few of them: to look for the next one is faster than to compare each."""
+    return len(line) - len(line.replace(one, b""))
+
+
+def has_written_colon(line: bytes) -> bool:
+    """Whether a colon may stand in a line as an escape."""
+    return line.find(b"\\u003a") >= 0 or line.find(b"\\u003A") >= 0
+
+
+def refuse_deep(line: bytes, colons: int) -> None:
+    """Raise `ValueError` for a line that is nested deeper than the other parser goes."""
+    if colons + _count(line, b"[") <= DEEPEST or _count(line, b"{") + _count(line, b"[") <= DEEPEST:
+        return
+    if BACKSLASH not in line:
+        brackets = b"".join(line.translate(None, _TEXT).replace(b'""', b"").split(b'"')[::2])
+        for _ in range(_LEVELS):  # most lines have few levels, each of which goes at once
+            brackets = brackets.replace(b"{}", b"").replace(b"[]", b"")
+        if len(brackets) <= DEEPEST:
+            return
+    jiter.from_json(line, cache_mode="keys")
+
+
+_TEXT: Final = bytes(one for one in range(256) if one not in b'"[]{}')
+_LEVELS: Final = 12
+
+
+def _holds_more(text: bytes, most: int) -> bool:
     """Whether JSON text holds more values than these, told without reading them."""
-    if len(text) <= most or text.count(b",") + text.count(b"[") + text.count(b"{") < most:
+    if holds_at_most(text, most):
         return False
     quote, count = b'"'[0], 1
     for found in _STEPS.finditer(text):
@@ -125,13 +216,17 @@ def _counted(value: Any) -> tuple[int, bool]:
 def _exact(text: bytes | bytearray) -> Any:
     """The value of JSON text, with the integers that its numbers denote. Raises `DecodeError` for an id whose fraction is lost."""
     lost: list[float] = []
-    value = json.loads(text, parse_int=from_json, parse_float=meant(lost.append))
+    value = json.loads(text, parse_int=_integer, parse_float=meant(lost.append))
     rounded = set(map(id, lost))
     for path, message in [((index,), item) for index, item in enumerate(value)] if is_array(value) else [((), value)]:
         if is_object(message) and id(message.get("id")) in rounded:
             problem = Problem(json_pointer((*path, "id")), "", _LOST)
             raise DecodeError(INVALID_REQUEST, (problem,), method=_envelope(message, set())["method"])
     return value
+
+
+def _integer(written: str) -> Any:
+    return jiter.from_json(written.encode())
 
 
 def meant(on_loss: Callable[[float], object] | None = None) -> Callable[[str], int | float]:

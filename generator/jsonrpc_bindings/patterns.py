@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from functools import cache
+import re
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from .contract import Path
 from .json_types import is_array, is_object
 from .pointers import SCHEMA_KEYWORDS, SCHEMA_LISTS, SCHEMA_MAPS, reference, referred
-
-
-@cache
-def matcher(written: str) -> Callable[[object], bool]:
-    """Whether a pattern, in the syntax of the engine of linear time, is somewhere in a text."""
-    from pydantic_core import SchemaValidator, core_schema
-
-    return SchemaValidator(core_schema.str_schema(pattern=written)).isinstance_python
 
 
 class Patterns:
@@ -151,6 +143,22 @@ class Uncertain:
                 or any(map(self, _inner(schema)))
             )
         return self._known[id(schema)]
+
+
+def in_engine(pattern: str) -> str:
+    """A pattern of an annotation, in the syntax of `re`, as the engine takes it."""
+    return _IN_PYTHON.sub(lambda found: _IN_ENGINE.get(found[0], found[0]), pattern)
+
+
+_IN_PYTHON: Final = re.compile(r"\A\(\?a\)|\(\?!\\b\)|\\.", re.DOTALL)
+_AFTER, _BEFORE = "(?<%s[0-9A-Z_a-z])", "(?%s[0-9A-Z_a-z])"
+_IN_ENGINE: Final = {
+    "(?a)": "",
+    r"\Z": "$",
+    r"\b": f"(?:{_AFTER % '='}{_BEFORE % '!'}|{_AFTER % '!'}{_BEFORE % '='})",
+    r"(?!\b)": f"(?:{_AFTER % '='}{_BEFORE % '='}|{_AFTER % '!'}{_BEFORE % '!'})",
+}
+"""The engine has boundaries of words in Unicode alone."""
 
 
 def _definition(reference: str) -> str:

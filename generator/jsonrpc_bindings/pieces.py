@@ -7,25 +7,28 @@ Here the schema is followed down to the pieces that it refuses, so that no error
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from itertools import chain, islice
 from math import inf, log
 from typing import Any, Final, TypeAlias
 
 from .contract import Path
-from .explain import EXCLUDED, TOO_MANY, Explainer, Said, explain, wrong_type
+from .engine import Validator
+from .explain import EXCLUDED, TOO_MANY, Explainer, Said, distance, explain, wrong_type
 from .json_types import is_array, is_object
 from .pointers import reference, referred, schema_pointer
-from .strict import Validator
 
 Compile: TypeAlias = Callable[[Mapping[str, Any]], Validator]
 
 SMALL: Final = 64
 """How many values make a piece that is judged as a whole; so much text counts as one."""
 _TEXT: Final = 256
-_BRANCHES: Final = 50_000
+_BRANCHES: Final = 1_000
 """So many branches of unions within one another are told as a whole."""
-_DEEPEST: Final = 50
+_DEEPEST: Final = 30
 """How far down a large value is taken to pieces: the steps of the walk are Python's, which has only so many."""
+
+_UNTOLD: Final = "the value does not match the schema here"
 
 _FOLLOWED: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "properties", "items", "additionalProperties"})
 """The keywords that lead to pieces."""
@@ -56,6 +59,7 @@ class Pieces:
         self._explainer: Final = Explainer(schema, None, own)
         self._validators: dict[tuple[Path, str], Validator] = {}
         self._levels: Final = _levels(_widest(schema))
+        self._known: dict[tuple[Path, Path], Replay] = {}
 
     def is_valid(self, place: Path, value: Any) -> bool:
         """Whether the schema at a place accepts a value."""
@@ -63,13 +67,26 @@ class Pieces:
 
     def problems(self, place: Path, value: Any) -> Iterator[Said]:
         """What the schema at a place refuses in a value, each thing once."""
-        seen: set[Said] = set()
-        for said in self._problems(place, value, ()):
-            if said not in seen:
-                seen.add(said)
-                yield said
+        seen: set[tuple[Path, str]] = set()  # a base may say the same as what extends it
+        one = copy(self)
+        one._known = {}
+        try:
+            for said in one._problems(place, value, ()):
+                if (said.path, said.sentence) not in seen:
+                    seen.add((said.path, said.sentence))
+                    yield said
+        except RecursionError:
+            if not seen:
+                yield Said((), schema_pointer(place), _UNTOLD, "schema")
 
     def _problems(self, place: Path, value: Any, path: Path) -> Iterator[Said]:
+        """What the schema at a place refuses in the value at a path, found once: branches of a union may lead to it all."""
+        known = self._known.get((place, path))
+        if known is None:
+            known = self._known[place, path] = Replay(self._found(place, value, path))
+        return iter(known)
+
+    def _found(self, place: Path, value: Any, path: Path) -> Iterator[Said]:
         validator = self._validator(place)
         if validator.is_valid(value):
             return
@@ -81,7 +98,7 @@ class Pieces:
         refused = self._refused(place, schema, value, path) if len(path) < _DEEPEST else iter(())
         first = next(refused, None)
         if first is None:
-            yield Said(path, schema_pointer(place), "the value does not match the schema here", "schema")
+            yield Said(path, schema_pointer(place), _UNTOLD, "schema")
         else:
             yield from chain((first,), refused)
 
@@ -179,8 +196,8 @@ class Pieces:
         """What is wrong by the branch that comes nearest, told by the first problems of each."""
         told_by = {index: self._problems((*place, index), value, path) for index in indices}
         first = {index: list(islice(found, FIRST)) for index, found in told_by.items()}
-        best = min(first, key=lambda index: distance(first[index], path))
-        if distance(first[best], path)[0]:
+        best = min(first, key=lambda index: _distance(first[index], path))
+        if _distance(first[best], path)[0]:
             types = {name for index in indices for name in self._types((*place, index))}
             yield Said(path, schema_pointer(place), wrong_type(types, value), "type")
         else:
@@ -201,6 +218,25 @@ class Pieces:
             found = self._compile(schema if schema is not None else {"$ref": reference(place)})
             self._validators[place, part] = found
         return found
+
+
+class Replay:
+    """What an iterator gives, to several who ask."""
+
+    def __init__(self, source: Iterator[Said]) -> None:
+        self._source: Final = source
+        self._given: Final[list[Said]] = []
+
+    def __iter__(self) -> Iterator[Said]:
+        index = 0
+        while True:
+            if index == len(self._given):
+                following = next(self._source, None)
+                if following is None:
+                    return
+                self._given.append(following)
+            yield self._given[index]
+            index += 1
 
 
 def _is_small(value: Any, most: int, levels: float) -> bool:
@@ -266,7 +302,5 @@ FIRST: Final = 100
 """How many problems of each branch are looked at, to find the nearest one."""
 
 
-def distance(said: Sequence[Said], path: Path) -> tuple[bool, bool, int, int]:
-    """How far a value is from fitting a branch that says this of it."""
-    here = [one.rule for one in said if one.path == path]
-    return any(rule in ("type", "const", "enum") for rule in here), "not" in here, here.count("required"), len(said)
+def _distance(said: Sequence[Said], path: Path) -> tuple[bool, bool, int, int]:
+    return distance([one.rule for one in said if one.path == path], len(said))

@@ -1,41 +1,38 @@
 """The strict judgement: exactly the JSON Schema, yes or no first, then the problems up to a limit. For what one
 sends, for tests and for the monitor.
 
-A message is judged by its method: the envelope first, then the params or the result against their definition. The engine is
-jsonschema-rs; it is imported, and the schema read, when the first message is judged.
+A message of a known method is judged by one schema of it all; what that refuses, or says nothing of, step by step: the envelope, then the
+params or the result against their definition. The engine is jsonschema-rs. It is imported, and the schema read, when the first message is
+judged.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from importlib import import_module
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from math import isfinite
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final
 
-from .contract import Contract, Method, Path
+from .contract import Contract, Method, Path, contract_of
+from .engine import Engine
 from .errors import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     LIMIT,
-    METHOD_NOT_FOUND,
     PARSE_ERROR,
     DecodeError,
     Problem,
     more_than,
     parted,
-    shown,
     told,
 )
+from .homes import Home, home_of
 from .json_types import is_array, is_object
-from .parse import VALUES, TooManyValues, copied, parse_with_duplicates
-from .patterns import Patterns
-from .pointers import json_pointer, reference, schema_pointer, steps
-
-if TYPE_CHECKING:
-    from .pieces import Pieces
+from .parse import VALUES, TooManyValues, copied, is_plain, parse_with_duplicates
+from .pointers import json_pointer, reference
+from .routing import EMPTY, Routing, is_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,57 +49,39 @@ class Violation(Problem):
     missing: str = ""
 
 
-class WrittenInteger:
-    """The keyword `x-integer`: draft-04 takes `1.0` for no integer."""
-
-    def __init__(self, parent_schema: object, value: object, schema_path: object) -> None: ...
-
-    def validate(self, instance: object) -> None:
-        """Raise `ValueError` for an integer that is written with a fraction."""
-        if isinstance(instance, float) and instance.is_integer():
-            raise ValueError("an integer is written with a fraction")
-
-
-class Validator(Protocol):
-    """What is asked of a validator of the library `jsonschema_rs`."""
-
-    def is_valid(self, instance: Any) -> bool:
-        """Whether the schema accepts a value."""
-        ...
-
-    def iter_errors(self, instance: Any) -> Iterator[Any]:
-        """What the schema refuses in a value."""
-        ...
-
-
-class MissingExtra(ImportError):
-    """Strict validation was asked for, and jsonschema-rs is not installed."""
-
-
 class Strict:
     """Judges the messages of one protocol version.
 
-    `schema` gives the bundled JSON Schema; it is called once, when it is needed. `extra` is what to install for the engine. `patterns` are
-    those that the engine takes as another text, `None` for those that it cannot have, and `loose` those of which it finds too much.
+    `home` has the schema, which is read when the first message is judged. The params and results of `methods` are its definitions by name,
+    or its types.
     """
 
-    def __init__(
-        self,
-        contract: Contract,
-        schema: Callable[[], Any],
-        extra: str,
-        patterns: Mapping[str, str | None] = MappingProxyType({}),
-        loose: Sequence[str] = (),
-    ) -> None:
-        self.contract: Final = contract
-        self._read_schema = schema
-        self._extra = extra
-        self._schema: Any = None
-        self._validators: dict[str, Validator] = {}
-        self._patterns: Final = Patterns(patterns, loose)
-        self._translated: Any = None
-        self._pieces: Pieces | None = None
-        self._routes: Final = {(route.name, route.kind == "request"): route for route in contract.methods}
+    def __init__(self, methods: Iterable[Method[Any, Any]], home: Home) -> None:
+        self.home: Final = home
+        self._methods: Final = tuple(methods)
+        self._engine: Final = Engine(lambda: home.schema, lambda: home.patterns)
+        self._whole: dict[tuple[str, str, bool, bool], Path | None] = {}
+
+    @classmethod
+    def of(cls, module: str, methods: Mapping[str, Method[Any, Any]]) -> Strict:
+        """The judge of the protocol that a generated module belongs to."""
+        return cls(methods.values(), home_of(module))
+
+    @cached_property
+    def contract(self) -> Contract:
+        """The protocol as data: its methods by definition, and what depends on capabilities."""
+        return contract_of(self.home.protocol, map(self._named, self._methods))
+
+    def _named(self, row: Method[Any, Any]) -> Method[Any, Any]:
+        return replace(row, params=self._definition(row.params), result=self._definition(row.result))
+
+    def _definition(self, type_: Any) -> str | None:
+        return None if type_ is None else self.home.name_of(type_)
+
+    @cached_property
+    def _routing(self) -> Routing:
+        is_versioned = self.contract.envelope == "json-rpc"
+        return Routing(self.contract.methods, is_versioned=is_versioned, refused_id=self._refused_id)
 
     # --- the public face ---
 
@@ -119,25 +98,26 @@ class Strict:
 
         If there are more problems than `limit`, a last one with the rule `more` says so, and they are not looked for; `None` is no limit.
         The result in a response is judged where `method` names its request; without, only the envelope is. A message that holds more
-        `values` than these is not judged, and the only problem, with the rule `size`, says so. Raises `MissingExtra`, and
-        `ValueError` for a sender that the protocol does not have.
+        `values` than these is not judged, and the only problem, with the rule `size`, says so. Raises `ValueError` for a sender that the
+        protocol does not have.
         """
         if self.contract.sides and sender not in self.contract.sides:
             raise ValueError(f"the sender is one of {self.contract.sides}, not {sender!r}")
         value, problems = self.read(message, values=values)
         if _is_unreadable(problems):
             return problems
-        return _first(chain(problems, self._judged(value, sender, method, None)), limit)
+        return self._verdict(problems, value, sender, method, None, limit)
 
     def validate_as(
-        self, definition: str, value: Any, *, limit: int | None = LIMIT, values: int = VALUES
+        self, type_: Any, value: Any, *, limit: int | None = LIMIT, values: int = VALUES
     ) -> tuple[Violation, ...]:
-        """What is wrong with parsed JSON as an instance of one definition, up to limits as in `validate`.
+        """What is wrong with parsed JSON as an instance of one definition, by its name or its type, up to limits as in `validate`.
 
-        Raises `KeyError` if there is no such definition, `MissingExtra`.
+        Raises `KeyError` if there is no such definition.
         """
-        if definition not in self.schema["$defs"]:
-            raise KeyError(definition)
+        definition = self.home.name_of(type_)
+        if definition is None:
+            raise KeyError(type_)
         instance, problems = _read_value(value, values)
         if _is_unreadable(problems):
             return problems
@@ -169,54 +149,67 @@ class Strict:
         limit: int | None = LIMIT,
     ) -> tuple[Violation, ...]:
         """What `validate` says, of a value that `read` gave. `pending` finds the method of a response's request by its id."""
-        if value.__class__ is dict and self._is_right(value, sender, method):
+        problems: tuple[Violation, ...] = ()
+        if not is_plain(value):
+            value, problems = self.read(value)
+        return problems if _is_unreadable(problems) else self._verdict(problems, value, sender, method, pending, limit)
+
+    def _verdict(
+        self,
+        problems: tuple[Violation, ...],
+        value: Any,
+        sender: str,
+        method: str | None,
+        pending: Callable[[Any], str | None] | None,
+        limit: int | None,
+    ) -> tuple[Violation, ...]:
+        if not problems and value.__class__ is dict and self._is_right(value, sender, method):
             return ()
-        return _first(self._judged(value, sender, method, pending), limit)
+        return _first(chain(problems, self._judged(value, sender, method, pending)), limit)
 
     def route(self, method: object, *, is_request: bool) -> Method[Any, Any] | None:
         """The row of a method, if the protocol has it in this form."""
-        return self._routes.get((method, is_request)) if isinstance(method, str) else None
+        return self._routing.rows.get((method, is_request)) if isinstance(method, str) else None
 
     @property
-    def schema(self) -> Any:
+    def schema(self) -> Mapping[str, Any]:
         """The bundled JSON Schema."""
-        if self._schema is None:
-            self._schema = self._read_schema()
-        return self._schema
-
-    @property
-    def _translation(self) -> Any:
-        """The schema as the engine takes it."""
-        if self._translated is None:
-            self._translated = self._patterns.translated(self.schema)
-        return self._translated
+        return self.home.schema
 
     # --- envelopes ---
 
     def _is_right(self, value: dict[str, Any], sender: str, method: str | None) -> bool:
-        """Whether there is nothing wrong with a message of the usual form; `False` says nothing. Most take half the time by this."""
-        if value.get("jsonrpc") != "2.0" or self.contract.envelope != "json-rpc" or "error" in value:
+        """Whether a schema of the whole message accepts it; `False` says nothing."""
+        is_call, has_id = "method" in value, "id" in value
+        name = value["method"] if is_call else method
+        row = self.route(name, is_request=has_id or not is_call)
+        if row is None or (is_call and value.get("params") is None):  # which may be read as something else
             return False
-        if "id" in value and not (isinstance(value["id"], int | str) and self._takes("RequestId", value["id"])):
-            return False
-        name = value.get("method")
-        if isinstance(name, str) and "result" not in value:
-            route, part, body = self._routes.get((name, "id" in value)), "params", value.get("params")
-            if route is None or route.side == sender:
-                return False
-        elif "method" not in value and "result" in value and "id" in value and method is not None:
-            route, part, body = self._routes.get((method, True)), "result", value["result"]
-            if route is None or route.side not in (sender, "both", "protocol"):
-                return False
-        else:
-            return False
-        definition: Any = route.params if part == "params" else route.result
-        return definition is not None and body is not None and self._takes(definition, body)
+        key = sender, row.name, has_id, is_call
+        if key not in self._whole:
+            whole = self._message_schema(row, sender, has_id=has_id, is_call=is_call)
+            self._whole[key] = None if whole is None else self._engine.add(" ".join(map(str, key)), whole)
+        place = self._whole[key]
+        return place is not None and self._engine.is_valid(place, value)
 
-    def _takes(self, definition: str, value: Any) -> bool:
-        """Whether a definition that was asked before accepts a value."""
-        validator = self._validators.get(definition)
-        return validator is not None and validator.is_valid(value)
+    def _message_schema(
+        self, row: Method[Any, Any], sender: str, *, has_id: bool, is_call: bool
+    ) -> Mapping[str, Any] | None:
+        """The schema of a call that `sender` sends, or of the result of one; `None` where more than a schema is needed to judge it."""
+        definition: Any = row.params if is_call else row.result
+        if definition is None or (row.side == sender if is_call else row.side not in (sender, "both", "protocol")):
+            return None
+        member, other = ("params", "result") if is_call else ("result", "method")
+        known: dict[str, Any] = {member: {"$ref": reference(("$defs", str(definition)))}, "error": False, other: False}
+        required = [member]
+        if self.contract.envelope == "json-rpc":
+            known["jsonrpc"] = {"const": "2.0"}
+            required.append("jsonrpc")
+        if has_id or not is_call:
+            has_definition = "RequestId" in self.home.definitions
+            known["id"] = {"$ref": "#/$defs/RequestId"} if has_definition else {"type": ["integer", "string"]}
+            required.append("id")
+        return {"type": "object", "properties": known, "required": required}
 
     def _judged(
         self, value: Any, sender: str, method: str | None, pending: Callable[[Any], str | None] | None
@@ -229,7 +222,7 @@ class Strict:
         self, batch: list[Any], sender: str, method: str | None, pending: Callable[[Any], str | None] | None
     ) -> Iterator[Violation]:
         if not batch:
-            yield wrong("a batch must hold at least one message")
+            yield wrong(EMPTY)
         answers = [is_object(item) and "method" not in item for item in batch]
         for index, item in enumerate(batch):
             yield from self._message(item, (index,), sender, method, pending)
@@ -239,179 +232,49 @@ class Strict:
     def _message(
         self, value: Any, at: Path, sender: str, method: str | None, pending: Callable[[Any], str | None] | None
     ) -> Iterator[Violation]:
-        if not is_object(value):
-            yield wrong(f"a JSON-RPC message is an object, not {told(value)}", at)
-            return
-        if self.contract.envelope == "json-rpc" and value.get("jsonrpc") != "2.0":
-            stands = f", not {told(value['jsonrpc'])}" if "jsonrpc" in value else ""
-            yield wrong(f"the field 'jsonrpc' must be \"2.0\"{stands}", (*at, "jsonrpc") if stands else at)
-        name = value.get("method")
-        if "method" in value and not isinstance(name, str):
-            yield wrong(f"the method must be a string, not {told(name)}", (*at, "method"))
-        elif isinstance(name, str):
-            yield from self._call(value, name, at, sender)
-        elif "result" in value or "error" in value:
-            if method is None and pending is not None and isinstance(value.get("id"), str | int | float):
-                method = pending(value["id"])
-            yield from self._answer(value, at, sender, method)
-        else:
-            yield wrong(f"the message has no 'method', and neither 'result' nor 'error'{_near('method', value)}", at)
-
-    def _call(self, value: dict[str, Any], name: str, at: Path, sender: str) -> Iterator[Violation]:
-        is_request = "id" in value
-        if is_request:
-            yield from self._id(value["id"], at)
-        if "result" in value or "error" in value:
-            yield wrong("a message with 'method' holds neither 'result' nor 'error'", at)
-        route = self._routes.get((name, is_request))
-        if route is None or route.side == sender:
-            if route is not None or not name.startswith("_"):
-                yield self._unknown(name, is_request, sender, at)
-                return
-            route = None
-        params = value.get("params")
-        definition: Any = route and route.params
-        if route is None or definition is None:
-            if self.contract.envelope == "json-rpc" and not (params is None or is_array(params) or is_object(params)):
-                yield wrong(f"the params must be an object or an array, not {told(params)}", (*at, "params"))
-        else:
-            if params is None and route.omitted == "nothing":
-                return
-            params = route.empty() if params is None else params
-            yield from self._against(definition, params, (*at, "params"), INVALID_PARAMS)
-
-    def _answer(self, value: dict[str, Any], at: Path, sender: str, method: str | None) -> Iterator[Violation]:
-        if "result" in value and "error" in value:
-            yield wrong("a response holds either 'result' or 'error', not both", at)
-        if "id" not in value:
-            yield wrong("a response must carry the request's 'id'", at)
-        elif not (value["id"] is None and "error" in value):
-            yield from self._id(value["id"], at)
-        if "error" in value:
+        kind, _, row, faults = self._routing.route(value, at, sender, method, pending)
+        for one in faults:
+            yield Violation(json_pointer(one.path), one.schema, one.sentence, one.code, one.rule)
+        if kind == "error":
             yield from self._error(value["error"], (*at, "error"))
-        if "result" not in value or method is None:
-            return
-        route = self._routes.get((method, True))
-        definition: Any = route and route.result
-        if route is None:
-            if not method.startswith("_"):
-                yield self._unknown(method, True, sender, at)
-        elif route.side not in (sender, "both", "protocol"):
-            yield wrong(f"{method!r} is answered by the {route.side}, not by the {sender}", at)
-        elif definition is not None:
-            yield from self._against(definition, value["result"], (*at, "result"), INVALID_PARAMS)
+        elif kind == "result":
+            definition: Any = row and row.result
+            if definition is not None:
+                yield from self._against(definition, value["result"], (*at, "result"), INVALID_PARAMS)
+        elif kind is not None:
+            yield from self._params(value.get("params"), row, (*at, "params"))
 
-    def _id(self, value: Any, at: Path) -> Iterator[Violation]:
-        if "RequestId" in self.schema["$defs"]:
-            kind: Any = {} if is_object(value) else [] if is_array(value) else value  # whatever it holds, it is no id
-            for violation in self._against("RequestId", kind, (*at, "id"), INVALID_REQUEST):
-                yield wrong(f"an id must be {self._ids()}, not {told(value)}", (*at, "id"), violation.schema)
-                return
-        elif isinstance(value, bool) or not (
-            isinstance(value, str | int) or (isinstance(value, float) and value.is_integer())
-        ):
-            yield wrong(f"an id must be an integer or a string, not {told(value)}", (*at, "id"))
+    def _params(self, params: Any, row: Method[Any, Any] | None, at: Path) -> Iterator[Violation]:
+        definition: Any = row and row.params
+        if row is None or definition is None:
+            if self.contract.envelope == "json-rpc" and not (params is None or is_array(params) or is_object(params)):
+                yield wrong(f"the params must be an object or an array, not {told(params)}", at)
+        elif params is not None or row.omitted != "nothing":
+            yield from self._against(definition, row.empty() if params is None else params, at, INVALID_PARAMS)
 
-    def _ids(self) -> str:
-        nullable = not any(True for _ in self._against("RequestId", None, (), INVALID_REQUEST))
-        return "an integer, a string or null" if nullable else "an integer or a string"
+    def _refused_id(self, value: Any) -> str | None:
+        if "RequestId" not in self.home.definitions:
+            return None if is_id(value, nullable=False) else ""
+        kind: Any = {} if is_object(value) else [] if is_array(value) else value  # whatever it holds, it is no id
+        return next((one.schema for one in self._against("RequestId", kind, (), INVALID_REQUEST)), None)
 
     def _error(self, value: Any, at: Path) -> Iterator[Violation]:
-        if "Error" in self.schema["$defs"]:
+        if "Error" in self.home.definitions:
             yield from self._against("Error", value, at, INVALID_REQUEST)
         elif not is_object(value) or type(value.get("code")) is not int or not isinstance(value.get("message"), str):
             yield wrong("an error is an object with an integer 'code' and a string 'message'", at)
 
-    def _unknown(self, name: str, is_request: bool, sender: str, at: Path) -> Violation:
-        route = self._routes.get((name, is_request))
-        other = self._routes.get((name, not is_request))
-        if route is not None:
-            sentence = f"{name!r} is handled by the {route.side}, so the {sender} does not send it"
-        elif other is not None:
-            how = "not a request: remove 'id'" if is_request else "not a notification: add 'id'"
-            sentence = f"{name!r} is a {other.kind}, {how}"
-        else:
-            known = [method for method, form in self._routes if form == is_request] or [m for m, _ in self._routes]
-            sentence = f"the method {shown(name)} is not known{did_you_mean(name, known)}"
-        return Violation(json_pointer((*at, "method")), "", sentence, METHOD_NOT_FOUND, "method")
-
     # --- against a definition ---
 
     def _against(self, definition: str, value: Any, at: Path, code: int) -> Iterator[Violation]:
-        validator = self._validators.get(definition)
-        if validator is None:
-            validator = self._validators[definition] = self._compile({"$ref": reference(("$defs", definition))})
-        if validator.is_valid(value):
-            return
-        if self._pieces is None:
-            from .pieces import Pieces
-
-            self._pieces = Pieces(self._translation, self._compile, own=self._patterns.own)
-        for said in self._pieces.problems(("$defs", definition), value):
-            where, place = json_pointer((*at, *said.path)), schema_pointer(self._patterns.place(steps(said.schema)))
-            yield Violation(where, place, said.sentence, code, said.rule, said.missing)
-
-    def _compile(self, schema: Mapping[str, Any]) -> Validator:
-        try:
-            engine: Any = import_module("jsonschema_rs")
-        except ModuleNotFoundError:
-            raise MissingExtra(
-                f"strict validation needs jsonschema-rs. Install it: pip install '{self._extra}'"
-            ) from None
-        whole = {**schema, "$defs": self._translation["$defs"]}
-        made: Validator = engine.Draft202012Validator(whole, keywords={"x-integer": WrittenInteger})
-        return made
+        for said in self._engine.problems(("$defs", definition), value):
+            yield Violation(json_pointer((*at, *said.path)), said.schema, said.sentence, code, said.rule, said.missing)
 
 
 def _first(found: Iterable[Violation], limit: int | None) -> tuple[Violation, ...]:
     """As many problems as are wanted, and a last one that says so if there are more."""
     first, more = parted(found, limit)
     return first if more is None else (*first, Violation("", "", more_than(len(first)), more.code, "more"))
-
-
-def did_you_mean(name: str, known: Sequence[str]) -> str:
-    """The end of a sentence that suggests the nearest known name; empty if none is near."""
-    from difflib import get_close_matches
-
-    if len(name) > 2 * max(map(len, known), default=0):
-        return ""
-    plain: Mapping[str, str] = {_plain(item): item for item in known}
-    close = get_close_matches(_plain(name), plain, n=1, cutoff=0.75)
-    return f"; did you mean {plain[close[0]]!r}?" if close else ""
-
-
-def near_field(missing: str, present: Sequence[str]) -> str | None:
-    """The field that stands where `missing` was meant, told by its letters or as a common other name of it."""
-    from difflib import get_close_matches
-
-    present = present[:MOST_LOOKED_AT]
-    for name in present:
-        if name in OTHER_NAMES.get(missing, ()):
-            return name
-    plain = {_plain(item): item for item in present}
-    close = get_close_matches(_plain(missing), plain, n=1, cutoff=0.75)
-    return plain[close[0]] if close else None
-
-
-MOST_LOOKED_AT: Final = 1000
-"""The fields of an object among which the one is looked for that was meant. To compare a name takes time."""
-
-OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
-    "path": ("uri", "file", "filePath", "file_path", "filename"),
-    "uri": ("path", "url"),
-    "cwd": ("workingDirectory", "working_directory", "root"),
-    "sessionId": ("session", "id"),
-}
-"""What fields are often taken for. The file-system page, for one, says `uri` where every release of ACP has `path`."""
-
-
-def _near(missing: str, value: Mapping[str, Any]) -> str:
-    found = near_field(missing, [key for key in value if key not in ("jsonrpc", "id", "params")])
-    return f"; {shown(found)} is not known here, did you mean {missing!r}?" if found else ""
-
-
-def _plain(name: str) -> str:
-    return name.replace("_", "").replace("-", "").lower()
 
 
 def _is_unreadable(problems: Sequence[Violation]) -> bool:
@@ -422,9 +285,9 @@ def _duplicate(problem: Problem) -> Violation:
     return Violation(problem.pointer, "", problem.sentence, INVALID_REQUEST, "duplicate-key")
 
 
-def wrong(sentence: str, at: Path = (), schema: str = "") -> Violation:
+def wrong(sentence: str, at: Path = ()) -> Violation:
     """A message that is none of the protocol, whatever it carries."""
-    return Violation(json_pointer(at), schema, sentence, INVALID_REQUEST, "envelope")
+    return Violation(json_pointer(at), "", sentence, INVALID_REQUEST, "envelope")
 
 
 def _too_large(error: TooManyValues) -> Violation:

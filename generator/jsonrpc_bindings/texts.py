@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
-from typing import Any, Self
-
-from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
-from pydantic_core import core_schema
-
-from .markers import KNOWN
-from .published import Defined
+from typing import Any, Self, TypeGuard
 
 __all__ = ["OpenTexts", "Texts"]
 
@@ -18,28 +13,14 @@ class Texts(StrEnum):
     """A set of texts: decoding gives its members, and refuses others. A member is its text, so both compare."""
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        return core_schema.no_info_before_validator_function(
-            _plain, core_schema.no_info_after_validator_function(cls, cls._of_text())
-        )
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        from .pydantic_guest import core_schema_of
 
-    @classmethod
-    def _of_text(cls) -> core_schema.CoreSchema:
-        return core_schema.literal_schema([member.value for member in cls])
-
-    @classmethod
-    def __get_pydantic_json_schema__(
-        cls, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        return Defined(cls.__module__, cls.__name__).__get_pydantic_json_schema__(schema, handler)
+        return core_schema_of(cls, handler)
 
 
 class OpenTexts(Texts):
     """A set of texts that may grow: an unknown text becomes a member of its own, which no loop over the class has."""
-
-    @classmethod
-    def _of_text(cls) -> core_schema.CoreSchema:
-        return core_schema.str_schema(strict=True, metadata={KNOWN: frozenset(member.value for member in cls)})
 
     @classmethod
     def _missing_(cls, value: object) -> Self | None:
@@ -50,6 +31,14 @@ class OpenTexts(Texts):
         return found
 
 
-def _plain(value: Any) -> Any:
-    """A member as the text that it is."""
-    return value.value if isinstance(value, StrEnum) else value
+def is_texts(annotation: Any) -> TypeGuard[type[Texts]]:
+    """Whether an annotation is a set of texts."""
+    return isinstance(annotation, type) and issubclass(annotation, Texts)
+
+
+def members_of(cls: type[Texts]) -> Callable[[str], Texts | None]:
+    """What gives the member of a text; `None` for one that the set does not take."""
+    known: dict[str, Texts] = {one.value: one for one in cls}
+    if not issubclass(cls, OpenTexts):
+        return known.get
+    return lambda text: known.get(text) or cls(text)

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from .failures import ConnectionEnded
 from .framing import LIMIT, Unreadable
 from .peers import Side, attached
-from .strict import MissingExtra
 from .transport import CAPACITY
 
 try:  # not by a statement: who does not use this module need not have the package, nor need a type checker
@@ -31,7 +30,7 @@ try:  # not by a statement: who does not use this module need not have the packa
     _server: Any = import_module("websockets.asyncio.server")
     _errors: Any = import_module("websockets.exceptions")
 except ModuleNotFoundError:
-    raise MissingExtra(
+    raise ImportError(
         "WebSocket needs the package websockets, 15 or newer. Install the extra 'websocket' of these bindings, or: pip install websockets"
     ) from None
 

@@ -22,7 +22,7 @@ class Watcher(Protocol):
 class Options(TypedDict, total=False):
     """What a connection is asked for.
 
-    `strict`: nothing is sent that the schema forbids (extra `strict`). `monitor` sees every message; what it finds goes to `told`, like
+    `strict`: nothing is sent that the schema forbids. `monitor` sees every message; what it finds goes to `told`, like
     everything that is ignored; without `told`, to the log. `timeout`: seconds that a request waits for its answer. `concurrency`:
     reading pauses while so many requests are at work. `gates`: what needs a capability is checked against what was advertised. `grace`:
     seconds that handlers have to finish once the peer has ended. `values`: a message that holds more is refused before it is read.

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
-from acp_bindings import v1, v2
+from acp_bindings import to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
@@ -171,7 +171,7 @@ class Agent2(peers2.Agent):
 
     async def _work(self, params: v2.PromptRequest) -> None:
         session = params.session_id
-        blocks = [one.model_dump(mode="json", by_alias=True, exclude_unset=True) for one in params.prompt]
+        blocks = to_builtins(params.prompt)
         await self.say(session, sessionUpdate="user_message", messageId="u1", content=blocks)
         await self.say(session, sessionUpdate="state_update", state="running")
         assert self.script is not None
@@ -195,7 +195,7 @@ class Client1(peers1.Client):
         self.is_slow = False
 
     async def session_update(self, params: v1.SessionNotification, /) -> None:
-        self.updates.append(params.update.model_dump(mode="json", by_alias=True, exclude_unset=True))
+        self.updates.append(to_builtins(params.update))
 
     async def session_request_permission(self, params: v1.RequestPermissionRequest, /) -> v1.RequestPermissionResponse:
         self.asked.append(params)
@@ -218,7 +218,7 @@ class Client2(peers2.Client):
         self.is_slow = False
 
     async def session_update(self, params: v2.UpdateSessionNotification, /) -> None:
-        update = params.update.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        update = to_builtins(params.update)
         self.updates.append(update)
         if update.get("state") == "idle":
             self.idle.set()

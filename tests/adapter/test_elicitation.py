@@ -26,19 +26,13 @@ FORM: dict[str, Any] = {
     "message": "Which pier?",
     "requestedSchema": {"type": "object", "properties": {"pier": {"type": "integer"}}},
 }
-HELLO1 = ME1.model_copy(
-    update={
-        "client_capabilities": v1.ClientCapabilities(
-            elicitation=v1.ElicitationCapabilities(form=v1.ElicitationFormCapabilities())
-        )
-    }
+HELLO1 = ME1.__replace__(
+    client_capabilities=v1.ClientCapabilities(
+        elicitation=v1.ElicitationCapabilities(form=v1.ElicitationFormCapabilities())
+    )
 )
-HELLO2 = ME2.model_copy(
-    update={
-        "capabilities": v2.ClientCapabilities(
-            elicitation=v2.ElicitationCapabilities(form=v2.ElicitationFormCapabilities())
-        )
-    }
+HELLO2 = ME2.__replace__(
+    capabilities=v2.ClientCapabilities(elicitation=v2.ElicitationCapabilities(form=v2.ElicitationFormCapabilities()))
 )
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from acp_bindings import Failed, v1, v2
+from acp_bindings import Failed, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
@@ -335,7 +335,7 @@ def test_further_roots_that_the_agent_did_not_advertise_are_refused_before_it_he
             assert (failed.value.code, failed.value.data) == (-32602, {"pointer": "/additionalDirectories"})
             await calls.session_new(v2.NewSessionRequest(cwd="/w", additional_directories=[]))
         assert [type(one) for one in agent.heard] == [v1.InitializeRequest, v1.NewSessionRequest]
-        assert "additional_directories" not in agent.heard[1].model_fields_set
+        assert "additionalDirectories" not in to_builtins(agent.heard[1])
         assert not [one for one in setting.breaches if one.startswith("back")]
 
     run(work)

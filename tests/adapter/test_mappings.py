@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 import pytest
-from acp_bindings import Refused, v1, v2
+from acp_bindings import Refused, to_builtins, v1, v2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_session.adapter import Loss, Losses
 from acp_session.adapter.downward import Downward
-from acp_session.adapter.forwarding import as_json, into_v1, into_v2
+from acp_session.adapter.forwarding import into_v1, into_v2
 from acp_session.adapter.handshakes import answer_to_v1, answer_to_v2, request_to_v1, request_to_v2
 from acp_session.adapter.upward import Upward
 
@@ -120,8 +120,8 @@ def test_what_both_versions_have_goes_to_v2_and_back_as_it_was(parts: list[Any])
         for one in up.update(update, at):
             made = into_v2(v2.UpdateSessionNotification, {"sessionId": "s", "update": one}, at)
             assert not v2.validate(_notification(v2.encode(made)), sender="agent")
-            back += down.update(as_json(made)["update"], at) or []
-        final = [as_json(into_v1(v1.SessionNotification, {"sessionId": "s", "update": one}, at)) for one in back]
+            back += down.update(to_builtins(made)["update"], at) or []
+        final = [to_builtins(into_v1(v1.SessionNotification, {"sessionId": "s", "update": one}, at)) for one in back]
         assert [one["update"] for one in final] == [update]
     assert losses == []
 
@@ -156,10 +156,10 @@ ANSWER: Final[dict[str, Any]] = {
 
 def test_the_handshake_goes_to_v2_and_back_as_it_was() -> None:
     losses, at = place()
-    asked = as_json(into_v2(v2.InitializeRequest, request_to_v2(HELLO, at), at))
-    assert as_json(into_v1(v1.InitializeRequest, request_to_v1(asked, at, {}), at)) == HELLO
-    answered = as_json(into_v2(v2.InitializeResponse, answer_to_v2(ANSWER, at), at))
-    assert as_json(into_v1(v1.InitializeResponse, answer_to_v1(answered, at), at)) == ANSWER
+    asked = to_builtins(into_v2(v2.InitializeRequest, request_to_v2(HELLO, at), at))
+    assert to_builtins(into_v1(v1.InitializeRequest, request_to_v1(asked, at, {}), at)) == HELLO
+    answered = to_builtins(into_v2(v2.InitializeResponse, answer_to_v2(ANSWER, at), at))
+    assert to_builtins(into_v1(v1.InitializeResponse, answer_to_v1(answered, at), at)) == ANSWER
     assert losses == []
 
 
@@ -212,7 +212,7 @@ def test_every_update_of_v1_becomes_right_ones_of_v2_or_a_loss() -> None:
     seen = 0
     for params in rows(1):
         losses, at = place()
-        update = as_json(v1.decode_as(v1.SessionNotification, params))["update"]
+        update = to_builtins(v1.decode_as(v1.SessionNotification, params))["update"]
         found = Upward({}).update(update, at)
         for one in found:
             try:
@@ -230,7 +230,7 @@ def test_every_update_of_v2_becomes_right_ones_of_v1_or_a_loss_or_is_one_of_stat
     seen = 0
     for params in rows(2):
         losses, at = place()
-        update = as_json(v2.decode_as(v2.UpdateSessionNotification, params))["update"]
+        update = to_builtins(v2.decode_as(v2.UpdateSessionNotification, params))["update"]
         if update["sessionUpdate"] == "state_update":
             continue
         found = downward().update(update, at)

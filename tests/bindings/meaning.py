@@ -14,6 +14,8 @@ from acpgen import ir
 from acpgen.meaning.limits import is_length_within, is_number_within
 from acpgen.schema.expressions import matches
 from acpgen.schema.walk import is_array, is_object
+from jsonrpc_bindings import Record
+from jsonrpc_bindings.records import shape_of
 
 Path: TypeAlias = tuple[str | int, ...]
 
@@ -251,10 +253,9 @@ def _within(string: ir.String, value: str) -> bool:
 def held(value: Any, path: Path) -> Any:
     """What a decoded value holds at a path of the message that it was decoded from."""
     for step in path:
-        fields: Any = getattr(value.__class__, "model_fields", None)
-        if fields is None:
+        if not isinstance(value, Record):
             value = value[step]
             continue
-        name = next((name for name, field in fields.items() if (field.alias or name) == step), None)
-        value = value.model_extra[step] if name is None else getattr(value, name)
+        name = shape_of(type(value)).by_name.get(str(step))
+        value = value.unknown_fields[str(step)] if name is None else getattr(value, name)
     return value

@@ -106,10 +106,6 @@ class Subject:
         """The class or alias of a definition."""
         return getattr(self.module, self.names.classes[definition])
 
-    def class_of(self, record: str) -> Any:
-        """The class that makes a record: of a variant whose body stands alone as well, that of the body."""
-        return getattr(self.module, self.names.class_of(record))
-
     def encoded(self, value: Any) -> Any:
         """What `encode` writes, parsed."""
         return json.loads(self.module.encode(value))
@@ -172,6 +168,11 @@ class Subjects:
         """Let go of a subject that no other test asks for."""
         self.known.pop(name, None)
         forget(f"subject_{name}")
+
+    def keep(self, subject: Subject) -> Subject:
+        """A subject that tests of a module share until all tests have ended."""
+        self.known[subject.name] = subject
+        return subject
 
     def forget_small(self) -> None:
         """Let go of all subjects that tests made up."""

@@ -13,12 +13,10 @@ import acp_bindings
 import pytest
 from acp_bindings import DecodeError, v1
 from acp_bindings.v1.methods import STRICT
-from pydantic import ValidationError
 
 import tiers
 from jsonrpc_bindings import Dropped
 from jsonrpc_bindings.errors import ROOM
-from jsonrpc_bindings.judging import MOST, MOST_TEXT, Judge
 
 ITEMS: Final = 60_000
 MEGABYTES: Final = 60
@@ -110,7 +108,7 @@ def below_a_key(length: int, name: str) -> tuple[Literal["agent", "client"], byt
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the unit of the memory that a process has taken differs")
-@pytest.mark.parametrize(("name", "problems"), [("enum", 1), ("branches", 1)])
+@pytest.mark.parametrize(("name", "problems"), [("enum", 2), ("branches", 2)])
 def test_a_long_key_is_not_held_once_for_each_fault_below_it(name: str, problems: int) -> None:
     assert taken(*below_a_key(1_000_000, name), problems) < 40  # a copy for each took 765 and 1,148
 
@@ -163,31 +161,3 @@ def test_a_large_message_that_is_right_is_decoded() -> None:
     )
     decoded: Any = v1.decode(json.dumps(sent), sender="agent")
     assert len(decoded.params.update.entries) == 50_000
-
-
-def test_errors_are_told_up_to_a_limit_and_those_of_one_item_whole() -> None:
-    judge = Judge(list[dict[str, int]])
-    assert not judge.takes([{"a": "x"}])
-    assert len(judge.errors([{"a": "x", "b": "y"}] * 10)) == 20
-    assert MOST <= len(judge.errors([{"a": "x", "b": "y"}] * MOST)) <= MOST + 1
-    assert judge.errors([[{"a": 1}]] * 3)[2]["loc"] == (2,)
-
-
-def test_a_value_of_which_a_branch_was_passed_over_is_not_taken_for_right() -> None:
-    judge = Judge(list[int] | list[list[int]])
-    value = ["x"] * (MOST + 5) + [["y"]]
-    assert not judge.takes(value)
-    assert judge.takes([[1]] * (MOST + 5))
-
-
-def test_values_of_a_map_have_one_error_each_until_told_and_then_as_many_as_their_keys_leave_room_for() -> None:
-    judge = Judge(dict[str, list[dict[str, int]]])
-    with pytest.raises(ValidationError) as caught:
-        judge.decoded({"a": [{"b": "x", "c": "y"}]})
-    assert caught.value.error_count() == 1
-    wrong_items = [{"b": "x"}] * 100
-    assert len(judge.errors({"a": wrong_items})) == 100
-    assert len(judge.errors({"a" * (MOST_TEXT // 10 - 1): wrong_items})) == 10
-    assert judge.errors({"a" * (MOST_TEXT + 1): wrong_items}) == []
-    assert not judge.takes({"a" * (MOST_TEXT + 1): wrong_items})
-    assert judge.takes({"a" * (MOST_TEXT + 1): [{"b": 1}]})

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from acp_bindings import Unknown
 
 from acpgen.meaning.lower import lower
 from acpgen.schema.bundle import bundle
@@ -141,5 +140,8 @@ def test_a_module_imports_only_what_it_uses(name: str, tmp_path: Path) -> None:
     done(tmp_path, "ruff", "check", "--isolated", "--no-cache", "typed")
 
 
-def test_the_class_that_all_unknown_variants_derive_from_has_a_schema() -> None:
-    assert Unknown.model_json_schema()["type"] == "object"
+@pytest.mark.parametrize("checker", ["mypy", pytest.param("pyright", marks=pytest.mark.exhaustive)])
+def test_records_are_known_to_a_checker_by_tag_and_by_class(checker: str) -> None:
+    tests = Path(__file__).parents[1]
+    options = ["--strict"] if checker == "mypy" else ["-p", str(tests.parent)]
+    done(tests, checker, *options, str(Path(__file__).with_name("typed_use.py")))

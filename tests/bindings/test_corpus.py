@@ -140,7 +140,7 @@ def test_an_unknown_field_that_is_called_like_a_python_name_is_kept_and_counts_f
         for place in places(subject, row):
             if isinstance(place.meaning, ir.Record) and isinstance(place.meaning.extra, ir.Anything):
                 declared = {field.name for field in place.meaning.fields}
-                namesakes = set(subject.class_of(place.meaning.name).model_fields) - declared
+                namesakes = set[str](subject.type(place.meaning.name).__shape__.fields) - declared
                 there = {**at(message, place.path), **dict.fromkeys(namesakes, STRANGE)}
                 message = changed(message, place.path, there)
                 planted |= namesakes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from random import Random
 from typing import Any, Final
 
@@ -228,21 +227,30 @@ CHECKED: Final[Mapping[str, tuple[Any, tuple[str, ...]]]] = {
 }
 """Definitions whose types are wider than the schema, each with the keywords that they leave to a check."""
 
-LISTED: Final[Mapping[str, tuple[Any, tuple[str, ...]]]] = {
-    "LooksAhead": ({"type": "string", "pattern": "^(?!x)"}, ("pattern",)),
-    "LooksAheadInKeys": (
-        {"type": "object", "patternProperties": {"^(?!x)": {"type": "integer"}, "^b": {"type": "string"}}},
-        ("patternProperties/^(?!x)",),
-    ),
-    "NoWordThatLooksAhead": ({"not": {"$ref": "#/$defs/LooksAhead"}}, ("LooksAhead/pattern",)),
+LOOKING: Final[Mapping[str, Any]] = {
+    "LooksAhead": {"type": "string", "pattern": "^(?!x)"},
+    "LooksAheadInKeys": {
+        "type": "object",
+        "patternProperties": {"^(?!x)": {"type": "integer"}, "^b": {"type": "string"}},
+    },
+    "NoWordThatLooksAhead": {"not": {"$ref": "#/$defs/LooksAhead"}},
 }
-"""Definitions with patterns that no engine of linear time has, each with the places that it lists."""
+"""Definitions with patterns that no engine of linear time has."""
+
+LISTED: Final[Mapping[str, tuple[Any, tuple[str, ...]]]] = {
+    "NoPattern": ({"type": "string", "pattern": "(?i)x"}, ("pattern",)),
+    "NoPatternOfKeys": (
+        {"type": "object", "patternProperties": {"(?i)x": {"type": "integer"}}},
+        ("patternProperties/(?i)x",),
+    ),
+}
+"""Definitions with patterns that ECMA-262 does not have, each with the places that it lists."""
 
 
 @pytest.fixture(scope="module")
 def small(subjects: Subjects) -> Subject:
     return subjects.small(
-        "differences", {**ENFORCED, **{name: schema for name, (schema, _) in {**CHECKED, **LISTED}.items()}}
+        "differences", {**ENFORCED, **LOOKING, **{name: schema for name, (schema, _) in {**CHECKED, **LISTED}.items()}}
     )
 
 
@@ -267,7 +275,7 @@ def source_of(small: Subject) -> Mapping[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("name", ENFORCED)
+@pytest.mark.parametrize("name", [*ENFORCED, *LOOKING])
 def test_decode_judges_as_the_schema_does_and_lists_nothing(small: Subject, name: str) -> None:
     judge = oracle(source_of(small), name)
     for value in VALUES:
@@ -289,14 +297,10 @@ def test_decode_checks_what_types_leave(small: Subject, name: str) -> None:
 
 @pytest.mark.parametrize("name", LISTED)
 def test_decode_refuses_nothing_for_a_pattern_that_it_cannot_have_and_lists_it(small: Subject, name: str) -> None:
-    judge = oracle(source_of(small), name)
-    assert not [value for value in VALUES if judge(value) and not accepts(small, name, value)]
+    value: Any = "y" if name == "NoPattern" else {"x": "y"}
+    assert accepts(small, name, value)
     file = small.bundle.origins[name].partition("#")[0]
-    places = {f"{file}#/$defs/{at if at.startswith('LooksAhead/') else f'{name}/{at}'}" for at in LISTED[name][1]}
-    assert set(small.module.UNENFORCED[name]) == places
-    module = Path(small.module.__file__)
-    doc = "".join(module.with_name(f"{one}.py").read_text("utf-8") for one in ("models", "unions"))
-    assert all(f"- `{place}`" in doc for place in places)
+    assert set(small.module.UNENFORCED[name]) == {f"{file}#/$defs/{name}/{at}" for at in LISTED[name][1]}
 
 
 def test_what_can_be_judged_beside_such_a_pattern_is(small: Subject) -> None:
@@ -322,7 +326,7 @@ def test_the_narrowed_class_is_the_type_of_the_field(small: Subject) -> None:
 
 def test_a_constant_that_a_lone_record_excludes_is_refused_with_its_reason(small: Subject) -> None:
     (problem,) = small.problems("Kindless", {"kind": "a"})
-    assert "belongs to another variant" in problem.sentence
+    assert problem.sentence == "this is one of the values that are excluded here"
 
 
 def test_an_error_below_an_unnamed_union_has_its_place(subjects: Subjects) -> None:

@@ -108,4 +108,4 @@ def test_what_an_unknown_field_keeps_of_a_number_is_its_nearest_double(written: 
 
     line = b'{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/a","mcpServers":[],"n":%b}}'
     message = v1.decode(line % written.encode(), sender="client")
-    assert v1.encode(message) == line % encoded.encode()
+    assert b'"n":%b,' % encoded.encode() in v1.encode(message)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import itertools
 import json
+import pickle
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -14,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from pydantic import TypeAdapter
 
 import evidence
 import tiers
@@ -25,7 +28,8 @@ from acpgen.schema.walk import is_array, is_object
 from acpgen.targets import TARGETS, Settings, with_options
 from acpgen.targets.python.dials import dials
 from bindings.subjects import forget
-from jsonrpc_bindings import DecodeError, Model, Unknown
+from jsonrpc_bindings import DecodeError, Record, Unknown
+from jsonrpc_bindings.records import held, shape_of
 
 ROOT: Final = Path(__file__).parents[2]
 
@@ -115,15 +119,16 @@ def loosened(record: Any, package: Any, spoken: frozenset[str]) -> bool:
     """Whether a record of the package without options holds fields that the schema does not speak of. They are taken away."""
     inner: list[Any] = []
     found = False
-    if isinstance(record, Model):
+    if isinstance(record, Record):
         if (
-            record.__pydantic_extra__
+            record.unknown_fields
             and not isinstance(record, Unknown)
             and spoken.isdisjoint(one.__name__ for one in type(record).__mro__)
         ):
-            record.__pydantic_extra__.clear()
+            record.unknown_fields.clear()
             found = True
-        inner += [*record.__dict__.values(), *(record.__pydantic_extra__ or {}).values()]
+        inner += [held(record, one) for one in shape_of(type(record)).fields.values()]
+        inner += record.unknown_fields.values()
     elif is_object(record):
         inner += record.values()
     elif is_array(record):
@@ -283,7 +288,22 @@ def test_sets_of_texts_are_classes_and_open_ones_keep_what_they_do_not_know(
             v1.decode_as("ToolCall", {"sessionUpdate": "tool_call", "toolCallId": "1", "title": "t", "kind": "hum"}),
             strict=True,
         )
-    assert v1.PermissionOption.model_json_schema()["properties"]["kind"]
+    for value in (call, kept, call.kind):
+        for again in (copy.copy(value), copy.deepcopy(value), pickle.loads(pickle.dumps(value))):
+            assert again == value and type(again) is type(value)
+    made = v1.PermissionOption(option_id="y", name="Yes", kind=v1.PermissionOptionKind.ALLOW_ONCE)
+    assert made == call == v1.PermissionOption(option_id="y", name="Yes", kind="allow_once")
+    assert made.kind is call.kind
+    with pytest.raises(DecodeError, match="allow_once"):
+        call.kind = "hum"
+    update = b'{"sessionUpdate":"tool_call","toolCallId":"1","title":"t","kind":"read"}'
+    line = b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":%s}}' % update
+    assert v1.decode(line, sender="agent").params.update.kind is v1.ToolKind.READ
+    assert json.loads(v1.encode(v1.decode(line, sender="agent"))) == json.loads(line)
+    kind = v1.decode(line.replace(b'"read"', b'"hum"'), sender="agent").params.update.kind
+    assert type(kind) is v1.ToolKind and kind == "hum"
+    assert TypeAdapter(v1.PermissionOptionKind).validate_python("allow_once") is v1.PermissionOptionKind.ALLOW_ONCE
+    assert TypeAdapter(v1.PermissionOption).json_schema()["properties"]["kind"]
 
 
 def test_what_is_dropped_or_refused_is_not_taken_by_a_constructor(option_subjects: tuple[Path, list[Subject]]) -> None:

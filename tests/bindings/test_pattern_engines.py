@@ -9,6 +9,7 @@ import json
 import os
 import re
 import subprocess
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -19,9 +20,10 @@ import pytest
 from pydantic_core import SchemaValidator, core_schema
 
 import javascript
-from acpgen.schema.expressions import expression, fault_of, matches
+from acpgen.schema.expressions import expression, fault_of, matches, quick_in_python
 from bindings.patterns_drawn import FIXED, TEXTS, drawn
 from bindings.subjects import Subject, Subjects
+from jsonrpc_bindings.patterns import in_engine
 from schema_inclusion.ecma import compiled
 from schema_inclusion.patterns import matches as is_found
 from schema_inclusion.syntax import UnsupportedPattern, parse
@@ -216,9 +218,9 @@ def test_packages_judge_as_a_javascript_engine_and_list_what_they_do_not(
     for number, pattern in enumerate(WHOLE):
         answer = answers()[pattern]
         found = expression(pattern)
-        is_left = not found.is_checked if judge is decodes else bool(found.gap)
+        is_left = bool(found.gap)
         listed = package.module.UNENFORCED.get(f"Text{number}", ())
-        assert ([place.rpartition("/")[2] for place in listed] == ["pattern"]) is not found.is_checked, pattern
+        assert ([place.rpartition("/")[2] for place in listed] == ["pattern"]) is is_left, pattern
         for text, right in zip(TEXTS, answer[1] if answer is not None else [True] * len(TEXTS), strict=True):
             rows = [
                 (f"Text{number}", text, right),
@@ -278,3 +280,35 @@ def test_what_no_engine_has_refuses_nothing_wherever_it_stands(subjects: Subject
             assert validates(package, name, value), (name, value)
         assert not validates(package, name, 5)
         assert package.module.UNENFORCED[name]
+
+
+def test_a_pattern_of_an_annotation_is_found_by_the_engine_where_python_finds_it() -> None:
+    """A type that the schema has no name for is judged by its annotation."""
+    told = 0
+    for pattern in (*FIXED, *drawn(300, 5)):
+        written = None if fault_of(pattern) else quick_in_python(pattern)
+        if written is not None:
+            told += 1
+            judge = jsonschema_rs.Draft202012Validator({"pattern": in_engine(written)})
+            assert [judge.is_valid(text) for text in TEXTS] == [bool(re.search(written, text)) for text in TEXTS], (
+                pattern
+            )
+    assert told > 100
+
+
+@pytest.mark.parametrize("pattern", ["^(a+)+$", "^(a|aa)+$", "(a*)*b", "^(?:a?){30}a{30}$", "a+$", "^(a+)+(?!x)$"])
+def test_a_pattern_that_may_be_tried_for_ages_is_left_to_the_engine(subjects: Subjects, pattern: str) -> None:
+    text = {"type": "string", "pattern": pattern}
+    definitions = {"Text": text, "Record": {"type": "object", "properties": {"text": text}}}
+    number = abs(hash(pattern))
+    subject = subjects.small(f"ages_{number}", definitions, shared="ages")
+    hostile = "a" * 20_000 + "!"
+    before = time.process_time()
+    for name, value in (("Text", hostile), ("Record", {"text": hostile})):
+        subject.problems(name, value)
+    with pytest.raises(subject.runtime.DecodeError):
+        subject.type("Record")(text=hostile)
+    record = subject.type("Record")()
+    with pytest.raises(subject.runtime.DecodeError):
+        record.text = hostile
+    assert time.process_time() - before < 5

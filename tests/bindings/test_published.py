@@ -46,6 +46,7 @@ REFUSED: Final[Mapping[str, str]] = {
     "published/check-jsonschema/meltano.json": "NotASchema",
     "published/validate-pyproject/partial-tox.schema.json": "DanglingReference",
     "published/validate-pyproject/pdm.schema.json": "DanglingReference",
+    "wild/dap.json": "Unsupported",
     "wild/jsonrpc-meta.json": "UnknownDialect",
     "wild/openrpc-meta.json": "UnknownDialect",
     "wild/pyproject.json": "DanglingReference",

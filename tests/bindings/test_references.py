@@ -11,6 +11,7 @@ from typing import Any, Final
 import pytest
 
 from bindings.subjects import Subject, Subjects
+from jsonrpc_bindings import UNSET
 
 
 def reference(name: str) -> dict[str, str]:
@@ -82,7 +83,7 @@ def test_a_record_is_read_and_written_however_long_the_chain_of_records_behind_i
     read(subject, "R50", nested(20, {}))
     (problem,) = subject.problems("R0", nested(40, 5))
     assert (problem.pointer, problem.sentence) == ("/next" * 40, "an object is expected, not 5")
-    assert subject.module.R30(next={"next": {}}).next.next.next is subject.runtime.MISSING
+    assert subject.module.R30(next={"next": {}}).next.next.next is UNSET
 
 
 def test_an_array_is_read_however_many_definitions_of_arrays_stand_behind_it(subjects: Subjects) -> None:

@@ -273,7 +273,7 @@ VALUES: Final[dict[str, list[Any]]] = {
 @pytest.fixture(scope="session")
 def shapes(subjects: Subjects) -> Subject:
     """Bindings of the small schemas."""
-    return subjects.small("shapes", DEFINITIONS)
+    return subjects.keep(subjects.small("shapes", DEFINITIONS))
 
 
 @pytest.mark.parametrize("name", VALUES)
@@ -305,7 +305,7 @@ def test_defaults_are_what_omitted_fields_hold_and_are_not_written(shapes: Subje
     assert found.given.a == 1
     assert found.null is None
     assert found.text == "\"'\\\n\u2028"
-    assert found.wrong is shapes.runtime.MISSING
+    assert found.wrong is shapes.runtime.UNSET
     found.list_.append("x")
     assert shapes.module.decode_as(shapes.type("Defaults"), {}).list_ == []
 
@@ -330,3 +330,22 @@ def test_a_recursive_value_is_read_as_deep_as_json_is_and_never_breaks(shapes: S
                 continue
             assert same(shapes.encoded(found), value)
     assert min(refused) > 90
+
+
+def test_a_field_may_have_the_empty_name_or_be_called_cls(subjects: Subjects) -> None:
+    properties = {"": {"type": "integer"}, "cls": {"type": "string"}, "self": {"type": "string"}}
+    found = subjects.small("odd_names", {"Odd": {"type": "object", "properties": properties, "required": ["", "cls"]}})
+    read = found.module.decode_as("Odd", {"": 1, "cls": "x"})
+    assert isinstance(read, found.type("Odd"))
+    assert found.encoded(read) == {"": 1, "cls": "x"}
+    assert found.problems("Odd", {"empty": 1, "cls": "x"})
+    made = found.type("Odd")(**{"": 2}, cls="y").__replace__(self="z")
+    assert found.encoded(made) == {"": 2, "cls": "y", "self": "z"}
+
+
+def test_further_fields_may_be_maps_themselves(subjects: Subjects) -> None:
+    maps = {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": {"type": "integer"}}}
+    found = subjects.small("maps_of_maps", {"Maps": {**maps, "properties": {"id": {"type": "string"}}}})
+    value = {"id": "x", "tide": {"high": 2, "low": 1}, "ebb": {}}
+    assert same(found.encoded(found.module.decode_as("Maps", value)), value)
+    assert [one.pointer for one in found.problems("Maps", {"tide": {"high": "x"}})] == ["/tide/high"]

@@ -219,7 +219,7 @@ def test_a_default_that_its_own_schema_refuses_makes_nothing(subjects: Subjects,
     found = subject.module.decode_as(subject.type("U"), {})
     assert subject.encoded(found) == {}
     held = subject.type("U")().foo
-    assert (None if held is subject.runtime.MISSING else subject.encoded(held)) == made
+    assert (None if held is subject.runtime.UNSET else subject.encoded(held)) == made
 
 
 def _compare(subjects: Subjects, name: str, case: Case) -> None:

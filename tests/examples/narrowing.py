@@ -90,7 +90,7 @@ def told() -> list[v2.SessionUpdate]:
     return [
         v2.UsageUpdate(used=1, size=2),
         v2.EndTurnStopReason(),
-        v2.ToolCallUpdate(tool_call_id="1", title="Read"),
+        v2.SessionToolCallUpdate(tool_call_id="1", title="Read"),
         v2.UnknownSessionUpdate(session_update="_acme.tide", extra={"metres": 2.5}),
     ]
 

@@ -56,7 +56,7 @@ def test_the_petstore_has_its_methods_with_params_and_results(tmp_path: Path) ->
         b'{"jsonrpc":"2.0","id":1,"method":"create_pet","params":["a"]}',
         b'{"jsonrpc":"2.0","id":1,"method":"list_pets"}',
     ):
-        assert v1.encode(v1.decode(line, sender="client")) == line
+        assert json.loads(v1.encode(v1.decode(line, sender="client"))) == json.loads(line)
         assert v1.validate(line, sender="client") == ()
     answer = b'{"jsonrpc":"2.0","id":1,"result":[{"id":7,"name":"a","tag":"b"}]}'
     assert type(v1.decode(answer, sender="server", method="list_pets").result[0]) is v1.Pet

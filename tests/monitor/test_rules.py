@@ -452,8 +452,6 @@ def test_pending_version_two_is_judged_as_such_before_the_answer_comes() -> None
 
 
 def test_the_monitor_of_the_distribution_knows_the_versions_of_the_installed_bindings() -> None:
-    if not (ROOT / "generated/python/acp-bindings/acp_bindings/v2/strict.py").exists():
-        pytest.skip("the bindings are not generated")
     code = (
         "from acp_session.monitor import Monitor\n"
         "monitor = Monitor()\n"

@@ -230,15 +230,19 @@ def test_extension_methods_come_and_go_as_plain_json() -> None:
 def test_under_strict_nothing_is_sent_that_the_schema_forbids() -> None:
     class Wrong(Agent):
         async def initialize(self, _: v1.InitializeRequest, /) -> v1.InitializeResponse:
-            return v1.InitializeResponse.model_construct(protocol_version="one")
+            return v1.InitializeResponse(protocol_version=1, auth_methods=[v1.UnknownAuthMethod(type="tide")])
 
     async def test() -> None:
         async with peers.join(Wrong(), Client(), strict=True) as (agent, _):
             with pytest.raises(NotStrict) as wrong:
-                await agent.session_new(v1.NewSessionRequest.model_construct(cwd="here", mcp_servers=[]))
-            assert "/params/cwd" in str(wrong.value)
-            with pytest.raises(EncodeError, match="the field 'mcp_servers' is required"):
-                await agent.session_new(v1.NewSessionRequest.model_construct(cwd="/"))
+                await agent.session_prompt(
+                    v1.PromptRequest(session_id="s", prompt=[v1.UnknownContentBlock(type="hologram")])
+                )
+            assert "/params/prompt/0" in str(wrong.value)
+            request = v1.NewSessionRequest(cwd="/", mcp_servers=[])
+            request.mcp_servers.append("tide")  # type: ignore[arg-type]
+            with pytest.raises(EncodeError, match="/mcpServers/0: an object is expected"):
+                await agent.session_new(request)
             with pytest.raises(Failed) as failed:
                 await agent.initialize(HELLO)
             assert failed.value.code == -32603

@@ -350,7 +350,7 @@ def test_without_the_extra_the_module_says_what_to_install() -> None:
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONPATH": str(BINDINGS)}
     )
-    assert done.stdout.startswith("MissingExtra WebSocket needs the package websockets, 15 or newer.")
+    assert done.stdout.startswith("ImportError WebSocket needs the package websockets, 15 or newer.")
 
 
 def test_every_package_with_a_distribution_has_the_extra() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import importlib
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -68,7 +69,14 @@ def is_local(tree: ast.Module, node: ast.AST) -> bool:
 
 def test_the_package_imports_nothing_before_it_is_needed() -> None:
     program = (
-        f"import sys; sys.path.insert(0, {str(PACKAGE.parent)!r}); import acp_session; print('pydantic' in sys.modules)"
+        f"import sys; sys.path.insert(0, {str(PACKAGE.parent)!r}); import acp_session; print('msgspec' in sys.modules);"
+        "import acp_session.adapter, acp_session.hosted, acp_session.mcp_roots; print('pydantic' in sys.modules)"
     )
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert run.stdout == "False\n"
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert run.stdout == "False\nFalse\n"

@@ -341,10 +341,10 @@ def test_a_turn_streams_asks_edits_and_runs(tmp_path: Path) -> None:
         await pair.ask(v1.WriteTextFileRequest(session_id=session, path=f"{pair.app}/new", content="text"))
         made = await pair.ask(v1.CreateTerminalRequest(session_id=session, command="cat", args=["new"]))
         content: list[v1.ToolCallContent] = [v1.Terminal(terminal_id=made.terminal_id)]
-        await turn.session.update(v1.ToolCallUpdate(tool_call_id="c", status="in_progress", content=content))
+        await turn.session.update(v1.SessionToolCallUpdate(tool_call_id="c", status="in_progress", content=content))
         await pair.ask(v1.WaitForTerminalExitRequest(session_id=session, terminal_id=made.terminal_id))
         await pair.ask(v1.ReleaseTerminalRequest(session_id=session, terminal_id=made.terminal_id))
-        await turn.session.update(v1.ToolCallUpdate(tool_call_id="c", status="completed"))
+        await turn.session.update(v1.SessionToolCallUpdate(tool_call_id="c", status="completed"))
         return "end_turn"
 
     def approve(_: object) -> bool:

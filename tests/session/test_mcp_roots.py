@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mcp_bindings import MISSING, ErrorResponse, Notification, Request, roots
+from mcp_bindings import UNSET, ErrorResponse, Notification, Request, roots
 
 from acp_session.containment import guarantees
 from acp_session.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, REFUSED, RequestError
@@ -337,7 +337,7 @@ def test_a_client_without_the_capability_is_not_asked() -> None:
         raise AssertionError("nobody asks")
 
     cache = RootsCache(declared({}), ask)
-    assert declared({}).roots is MISSING
+    assert declared({}).roots is UNSET
     with pytest.raises(RootsUnsupported):
         asyncio.run(cache.current())
 

@@ -212,7 +212,7 @@ def test_a_host_initializes_again_where_the_agent_has_another_version() -> None:
     class Newer(Agent1):
         async def initialize(self, params: v1.InitializeRequest, /) -> v1.InitializeResponse:
             answer = await super().initialize(params)
-            return answer.model_copy(update={"protocol_version": 1 if len(self.hello) > 1 else 7})
+            return answer.__replace__(protocol_version=1 if len(self.hello) > 1 else 7)
 
     async def work() -> None:
         client = HostedClient1(granted=["/"])

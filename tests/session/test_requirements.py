@@ -21,7 +21,7 @@ from types import CodeType, FrameType
 from typing import Any, Final
 
 import pytest
-from acp_bindings import MISSING, Request, v1, v2
+from acp_bindings import UNSET, Request, v1, v2
 from mcp_bindings import Request as McpRequest
 from mcp_bindings import roots
 
@@ -145,7 +145,7 @@ def test_every_requirement_that_the_document_gives_to_running_programs_is_checke
 # --- shorthand -------------------------------------------------------------------------------------------------------
 
 
-def new(cwd: object, additional: Any = MISSING) -> v1.ForkSessionRequest:
+def new(cwd: object, additional: Any = UNSET) -> v1.ForkSessionRequest:
     """Params that fit every lifecycle method here."""
     return v1.ForkSessionRequest(session_id="source", cwd=str(cwd), additional_directories=additional)
 
@@ -273,8 +273,8 @@ def without_the_capability_no_list_is_sent(base: Path) -> None:
     client = ClientWorkspace(granted=[str(base)])
     assert code_of(client.prepare, f"{base}/app", [f"{base}/lib"], advertised=False) == INVALID_PARAMS
     roots = client.prepare(f"{base}/app", advertised=False)
-    assert ClientWorkspace.arguments(roots, advertised=False) is MISSING
-    assert b"additionalDirectories" not in v1.encode(new(roots.scope.cwd, MISSING))
+    assert ClientWorkspace.arguments(roots, advertised=False) is UNSET
+    assert b"additionalDirectories" not in v1.encode(new(roots.scope.cwd, UNSET))
 
 
 @requirement(7, 8)

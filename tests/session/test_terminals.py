@@ -449,17 +449,14 @@ def test_the_environment_is_the_hosts_or_the_policys_and_the_agents_on_top(
         ({"command": "a", "env": [v1.EnvVariable(name="A=B", value="")]}, "/env/0/name"),
         ({"command": "a", "env": [v1.EnvVariable(name="", value="")]}, "/env/0/name"),
         ({"command": "a", "env": [v1.EnvVariable(name="A", value="\0")]}, "/env/0/value"),
-        ({"command": "a", "cwd": "app"}, "/cwd"),
+        ({"command": "a", "cwd": "C:\\app"}, "/cwd"),
         ({"command": "a", "session_id": "other"}, "/sessionId"),
     ],
 )
 def test_malformed_params_are_named(tmp_path: Path, named: dict[str, Any], pointer: str) -> None:
     async def work(client: Client) -> None:
-        await client.terminals.create(
-            v1.CreateTerminalRequest.model_construct(
-                **{**v1.CreateTerminalRequest(session_id="s", command="a").__dict__, **named}
-            )
-        )
+        fields: dict[str, Any] = {"session_id": "s", **named}
+        await client.terminals.create(v1.CreateTerminalRequest(**fields))
 
     error = refusal(tmp_path, work)
     assert (error.code, error.data["pointer"]) == (INVALID_PARAMS, pointer)

@@ -98,10 +98,10 @@ def statuses(session: Any) -> dict[str, Any]:
 async def work1(turn: Turn1) -> None:
     """Leaves tool calls in every state, and waits, or fails."""
     await turn.session.update(v1.ToolCall(tool_call_id="done", title="Done", status="completed"))
-    await turn.session.update(v1.ToolCallUpdate(tool_call_id="done", title="Done at last"))
+    await turn.session.update(v1.SessionToolCallUpdate(tool_call_id="done", title="Done at last"))
     await turn.session.update(v1.ToolCall(tool_call_id="new", title="New"))
     await turn.session.update(v1.ToolCall(tool_call_id="open", title="Open", status="pending"))
-    await turn.session.update(v1.ToolCallUpdate(tool_call_id="open", status="in_progress"))
+    await turn.session.update(v1.SessionToolCallUpdate(tool_call_id="open", status="in_progress"))
     async with turn.tool("By the turn"):
         if turn.text == "fail":
             raise ValueError("low tide")
@@ -111,8 +111,8 @@ async def work1(turn: Turn1) -> None:
 async def work2(turn: Turn2) -> None:
     for call, status in (("done", "completed"), ("new", None), ("open", "in_progress"), ("halted", "paused")):
         given: Any = {} if status is None else {"status": status}
-        await turn.session.update(v2.ToolCallUpdate(tool_call_id=call, title=call, **given))
-    await turn.session.update(v2.ToolCallUpdate(tool_call_id="done", title="Done at last"))
+        await turn.session.update(v2.SessionToolCallUpdate(tool_call_id=call, title=call, **given))
+    await turn.session.update(v2.SessionToolCallUpdate(tool_call_id="done", title="Done at last"))
     if turn.text == "fail":
         raise ValueError("low tide")
     await asyncio.sleep(60)
@@ -171,7 +171,7 @@ def test_no_tool_call_of_v2_stays_open_after_its_work_in_history_or_replay(way: 
 
 def test_a_tool_call_that_ended_before_or_goes_on_by_itself_is_left_alone() -> None:
     async def work(turn: Turn2) -> None:
-        update = v2.ToolCallUpdate(tool_call_id=turn.text, title="Watch", status="in_progress")
+        update = v2.SessionToolCallUpdate(tool_call_id=turn.text, title="Watch", status="in_progress")
         await turn.session.update(update)
         if turn.text == "beside":
             turn.session.background = [v2.BackgroundToolCall(tool_call_id="beside")]

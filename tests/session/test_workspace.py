@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acp_bindings import MISSING, v1, v2
+from acp_bindings import UNSET, v1, v2
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,11 +38,11 @@ def folders(base: Path, *names: str) -> list[str]:
     return [str(base / name) for name in names]
 
 
-def new(cwd: str, additional: Any = MISSING) -> v1.NewSessionRequest:
+def new(cwd: str, additional: Any = UNSET) -> v1.NewSessionRequest:
     return v1.NewSessionRequest(cwd=cwd, additional_directories=additional, mcp_servers=[])
 
 
-def fork(cwd: str, additional: Any = MISSING, session_id: str = "source") -> v1.ForkSessionRequest:
+def fork(cwd: str, additional: Any = UNSET, session_id: str = "source") -> v1.ForkSessionRequest:
     return v1.ForkSessionRequest(session_id=session_id, cwd=cwd, additional_directories=additional)
 
 
@@ -184,8 +184,8 @@ LISTED = {
 @pytest.mark.parametrize(
     ("cwd", "additional", "expected"),
     [
-        (None, MISSING, ["none", "one", "two", "turned", "elsewhere"]),
-        ("/w", MISSING, ["none", "one", "two", "turned"]),
+        (None, UNSET, ["none", "one", "two", "turned", "elsewhere"]),
+        ("/w", UNSET, ["none", "one", "two", "turned"]),
         (None, ["/a"], ["one", "elsewhere"]),
         ("/w", ["/a"], ["one"]),
         (None, ["/a", "/b"], ["two"]),
@@ -367,7 +367,7 @@ def test_without_the_capability_a_client_sends_no_list(tmp_path: Path) -> None:
     client = ClientWorkspace(granted=[app, lib])
     assert error_of(client.prepare, app, [lib], advertised=False).code == INVALID_PARAMS
     roots = client.prepare(app, [app], advertised=False)
-    assert ClientWorkspace.arguments(roots, advertised=False) is MISSING
+    assert ClientWorkspace.arguments(roots, advertised=False) is UNSET
     assert ClientWorkspace.arguments(roots, advertised=True) == []
     request = v1.NewSessionRequest(
         cwd=roots.scope.cwd, additional_directories=ClientWorkspace.arguments(roots, advertised=False), mcp_servers=[]

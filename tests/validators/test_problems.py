@@ -7,7 +7,7 @@ import json
 import random
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -342,26 +342,16 @@ generated = pytest.mark.skipif(
 def test_the_bindings_load_engine_and_schema_only_when_they_judge() -> None:
     out = run(
         "from acp_bindings import v1\n"
-        "from acp_bindings.v1.methods import STRICT\n"
+        "read = []\n"
+        "sys.addaudithook(lambda event, args: event == 'open' and str(args[0]).endswith('_schema.json') and read.append(1))\n"
         'line = b\'{"jsonrpc":"2.0","id":1,"method":"session/list"}\'\n'
         "v1.decode(line, sender='client')\n"
-        "print('jsonschema_rs' in sys.modules, STRICT._schema is None)\n"
+        "print('jsonschema_rs' in sys.modules, bool(read))\n"
         "print(v1.validate(line, sender='client'), 'jsonschema_rs' in sys.modules)\n"
         "print([p.pointer for p in v1.validate_as(v1.NewSessionRequest, {'cwd': 'a', 'mcpServers': []})])\n"
         "print([p.pointer for p in v1.validate_as(v1.ContentBlock, {'type': 'text'})])\n"
     )
-    assert out.splitlines() == ["False True", "() True", "['/cwd']", "['']"]
-
-
-@generated
-def test_without_the_engine_the_error_names_the_extra() -> None:
-    out = run(
-        "sys.modules['jsonschema_rs'] = None\n"
-        "from acp_bindings import v1\n"
-        "try:\n    v1.validate({}, sender='client')\n    v1.validate_as('Meta', {})\n"
-        "except ImportError as error:\n    print(error)\n"
-    )
-    assert "pip install 'acp-bindings[strict]'" in out
+    assert out.splitlines() == ["False False", "() True", "['/cwd']", "['']"]
 
 
 @generated
@@ -443,12 +433,18 @@ LARGE: Final[list[tuple[str, Any]]] = [
 ]
 
 
+def compiler(strict: Any) -> Callable[[Mapping[str, Any]], Any]:
+    """What compiles a part of the schema of a protocol, whose patterns jsonschema-rs takes as they are."""
+    return lambda part: jsonschema_rs.Draft202012Validator({**part, "$defs": strict.schema["$defs"]})
+
+
 @pytest.mark.parametrize(("definition", "value"), LARGE)
 def test_only_small_pieces_of_a_large_value_are_explained(definition: str, value: Any) -> None:
     strict, explained = subject("acp/v1").strict, list[int]()
+    compiled = compiler(strict)
 
     def counted(schema: Mapping[str, Any]) -> Any:
-        return Counted(strict._compile(schema), explained)
+        return Counted(compiled(schema), explained)
 
     pieces = Pieces(strict.schema, counted)
     told: list[Any] = list(islice(pieces.problems(("$defs", definition), value), 100))
@@ -461,7 +457,7 @@ def test_only_small_pieces_of_a_large_value_are_explained(definition: str, value
 def test_a_name_that_was_meant_is_looked_for_among_the_first_names_of_an_object() -> None:
     params: dict[str, Any] = {"sesionId": "s", **{f"sdionseI{number}": 0 for number in range(100_000)}}
     strict = subject("acp/v1").strict
-    found = Pieces(strict.schema, strict._compile).problems(("$defs", "PromptRequest"), params)
+    found = Pieces(strict.schema, compiler(strict)).problems(("$defs", "PromptRequest"), params)
     told = sorted(said.sentence for said in found)
     assert told == [
         "the field 'prompt' is required",
@@ -472,7 +468,7 @@ def test_a_name_that_was_meant_is_looked_for_among_the_first_names_of_an_object(
 @pytest.mark.parametrize("name", NAMES)
 def test_a_value_taken_to_pieces_has_the_problems_that_it_has_as_a_whole(name: str) -> None:
     judged, chance, told = subject(name), random.Random(name), 0
-    pieces, whole = (Pieces(judged.strict.schema, judged.strict._compile, small) for small in (0, 10**6))
+    pieces, whole = (Pieces(judged.strict.schema, compiler(judged.strict), small) for small in (0, 10**6))
     known = [definition for definition in judged.protocol.definitions if definition in judged.bundle.definitions]
     for definition in chance.sample(known, min(len(known), 40)):
         examples = judged.bundle.definitions[definition].get("examples") or [least(judged.protocol, definition)]
@@ -531,7 +527,7 @@ def test_a_large_value_that_is_nested_deep_gets_a_verdict() -> None:
             value = {"next": value, **{str(index): index for index in range(3)}}
         pieces = Pieces({"$defs": {"Node": node}}, judge)
         (problem,) = pieces.problems(("$defs", "Node"), value)
-        assert len(problem[0]) >= 50
+        assert len(problem[0]) >= 30
 
 
 def test_a_field_that_is_missing_is_named_beside_the_sentence() -> None:

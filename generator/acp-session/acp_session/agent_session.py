@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from acp_bindings import MISSING, v1
+from acp_bindings import UNSET, v1
 
 from .agent_base import HeldSession
 from .hooks import awaited
@@ -32,7 +32,7 @@ class Session(HeldSession):
         if isinstance(update, v1.UserMessageChunk):
             update = self._echoed(update)
         self.keep(update)
-        if isinstance(update, v1.SessionInfoUpdate) and update.title is not MISSING:
+        if isinstance(update, v1.SessionInfoUpdate) and update.title is not UNSET:
             self.title = update.title
         await self.send(update)
 
@@ -47,9 +47,9 @@ class Session(HeldSession):
         for chunk in self.said:
             self.keep(chunk)
 
-    def end_update(self, call: str, *, is_failed: bool) -> v1.ToolCallUpdate:  # noqa: ARG002 - v1 has one status for both
+    def end_update(self, call: str, *, is_failed: bool) -> v1.SessionToolCallUpdate:  # noqa: ARG002 - v1 has one status for both
         """See `HeldSession`."""
-        return v1.ToolCallUpdate(tool_call_id=call, status="failed")
+        return v1.SessionToolCallUpdate(tool_call_id=call, status="failed")
 
     def _echoed(self, update: v1.UserMessageChunk) -> v1.UserMessageChunk:
         """Where the agent itself tells what the user said, its own update is kept alone, and belongs to the message all the same."""
@@ -57,5 +57,5 @@ class Session(HeldSession):
             if chunk.content == update.content:
                 self.said = [one for one in self.said if one is not chunk]
                 self.history = [one for one in self.history if one is not chunk]
-                return update if update.message_id else update.model_copy(update={"message_id": chunk.message_id})
+                return update if update.message_id else update.__replace__(message_id=chunk.message_id)
         return update

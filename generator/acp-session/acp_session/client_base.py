@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
-from acp_bindings import MISSING
+from acp_bindings import UNSET
 
 from jsonrpc_bindings.pending import Sent
 
@@ -155,8 +155,8 @@ class ClientSessions(Generic[K]):
             )
         if params.mode not in self._modes:
             raise invalid_params("this elicitation mode is not supported", pointer="/mode")
-        request_id = getattr(params, "request_id", MISSING)
-        if request_id is MISSING:
+        request_id = getattr(params, "request_id", UNSET)
+        if request_id is UNSET:
             session = self._session(params.session_id)
             found: T | None = await session.until_stopped(awaited(self._elicit(params)))
         elif self._waiting is None:

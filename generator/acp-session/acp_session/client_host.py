@@ -19,7 +19,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, Final, TypeAlias
 
-from acp_bindings import MISSING, ErrorResponse, Request, Response, v1
+from acp_bindings import UNSET, ErrorResponse, Request, Response, v1
 
 from .approval import Approve, Wish
 from .client_base import (
@@ -196,10 +196,10 @@ class ClientHost(ClientSessions[Transcript]):
         request = v1.ForkSessionRequest(session_id=session_id, **self._named(roots, mcp_servers))
         return await self._born("session/fork", request, roots)
 
-    async def list_sessions(self, cwd: str | None = None, additional: Any = MISSING) -> list[v1.SessionInfo]:
+    async def list_sessions(self, cwd: str | None = None, additional: Any = UNSET) -> list[v1.SessionInfo]:
         """Send `session/list` until the last page, and return all sessions. Raises `RequestError` where the pages do not end."""
         self._require("session/list", self._offers().list_)
-        fields: dict[str, Any] = {} if additional is MISSING else {"additional_directories": list(additional)}
+        fields: dict[str, Any] = {} if additional is UNSET else {"additional_directories": list(additional)}
 
         async def page(cursor: str | None) -> Any:
             return await self._call("session/list", v1.ListSessionsRequest(cwd=cwd, cursor=cursor, **fields))

@@ -97,7 +97,7 @@ class FileSystem:
         """What to advertise: the methods that the policy allows, where they are safe.
 
         >>> FileSystem(FilePolicy(write=False)).capabilities()
-        FileSystemCapabilities(read_text_file=True, write_text_file=False, meta=None)
+        FileSystemCapabilities(read_text_file=True, write_text_file=False)
         """
         safe = self.store.is_usable
         return v1.FileSystemCapabilities(

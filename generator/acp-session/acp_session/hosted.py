@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from acp_bindings import ErrorResponse, Refused, Request, Response, v1
+from acp_bindings import ErrorResponse, Refused, Request, Response, to_builtins, v1
 from acp_bindings.v1 import peers
 
 from jsonrpc_bindings.peers import Side
@@ -155,9 +155,9 @@ class HostedClient(Answering, peers.Client):
 
     def with_capabilities(self, request: v1.InitializeRequest) -> v1.InitializeRequest:
         """A request with the host's capabilities, unless it has some."""
-        if "client_capabilities" in request.model_fields_set:
+        if "clientCapabilities" in to_builtins(request):
             return request
-        return request.model_copy(update={"client_capabilities": self.host.capabilities()})
+        return request.__replace__(client_capabilities=self.host.capabilities())
 
     async def session_request_permission(self, params: v1.RequestPermissionRequest, /) -> v1.RequestPermissionResponse:
         """Ask `permission`."""

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeAlias, cast
 
-from mcp_bindings import ErrorResponse, Request, Response, roots
+from mcp_bindings import ErrorResponse, Request, Response, roots, to_builtins
 
 from .containment import Refused, Root, bind, open_regular, open_syncable_folder, places, require_enforceable
 from .errors import INTERNAL_ERROR, METHOD_NOT_FOUND, RequestError, refused
@@ -333,7 +333,7 @@ class RootsProvider:
             for key, one in requests.items()
             if isinstance(one, Mapping) and cast("Mapping[str, object]", one).get("method") == LIST
         ]
-        return {key: self.list_roots().model_dump(mode="json", by_alias=True, exclude_unset=True) for key in asked}
+        return {key: to_builtins(self.list_roots()) for key in asked}
 
 
 def client_capabilities(provider: RootsProvider) -> roots.ClientCapabilities:

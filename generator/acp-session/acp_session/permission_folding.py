@@ -7,9 +7,8 @@ asked for (`permission.to_v1(request, fold=True)`), since v2 keeps the two apart
 from __future__ import annotations
 
 import hashlib
-from typing import Any
 
-from acp_bindings import v2
+from acp_bindings import UNSET, v2
 
 
 def folded(request: v2.RequestPermissionRequest) -> v2.RequestPermissionRequest:
@@ -43,10 +42,8 @@ def folded(request: v2.RequestPermissionRequest) -> v2.RequestPermissionRequest:
     title = "\n".join(dict.fromkeys(word for word in words if isinstance(word, str) and word.strip()))
     if not title:
         return request
-    made = v2.ToolCallPermissionSubject(tool_call=call.model_copy(update={"title": title}))
-    kept = {name: getattr(request, name) for name in request.model_fields_set - {"title", "description", "subject"}}
-    fields: dict[str, Any] = {**kept, **(request.model_extra or {}), "title": title, "subject": made}
-    return v2.RequestPermissionRequest(**fields)
+    made = v2.ToolCallPermissionSubject(tool_call=call.__replace__(title=title))
+    return request.__replace__(title=title, subject=made, description=UNSET)
 
 
 def _made_id(request: v2.RequestPermissionRequest) -> str:

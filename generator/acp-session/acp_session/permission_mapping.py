@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol, TypeVar, cast
 
-from acp_bindings import MISSING, DecodeError, Unknown, v1, v2
-from pydantic import BaseModel
+from acp_bindings import DecodeError, Unknown, to_builtins, v1, v2
+
+from jsonrpc_bindings.records import Record, shape_of
 
 from .diffs import as_object, diff_to_v1, diff_to_v2
 from .errors import RequestError, invalid_params
@@ -48,7 +49,7 @@ def to_v2(request: v1.RequestPermissionRequest) -> v2.RequestPermissionRequest:
     Everything comes back by `to_v1`. In v1 null and omitted mean the same; nulls that would clear a field in v2 are left out. A diff
     becomes a git patch that shows both texts in full. Raises `NotMappable` that names what v2 cannot hold.
     """
-    source = _json(request)
+    source = to_builtins(request)
     tool_call, losses = _tool_call_to_v2(source["toolCall"])
     body = {key: value for key, value in source.items() if key != "toolCall"}
     losses += [(f"/{key}", "the field has a different meaning in v2") for key in _TAKEN_IN_V2 if key in source]
@@ -67,7 +68,9 @@ def to_v2(request: v1.RequestPermissionRequest) -> v2.RequestPermissionRequest:
         *_changed(request, made, skip={"toolCall", "title", "subject"}),
         *_changed(request.tool_call, subject.tool_call, at="/toolCall", diffs=True),
     ]
-    _require_same(_without_nulls(source, "toolCall"), _without_nulls(_to_v1_json(_json(made))[0], "toolCall"), changed)
+    _require_same(
+        _without_nulls(source, "toolCall"), _without_nulls(_to_v1_json(to_builtins(made))[0], "toolCall"), changed
+    )
     return made
 
 
@@ -80,7 +83,7 @@ def to_v1(request: v2.RequestPermissionRequest, *, fold: bool = False) -> v1.Req
     the prompt does not come back as it was. Raises `NotMappable` that names what v1 cannot hold.
     """
     request = folded(request) if fold else request
-    source = _json(request)
+    source = to_builtins(request)
     body, losses = _to_v1_json(source)
     if losses:
         raise NotMappable(losses)
@@ -91,18 +94,18 @@ def to_v1(request: v2.RequestPermissionRequest, *, fold: bool = False) -> v1.Req
         *_changed(made, request, skip={"toolCall", "title", "subject", "description"}),
         *_changed(made.tool_call, subject.tool_call, at="/subject/toolCall", diffs=True),
     ]
-    _require_same(_cleared(source), _cleared(_json(to_v2(made))), changed)
+    _require_same(_cleared(source), _cleared(to_builtins(to_v2(made))), changed)
     return made
 
 
 def response_to_v2(response: v1.RequestPermissionResponse) -> v2.RequestPermissionResponse:
     """A v1 answer as one of v2."""
-    return _decoded(v2.RequestPermissionResponse, _json(response), {}, v2.decode_as)
+    return _decoded(v2.RequestPermissionResponse, to_builtins(response), {}, v2.decode_as)
 
 
 def response_to_v1(response: v2.RequestPermissionResponse) -> v1.RequestPermissionResponse:
     """A v2 answer as one of v1. Raises `NotMappable` for an outcome that v1 does not have; it is no approval either way."""
-    return _decoded(v1.RequestPermissionResponse, _json(response), {}, v1.decode_as)
+    return _decoded(v1.RequestPermissionResponse, to_builtins(response), {}, v1.decode_as)
 
 
 _TAKEN_IN_V2: Final = ("title", "description", "subject")
@@ -179,10 +182,6 @@ class _DecodeAs(Protocol):
     def __call__(self, type_: type[T], value: Any, /, *, lenient: bool) -> T: ...
 
 
-def _json(model: BaseModel) -> dict[str, Any]:
-    return model.model_dump(mode="json", by_alias=True, exclude_unset=True)
-
-
 def _decoded(type_: type[T], body: Mapping[str, Any], renamed: Mapping[str, str], decode_as: _DecodeAs) -> T:
     try:
         return decode_as(type_, body, lenient=False)
@@ -205,7 +204,7 @@ def _changed(
         for index, (a, b) in enumerate(zip(cast("list[object]", first), cast("list[object]", second), strict=False)):
             yield from _changed(a, b, f"{at}/{index}", diffs=diffs)
         return
-    if not isinstance(first, BaseModel) or not isinstance(second, BaseModel):
+    if not isinstance(first, Record) or not isinstance(second, Record):
         return
     if diffs and isinstance(first, v1.Diff):
         skip = {"path", "oldText", "newText", "changes", "patch"}
@@ -221,14 +220,10 @@ def _changed(
             yield from _changed(one, other, f"{at}/{key}", diffs=diffs)
 
 
-def _set_fields(model: BaseModel) -> dict[str, tuple[object, bool]]:
+def _set_fields(record: Any) -> dict[str, tuple[object, bool]]:
     """What a record holds, by wire name: the value, and whether the record declares the field."""
-    declared = {
-        (field.alias or name): (getattr(model, name), True)
-        for name, field in type(model).model_fields.items()
-        if name in model.model_fields_set and getattr(model, name) is not MISSING
-    }
-    return {**{key: (value, False) for key, value in (model.model_extra or {}).items()}, **declared}
+    declared = {one.wire: getattr(record, one.name) for one in shape_of(type(record)).fields.values()}
+    return {key: (declared.get(key, value), key in declared) for key, value in to_builtins(record).items()}
 
 
 def _require_same(before: object, after: object, changed: Iterable[tuple[str, str]]) -> None:

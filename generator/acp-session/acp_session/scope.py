@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, TypeAlias, cast
 
-from acp_bindings import MISSING
+from acp_bindings import UNSET
 
 from .errors import invalid_params, refused
 
@@ -199,7 +199,7 @@ def _is_below(path: str, root: str, separator: str) -> bool:
     return path == root or path.startswith(root.rstrip(separator) + separator)
 
 
-def scope(cwd: object, additional: object = MISSING, *, flavour: Flavour | None = NATIVE) -> Scope:
+def scope(cwd: object, additional: object = UNSET, *, flavour: Flavour | None = NATIVE) -> Scope:
     """The root set that a request states: validated, normalised, without duplicates. An omitted list means none.
 
     `flavour` is the platform of its paths; `None` takes that of `cwd`, for a peer on any machine. Paths of two platforms are no scope.
@@ -226,7 +226,7 @@ def requested(request: LifecycleRequest, *, flavour: Flavour | None = NATIVE) ->
 
 
 def matches(
-    found: Scope, *, cwd: str | None = None, additional: object = MISSING, flavour: Flavour | None = None
+    found: Scope, *, cwd: str | None = None, additional: object = UNSET, flavour: Flavour | None = None
 ) -> bool:
     """Whether a session passes the filter of `session/list`: both filters apply where both are given (RFD, "Schema changes").
 
@@ -244,12 +244,12 @@ def matches(
     kept = scope(found.cwd, found.additional, flavour=flavour)
     if cwd is not None and normalise(cwd, flavour) != kept.cwd:
         return False
-    return additional is MISSING or scope(kept.cwd, additional, flavour=flavour).additional == kept.additional
+    return additional is UNSET or scope(kept.cwd, additional, flavour=flavour).additional == kept.additional
 
 
 def require_filter(cwd: str | None, additional: object, flavour: Flavour = NATIVE) -> None:
     """Raise `RequestError` -32602 for a malformed filter of `session/list`."""
-    _require_well_formed(MISSING if cwd is None else cwd, additional, flavour)
+    _require_well_formed(UNSET if cwd is None else cwd, additional, flavour)
 
 
 def _require_well_formed(cwd: object, additional: object, flavour: Flavour) -> None:
@@ -260,10 +260,10 @@ def _require_well_formed(cwd: object, additional: object, flavour: Flavour) -> N
 
 
 def _problems(cwd: object, additional: object, flavour: Flavour) -> Iterator[tuple[str, str]]:
-    reason = _path_problem(cwd, flavour) if cwd is not MISSING else None
+    reason = _path_problem(cwd, flavour) if cwd is not UNSET else None
     if reason is not None:
         yield "/cwd", reason
-    if additional is MISSING:
+    if additional is UNSET:
         return
     if not isinstance(additional, list | tuple):
         yield "/additionalDirectories", "must be an array"
@@ -296,4 +296,4 @@ def _shown(pointer: str) -> str:
 
 def stated(additional: object) -> list[str]:
     """The entries of a list that may be omitted."""
-    return [] if additional is MISSING else list(cast("Sequence[str]", additional))
+    return [] if additional is UNSET else list(cast("Sequence[str]", additional))

@@ -24,7 +24,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
-from acp_bindings import MISSING, ErrorResponse, Request, Response, v1
+from acp_bindings import UNSET, ErrorResponse, Request, Response, v1
 
 from jsonrpc_bindings.supervisor import GUARD, Program
 
@@ -413,7 +413,7 @@ def _status(found: Exit) -> dict[str, Any]:
 
 
 def _listed(value: Any) -> Any:
-    return () if value is MISSING else value
+    return () if value is UNSET else value
 
 
 def _plain(text: str, pointer: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias, cast
 
-from acp_bindings import MISSING, Unknown, v1
+from acp_bindings import UNSET, Unknown, v1
 
 from .bounded import Bounded
 
@@ -117,8 +117,8 @@ class Transcript(Bounded[Entry]):
             case v1.ConfigOptionUpdate():
                 self.options = tuple(update.config_options)
             case v1.SessionInfoUpdate():
-                self.title = self.title if update.title is MISSING else update.title
-                self.updated_at = self.updated_at if update.updated_at is MISSING else update.updated_at
+                self.title = self.title if update.title is UNSET else update.title
+                self.updated_at = self.updated_at if update.updated_at is UNSET else update.updated_at
             case v1.UsageUpdate():
                 self.usage = update
             case v1.CompactionUpdate() | v1.CompactionSummaryChunk():
@@ -135,8 +135,8 @@ class Transcript(Bounded[Entry]):
             title = update.title or update.name or ""
             found = self._called(v1.ToolCall(tool_call_id=update.tool_call_id, title=title))
         values = {name: getattr(update, name) for name in _CHANGEABLE}
-        given = {name: value for name, value in values.items() if value is not None and value is not MISSING}
-        found.now = found.now.model_copy(update=given)
+        given = {name: value for name, value in values.items() if value is not None and value is not UNSET}
+        found.now = found.now.__replace__(**given)
         if update.status is not None:
             found.is_cancelled = False
         self._grown(found, _size(found.now))
@@ -207,9 +207,9 @@ class Transcript(Bounded[Entry]):
             found.summary.append(update.content)
         else:
             found.status = update.status
-            if update.summary is not MISSING:
+            if update.summary is not UNSET:
                 found.summary = list(update.summary or ())
-            if update.error is not MISSING:
+            if update.error is not UNSET:
                 found.error = update.error
         self._grown(found, sum(_size(piece) for piece in found.summary))
 

@@ -22,7 +22,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from acp_bindings import MISSING, ConnectionEnded, v1
+from acp_bindings import UNSET, ConnectionEnded, v1
 
 from .agent_session import Session
 from .permission import Decision, decide
@@ -74,7 +74,7 @@ class Tool:
         if status is not None:
             self.status = status
             fields["status"] = status
-        await self.turn.session.update(v1.ToolCallUpdate(tool_call_id=self.id, **fields))
+        await self.turn.session.update(v1.SessionToolCallUpdate(tool_call_id=self.id, **fields))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -185,4 +185,4 @@ class Turn:
 
 
 def _given(value: Any) -> Any:
-    return None if value is MISSING else value
+    return None if value is UNSET else value

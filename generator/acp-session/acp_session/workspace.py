@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
-from acp_bindings import MISSING
+from acp_bindings import UNSET
 
 from .containment import Place, Refused, Root, bind, contains, is_within, open_file, places, reach
 from .errors import NOT_FOUND, RequestError, invalid_params, refused
@@ -259,7 +259,7 @@ class AgentWorkspace:
         the list.
         """
         found = self._requested(request)
-        if not inherit or request.additional_directories is not MISSING:
+        if not inherit or request.additional_directories is not UNSET:
             return RootSet.bind(found, self.grant)
         proven = self._proven.get(request.session_id)
         if proven is None:
@@ -333,8 +333,8 @@ class ClientWorkspace:
 
     @staticmethod
     def arguments(roots: RootSet, *, advertised: bool) -> Any:
-        """The value for the field `additional_directories` of a request: the full list, or `MISSING` where it must be left out."""
-        return roots.scope.as_listed() if advertised else MISSING
+        """The value for the field `additional_directories` of a request: the full list, or `UNSET` where it must be left out."""
+        return roots.scope.as_listed() if advertised else UNSET
 
     def establish(self, session_id: str, roots: RootSet) -> None:
         """Note the roots of a session whose lifecycle request the agent has answered. Those that it had before are closed."""

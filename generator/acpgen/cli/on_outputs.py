@@ -127,15 +127,15 @@ def generate(
         ),
     ] = None,
     strict_coverage: Annotated[
-        bool, typer.Option("--strict-coverage", help="Exit with 1 if decode does not enforce a keyword of the schema.")
+        bool, typer.Option("--strict-coverage", help="Exit with 1 if no validator enforces a pattern of the schema.")
     ] = False,
     no_cache: NoCache = False,
 ) -> None:
     """Generate the outputs of a project, or of one schema.
 
     Without --schema, [tool.acpgen] of pyproject.toml lists the outputs. The command ends with a summary: the methods that it found, the
-    profile that found them, what has no type, and the keywords that decode does not enforce (UNENFORCED in the generated package). Exit
-    codes: 0 success, 1 --check found a difference or --strict-coverage such a keyword, 2 the input cannot be used.
+    profile that found them, what has no type, and the patterns that no validator enforces (UNENFORCED in the generated package). Exit
+    codes: 0 success, 1 --check found a difference or --strict-coverage such a pattern, 2 the input cannot be used.
     """
     from acpgen import config
     from acpgen.errors import Faults

@@ -1,74 +1,44 @@
-"""What decoders check where types do not say all that the schema does, and what even then is not enforced."""
+"""The patterns of each definition that no engine here can check: what neither decoding nor validation enforces."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
 from acpgen import ir
 from acpgen.meaning.lower import used
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.expressions import expression, patterns_of
-from acpgen.schema.walk import Schema, references
+from acpgen.schema.walk import references
 
 
-@dataclass(frozen=True, slots=True)
-class Checks:
-    """The checks of one protocol.
-
-    `by` names, for each definition of the IR that has a check, the definition of the bundle that judges its values. `openings` are schemas
-    of what decoders keep that is not in a definition: unknown tags and constants of tolerated unions. `patterns` are those that checks may
-    meet and that the engine writes otherwise; `None` for those that it cannot have. `left` are the places of such patterns, by definition,
-    each with what strict validators do not check of it either.
+def unchecked(protocol: ir.Protocol, bundle: Bundle) -> Mapping[str, Mapping[str, str]]:
+    """The places of the patterns that nothing checks, by definition, each with the reason. A definition has its own places, and those that
+    its schema alone leads to; one that has none is left out.
     """
-
-    by: Mapping[str, str]
-    openings: Mapping[str, Schema]
-    patterns: Mapping[str, str | None]
-    left: Mapping[str, Mapping[str, str]]
-
-
-def checks(protocol: ir.Protocol, bundle: Bundle) -> Checks:
-    """The checks that the definitions of a protocol need: those with notes of what their types do not enforce."""
     noted = {name: one for name, one in protocol.definitions.items() if one.unenforced}
     judged = {name: _judging(one, bundle) for name, one in noted.items()}
     referred = {name: dict.fromkeys(references(schema)) for name, schema in bundle.definitions.items()}
     met = _led(judged.values(), referred.__getitem__)
-    found = {name: list(patterns_of(bundle.definitions[name], bundle.origins[name])) for name in met}
-    written = {pattern: expression(pattern) for listed in found.values() for pattern, _ in listed}
-    unknown = {
-        name: {at: written[pattern].gap for pattern, at in listed if not written[pattern].is_checked}
-        for name, listed in found.items()
+    gaps = {
+        name: {
+            at: gap
+            for pattern, at in patterns_of(bundle.definitions[name], bundle.origins[name])
+            if (gap := expression(pattern).gap)
+        }
+        for name in met
     }
-    by = {name: judge for name, judge in judged.items() if not set(noted[name].unenforced) <= set(unknown[judge])}
-    reached = _led(by.values(), referred.__getitem__)
+
+    def left(name: str) -> Mapping[str, str]:
+        typed = _led([name], lambda one: used(protocol.definitions[one]) if one in protocol.definitions else ())
+        beyond = _led([judged[name]], referred.__getitem__).keys() - (typed.keys() - {name})
+        return {at: gap for one in met if one in {judged[name], *beyond} for at, gap in gaps[one].items()}
+
     users: dict[str, list[str]] = {name: [] for name in referred}
     for name, others in referred.items():
         for other in others:
             users[other].append(name)
-    doubtful = _led([name for name, places in unknown.items() if places], users.__getitem__)
-
-    def left(name: str) -> Mapping[str, str]:
-        """What a definition leaves: its own places, and those that its check alone leads to."""
-        typed = _led([name], lambda one: used(protocol.definitions[one]) if one in protocol.definitions else ())
-        beyond = _led([judged[name]], referred.__getitem__).keys() - (typed.keys() - {name})
-        return {at: gap for one in met if one in {judged[name], *beyond} for at, gap in unknown[one].items()}
-
-    return Checks(
-        by=by,
-        openings={
-            name: _opening(one)
-            for name, one in protocol.definitions.items()
-            if name in reached and isinstance(one, ir.TaggedUnion | ir.Enum) and one.openness == "tolerated"
-        },
-        patterns={
-            pattern: written[pattern].linear if written[pattern].is_checked else None
-            for name in reached
-            for pattern, _ in found[name]
-            if written[pattern].linear != pattern
-        },
-        left={name: places for name in noted if judged[name] in doubtful and (places := left(name))},
-    )
+    doubtful = _led([name for name, places in gaps.items() if places], users.__getitem__)
+    return {name: places for name in noted if judged[name] in doubtful and (places := left(name))}
 
 
 def _judging(definition: ir.Definition, bundle: Bundle) -> str:
@@ -89,12 +59,3 @@ def _led(names: Iterable[str], to: Callable[[str], Iterable[str]]) -> dict[str, 
                 found[name] = None
                 pending.append(name)
     return found
-
-
-def _opening(definition: ir.TaggedUnion | ir.Enum) -> Schema:
-    """What a tolerated union or enumeration keeps beside what it says; its type judges the rest."""
-    if isinstance(definition, ir.Enum):
-        return {"type": "string" if isinstance(definition.base, ir.String) else "integer"}
-    known = [variant.tag for variant in definition.variants]
-    unknown = {"type": "string", "not": {"enum": known}}
-    return {"type": "object", "properties": {definition.tag: unknown}, "required": [definition.tag]}

@@ -1,35 +1,42 @@
-"""What a protocol asks beyond shapes, as plain rows: its methods by definition, and what depends on capabilities.
-
-The target `python` writes the rows into `methods.py`; `judge` builds the same objects from them in memory.
-"""
+"""What a protocol asks beyond shapes, as plain rows: its methods by definition, and what depends on capabilities."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias, assert_never
 
 from acpgen import ir
+from acpgen.schema.bundle import Bundle
+from acpgen.schema.expressions import translations
+from acpgen.schema.walk import is_object
 
 Row: TypeAlias = dict[str, Any]
 """Arguments by name; those that have their default are left out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """`methods` are arguments of `runtime.contract.Method`; `gated` those of `Gated` by definition, its members' as rows of their own."""
+def protocol_row(protocol: ir.Protocol, bundle: Bundle) -> Row:
+    """What the schema does not say of a protocol, as it stands beside it under `x-protocol`: the patterns that engines take as other
+    texts, and what depends on capabilities. A table by name or constant is a list of pairs, since a constant may be no text.
+    """
+    found = translations(bundle.definitions.values())
+    return {
+        "name": protocol.name,
+        "version": protocol.version,
+        "sides": list(protocol.sides),
+        "batch": protocol.batch,
+        "envelope": protocol.envelope,
+        "patterns": dict(found.table),
+        "loose": list(found.loose),
+        "gated": {name: {key: _listed(value) for key, value in row.items()} for name, row in _gated(protocol).items()},
+    }
 
-    methods: tuple[Row, ...]
-    gated: Mapping[str, Row]
 
-
-def rows(protocol: ir.Protocol) -> Rows:
-    """The rows of a protocol, in the order of the schema."""
-    return Rows(tuple(method_row(method) for method in protocol.methods), _gated(protocol))
+def _listed(value: Any) -> Any:
+    return [[key, item] for key, item in value.items()] if is_object(value) else value
 
 
 def method_row(method: ir.Method) -> Row:
-    """The arguments of one method."""
+    """The arguments of one method, as `jsonrpc_bindings.contract.Method` takes them."""
     row: Row = {"name": method.name, "side": method.side, "kind": method.kind}
     optional = {
         "params": method.params,

@@ -10,7 +10,7 @@ from typing import Final
 from acpgen import ir
 from acpgen.markup import Markdown, html
 from acpgen.meaning import framing
-from acpgen.meaning.contract import rows
+from acpgen.meaning.contract import method_row
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
 
@@ -63,7 +63,7 @@ def scripts(versions: Sequence[Version]) -> Mapping[str, str]:
             "sides": _sides(version),
             "batch": protocol.batch,
             "partial": version.family == "mcp",  # the schema holds a part of its methods
-            "methods": rows(protocol).methods,
+            "methods": [method_row(method) for method in protocol.methods],
             "schema": version.bundle.schema,
             "example": "\n".join(json.dumps(line) for line in _example(version)),
         }

@@ -321,10 +321,12 @@ def _fields(node: ast.ClassDef) -> Iterator[str]:
 
 
 def methods(node: ast.ClassDef) -> list[Function]:
-    """The public methods of a class; of several declarations (overloads), the last."""
+    """The public methods of a class; of several declarations (overloads), the last, and of a property what reads it."""
     found: dict[str, Function] = {}
     for each in node.body:
-        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) and not each.name.startswith("_"):
+        if not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) or each.name.startswith("_"):
+            continue
+        if not any(isinstance(one, ast.Attribute) and one.attr == "setter" for one in each.decorator_list):
             found[each.name] = each
     return [*found.values()]
 

@@ -12,7 +12,7 @@ from typing import Final
 from acpgen.markup import identifier
 from acpgen.publish.versions import Version
 from acpgen.targets import bundle, docs
-from acpgen.targets.python import strict
+from acpgen.targets.python.schema import schema_text
 
 PAGE: Final = "schemas.md"
 STRICT: Final = "strict.json"
@@ -36,7 +36,7 @@ def pages(versions: Sequence[Version]) -> Mapping[str, str]:
     for version in versions:
         made = {
             **bundle.render(version.protocol, version.bundle, version.settings),
-            version.path(STRICT): strict.schema_text(version.bundle),
+            version.path(STRICT): schema_text(version.bundle),
         }
         files |= made
         row = {path.rpartition("/")[2].partition(".")[0]: _download(version, path, text) for path, text in made.items()}

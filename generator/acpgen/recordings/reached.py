@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from pydantic_core import from_json
+from jiter import from_json
 
 from acpgen import judge as validators
 from acpgen import validate

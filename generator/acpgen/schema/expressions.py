@@ -6,18 +6,41 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from math import inf
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, assert_never
 
 from acpgen.pointers import plain_pointer
 from acpgen.schema.walk import inside
-from schema_inclusion.spelling import in_rust
-from schema_inclusion.syntax import InvalidPattern, UnsupportedPattern, parse
+from schema_inclusion.spelling import characters, in_python, in_rust
+from schema_inclusion.syntax import (
+    Ahead,
+    BackReference,
+    Behind,
+    Boundary,
+    Chars,
+    Choice,
+    Edge,
+    Group,
+    InvalidPattern,
+    Node,
+    Repeat,
+    Sequence,
+    UnsupportedPattern,
+    parse,
+    walk,
+)
 
 if TYPE_CHECKING:
     import jsonschema_rs
 
 LONGEST_TRIED: Final = 2_000
 """Characters of a pattern that looks around or back. Such a one is tried again and again, which takes as long as it has groups."""
+
+
+_MOST_WAYS: Final = 100
+"""As many ways to read one text may be tried."""
+_MOST_REPEATED: Final = 20
+"""As often may a part be repeated that there are several ways to read by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +76,7 @@ def expression(pattern: str) -> Expression:
         return Expression(
             gap="it is too large" if is_linear else "it is too large, or looks around in a way that no engine here has"
         )
-    linear = found.linear if found.linear is not None and _is_linearly_usable(found.linear) else None
+    linear = found.linear if found.linear is not None and _validator(found.linear, is_long=True) is not None else None
     return Expression(linear, found.backtracking, found.gap)
 
 
@@ -66,16 +89,6 @@ def fault_of(pattern: str) -> str:
     except UnsupportedPattern:
         return ""
     return ""
-
-
-def _is_linearly_usable(written: str) -> bool:
-    from pydantic_core import SchemaError, SchemaValidator, core_schema
-
-    try:
-        SchemaValidator(core_schema.str_schema(pattern=written))
-    except SchemaError:
-        return False
-    return True
 
 
 @cache
@@ -154,3 +167,59 @@ def size(pattern: str) -> int:
         times = max(int(least), int(most or 0))
         repeated = min((repeated + 1) * times if group else repeated + times, LARGEST)
     return min(repeated * (32 if _LETTERS.search(pattern) else 2), LARGEST)
+
+
+@cache
+def quick_in_python(pattern: str) -> str | None:
+    """A pattern in the syntax of `re`, which goes back and tries again; `None` where that has none, or takes more than a few steps a
+    character.
+    """
+    try:
+        node = characters(pattern)
+        written = in_python(pattern)
+    except UnsupportedPattern:
+        return None
+    endless = sum(isinstance(each, Repeat) and each.high is None for each in walk(node))
+    if _ways(node) > _MOST_WAYS or endless > (1 if _begins(node) else 0):
+        return None
+    return f"(?a){written}" if any(isinstance(each, Boundary) for each in walk(node)) else written
+
+
+def _ways(node: Node) -> float:
+    """How many ways there are to read a text by a part, but for where one endless repetition of a character ends."""
+    match node:
+        case Chars() | Edge() | Boundary():
+            return 1
+        case Ahead() | Behind() | BackReference():
+            return inf
+        case Group(part=part):
+            return _ways(part)
+        case Sequence(parts=parts):
+            found = 1.0
+            for part in parts:
+                found *= _ways(part)
+            return found
+        case Choice(parts=parts):
+            return sum(map(_ways, parts))
+        case Repeat(part=part, low=low, high=high):
+            ways = _ways(part)
+            if high is None:
+                return 1 if isinstance(_bare(part), Chars) else inf
+            return inf if ways > 1 and high > _MOST_REPEATED else (high - low + 1) * ways**high
+        case _:
+            assert_never(node)
+
+
+def _bare(node: Node) -> Node:
+    return _bare(node.part) if isinstance(node, Group) else node
+
+
+def _begins(node: Node) -> bool:
+    """Whether a pattern is tried at the first character alone."""
+    match _bare(node):
+        case Edge(start=True):
+            return True
+        case Sequence(parts=(first, *_)):
+            return _begins(first)
+        case _:
+            return False

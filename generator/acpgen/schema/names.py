@@ -98,28 +98,18 @@ BUILTINS: Final = frozenset(
 )
 """What Python itself calls classes and the like: a type of that name that is named before it is defined would be this one."""
 
+_IN_ANNOTATIONS: Final = frozenset({"ClassVar", "Literal"})
+"""What records are read by where annotations are text: no other name does."""
+
 RESERVED_FIELDS = frozenset(
     {
-        *("construct", "copy", "dict", "from_orm", "json", "parse_file", "parse_obj", "parse_raw", "schema", "mro"),
-        *("schema_json", "update_forward_refs", "validate", "model_computed_fields", "model_config", "model_construct"),
-        *("model_copy", "model_dump", "model_dump_json", "model_extra", "model_fields", "model_fields_set"),
-        *("model_json_schema", "model_parametrized_name", "model_post_init", "model_rebuild", "model_validate"),
-        *(
-            "model_validate_json",
-            "model_validate_strings",
-            "payload",
-            "tag",
-            "drops_unknown",
-            "excluded_constants",
-            "extra",
-            "is_extension",
-            "is_reserved",
-        ),
+        *("extra", "mro", "unknown_fields"),
+        *("is_extension", "is_reserved", "payload", "tag"),
         # A field named like a type that annotations use would hide the type inside its own class.
         *("bool", "dict", "float", "int", "list", "str", "tuple"),
     }
 )
-"""Attributes of the models' base classes, and built-in types that annotations name."""
+"""Attributes of the base classes of records, the argument that takes unknown fields, and built-in types that annotations name."""
 
 
 def words(text: str) -> list[str]:
@@ -147,7 +137,7 @@ def class_name(text: str) -> str:
 def python_class(name: str) -> str:
     """The class or alias of a definition: its PascalCase name, with an underscore where Python keeps that name for itself."""
     plain = class_name(name)
-    return f"{plain}_" if keyword.iskeyword(plain) or plain in BUILTINS else plain
+    return f"{plain}_" if keyword.iskeyword(plain) or plain in BUILTINS or plain in _IN_ANNOTATIONS else plain
 
 
 def field_name(text: str) -> str:
@@ -228,7 +218,7 @@ def package_conflict(package: str) -> str:
 _DEPENDENCIES: Final = frozenset(
     {
         *("jsonrpc_bindings", "pydantic", "pydantic_core", "annotated_types", "typing_extensions", "typing_inspection"),
-        *("jsonschema_rs", "websockets"),
+        *("jiter", "jsonschema_rs", "msgspec", "websockets"),
     }
 )
 

@@ -102,7 +102,7 @@ class Agent:
             await self.terminal(session)
             await self.question(session)
         status: Any = "completed" if allowed else "failed"
-        await self.update(session, v1.ToolCallUpdate(tool_call_id="t1", status=status))
+        await self.update(session, v1.SessionToolCallUpdate(tool_call_id="t1", status=status))
         await self.update(session, v1.AgentMessageChunk(content=v1.TextContent(text="done")))
         return v1.PromptResponse(stop_reason="end_turn")
 

@@ -107,7 +107,7 @@ class Agent:
             }
             await self.peer.request("elicitation/create", v2.decode_as(v2.CreateElicitationRequest, form))
         status: Any = "completed" if allowed else "failed"
-        await self.update(session, v2.ToolCallUpdate(tool_call_id="t1", status=status))
+        await self.update(session, v2.SessionToolCallUpdate(tool_call_id="t1", status=status))
         await self.update(session, v2.AgentMessageChunk(message_id="a1", content=v2.TextContent(text="done")))
         await self.update(session, v2.EndTurnStopReason())
 

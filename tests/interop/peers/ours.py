@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from acp_bindings import MISSING, DecodeError, Failed
+from acp_bindings import UNSET, DecodeError, Failed
 
 from jsonrpc_bindings.peers import Options, Side, unserved
 
@@ -55,7 +55,7 @@ class Agent(Side):
                 )
                 return v.decode_as(v.InitializeResponse, {"protocolVersion": version, **named})
             case "session/new":
-                servers: list[Any] = [] if params.mcp_servers is MISSING else params.mcp_servers
+                servers: list[Any] = [] if params.mcp_servers is UNSET else params.mcp_servers
                 meta = {"acpgen.dev/cwd": params.cwd, "acpgen.dev/servers": len(servers)}
                 return v.decode_as(v.NewSessionResponse, {"sessionId": "session-1", "_meta": meta})
             case "session/prompt":
@@ -147,8 +147,7 @@ class Client(Side):
             call = self.exchange.get("call")
             if call is not None:
                 params = made(call["method"], call["params"], "agent")
-                answer = await self.connection.request(call["method"], params)
-                answer = plain(answer) if hasattr(answer, "model_fields_set") else answer
+                answer = plain(await self.connection.request(call["method"], params))
             else:
                 answer = await self.prompt(name)
         except DecodeError as error:

@@ -98,7 +98,7 @@ async def main(base: Path) -> None:
     await overwriting.write_text_file(writing)
     assert (app / "folder" / "a.txt").read_text() == "new"
     assert (app / "folder" / "a.txt").stat().st_ino == number
-    await overwriting.write_text_file(writing.model_copy(update={"content": "longer than it was"}))
+    await overwriting.write_text_file(writing.__replace__(content="longer than it was"))
     assert (app / "folder" / "a.txt").read_text() == "longer than it was"
     files = overwriting
     await refused("folder/b.txt", write=True)

@@ -13,7 +13,7 @@ from typing import Any
 
 from acp_bindings import v1
 
-MISSING = (
+UNSET = (
     *("O_NOFOLLOW", "O_CLOEXEC", "O_DIRECTORY", "O_PATH", "O_NONBLOCK", "O_NOCTTY", "fchown", "fchmod", "chown"),
     *("listxattr", "getxattr", "setxattr", "mkfifo", "fork", "geteuid"),
 )
@@ -24,7 +24,7 @@ def main(base: Path) -> None:
     root = str(base)
     assert ctypes  # parts of the standard library look at the platform when they are imported: before it changes
     sys.modules["fcntl"] = None  # type: ignore[assignment]
-    for name in MISSING:
+    for name in UNSET:
         if hasattr(os, name):
             delattr(os, name)
     os.supports_dir_fd.clear()

@@ -18,7 +18,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Unpack, cast
 
-from acp_bindings import ConnectionEnded, Refused, v1, v2
+from acp_bindings import ConnectionEnded, Refused, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
@@ -30,7 +30,7 @@ from jsonrpc_bindings.peers import Options, Transport
 from . import handshakes
 from .behind_v1 import Back
 from .downward import CARRIED, Downward
-from .forwarding import Background, as_json, follow, forwarded, into_v1, into_v2, with_supported_roots
+from .forwarding import Background, follow, forwarded, into_v1, into_v2, with_supported_roots
 from .losses import Losses, Place, Told
 from .parts import ON, Json, blocks_to_v2, server_to_v2, without
 from .questions import elicitation_to_v1, permission_to_v1
@@ -120,33 +120,33 @@ class AgentAsV1(peers1.Agent):
         """See the generated class."""
         place = self.losses.place("initialize")
         self._takes = params.client_capabilities
-        request = into_v2(v2.InitializeRequest, handshakes.request_to_v2(as_json(params), place), place)
+        request = into_v2(v2.InitializeRequest, handshakes.request_to_v2(to_builtins(params), place), place)
         answer = await forwarded(self.agent.initialize(request))
         if answer.protocol_version != 2:
             raise Refused(UNSUPPORTED_VERSION, f"the agent supports version {answer.protocol_version}, not 2")
-        told = into_v1(v1.InitializeResponse, handshakes.answer_to_v1(as_json(answer), place), place)
+        told = into_v1(v1.InitializeResponse, handshakes.answer_to_v1(to_builtins(answer), place), place)
         self._can = told.agent_capabilities
         return told
 
     async def authenticate(self, params: v1.AuthenticateRequest, /) -> v1.AuthenticateResponse:
         """See the generated class."""
         place = self.losses.place("authenticate")
-        answer = await forwarded(self.agent.auth_login(into_v2(v2.LoginAuthRequest, as_json(params), place)))
-        return into_v1(v1.AuthenticateResponse, as_json(answer), place)
+        answer = await forwarded(self.agent.auth_login(into_v2(v2.LoginAuthRequest, to_builtins(params), place)))
+        return into_v1(v1.AuthenticateResponse, to_builtins(answer), place)
 
     async def logout(self, params: v1.LogoutRequest, /) -> v1.LogoutResponse:
         """See the generated class."""
         place = self.losses.place("logout")
-        answer = await forwarded(self.agent.auth_logout(into_v2(v2.LogoutAuthRequest, as_json(params), place)))
-        return into_v1(v1.LogoutResponse, as_json(answer), place)
+        answer = await forwarded(self.agent.auth_logout(into_v2(v2.LogoutAuthRequest, to_builtins(params), place)))
+        return into_v1(v1.LogoutResponse, to_builtins(answer), place)
 
     # --- the life of a session
 
     async def session_new(self, params: v1.NewSessionRequest, /) -> v1.NewSessionResponse:
         """See the generated class."""
         place = self.losses.place("session/new")
-        request = into_v2(v2.NewSessionRequest, self._setup(as_json(params), place), place)
-        answer = as_json(await forwarded(self.agent.session_new(request)))
+        request = into_v2(v2.NewSessionRequest, self._setup(to_builtins(params), place), place)
+        answer = to_builtins(await forwarded(self.agent.session_new(request)))
         made = into_v1(v1.NewSessionResponse, self._set_up(str(answer["sessionId"]), answer, place), place)
         self._background.start(self._announced(made.session_id, answer))
         return made
@@ -154,8 +154,8 @@ class AgentAsV1(peers1.Agent):
     async def session_fork(self, params: v1.ForkSessionRequest, /) -> v1.ForkSessionResponse:
         """See the generated class."""
         place = self.losses.place("session/fork")
-        request = into_v2(v2.ForkSessionRequest, self._setup(as_json(params), place), place)
-        answer = as_json(await forwarded(self.agent.session_fork(request)))
+        request = into_v2(v2.ForkSessionRequest, self._setup(to_builtins(params), place), place)
+        answer = to_builtins(await forwarded(self.agent.session_fork(request)))
         made = into_v1(v1.ForkSessionResponse, self._set_up(str(answer["sessionId"]), answer, place), place)
         self._background.start(self._announced(made.session_id, answer))
         return made
@@ -164,42 +164,44 @@ class AgentAsV1(peers1.Agent):
         """See the generated class: `session/resume` that plays back from the start."""
         place = self.losses.place("session/load")
         self.sessions.pop(params.session_id, None)
-        body = {**self._setup(as_json(params), place), "replayFrom": {"type": "start"}}
-        answer = as_json(await forwarded(self.agent.session_resume(into_v2(v2.ResumeSessionRequest, body, place))))
+        body = {**self._setup(to_builtins(params), place), "replayFrom": {"type": "start"}}
+        answer = to_builtins(await forwarded(self.agent.session_resume(into_v2(v2.ResumeSessionRequest, body, place))))
         return into_v1(v1.LoadSessionResponse, self._set_up(params.session_id, answer, place), place)
 
     async def session_resume(self, params: v1.ResumeSessionRequest, /) -> v1.ResumeSessionResponse:
         """See the generated class."""
         place = self.losses.place("session/resume")
-        body = self._setup(as_json(params), place)
+        body = self._setup(to_builtins(params), place)
         if "replayFrom" in body:
             place.at("replayFrom").lose("v1 does not define this field, and v2 gives it a meaning")
             del body["replayFrom"]
-        answer = as_json(await forwarded(self.agent.session_resume(into_v2(v2.ResumeSessionRequest, body, place))))
+        answer = to_builtins(await forwarded(self.agent.session_resume(into_v2(v2.ResumeSessionRequest, body, place))))
         return into_v1(v1.ResumeSessionResponse, self._set_up(params.session_id, answer, place), place)
 
     async def session_list(self, params: v1.ListSessionsRequest, /) -> v1.ListSessionsResponse:
         """See the generated class."""
         place = self.losses.place("session/list")
-        request = into_v2(v2.ListSessionsRequest, with_supported_roots(as_json(params), self._can), place)
+        request = into_v2(v2.ListSessionsRequest, with_supported_roots(to_builtins(params), self._can), place)
         answer = await forwarded(self.agent.session_list(request))
-        return into_v1(v1.ListSessionsResponse, as_json(answer), place)
+        return into_v1(v1.ListSessionsResponse, to_builtins(answer), place)
 
     async def session_close(self, params: v1.CloseSessionRequest, /) -> v1.CloseSessionResponse:
         """See the generated class."""
         place = self.losses.place("session/close")
-        answer = await forwarded(self.agent.session_close(into_v2(v2.CloseSessionRequest, as_json(params), place)))
+        answer = await forwarded(self.agent.session_close(into_v2(v2.CloseSessionRequest, to_builtins(params), place)))
         session = self.sessions.pop(params.session_id, None)
         for turn in () if session is None else session.turns.open:
             turn.end({"stopReason": "cancelled"})
-        return into_v1(v1.CloseSessionResponse, as_json(answer), place)
+        return into_v1(v1.CloseSessionResponse, to_builtins(answer), place)
 
     async def session_delete(self, params: v1.DeleteSessionRequest, /) -> v1.DeleteSessionResponse:
         """See the generated class."""
         place = self.losses.place("session/delete")
-        answer = await forwarded(self.agent.session_delete(into_v2(v2.DeleteSessionRequest, as_json(params), place)))
+        answer = await forwarded(
+            self.agent.session_delete(into_v2(v2.DeleteSessionRequest, to_builtins(params), place))
+        )
         self.sessions.pop(params.session_id, None)
-        return into_v1(v1.DeleteSessionResponse, as_json(answer), place)
+        return into_v1(v1.DeleteSessionResponse, to_builtins(answer), place)
 
     async def session_set_mode(self, params: v1.SetSessionModeRequest, /) -> v1.SetSessionModeResponse:
         """See the generated class: the option of category `mode` is set."""
@@ -208,7 +210,7 @@ class AgentAsV1(peers1.Agent):
         option = session.downward.options.mode
         if option is None:
             raise Refused(METHOD_NOT_FOUND, "the session has no modes", {"method": "session/set_mode"})
-        body = as_json(params)
+        body = to_builtins(params)
         chosen = {"type": "id", "configId": option.get("configId"), "value": body["modeId"]}
         answer = await self._set({**without(body, "modeId"), **chosen}, session, place)
         return into_v1(v1.SetSessionModeResponse, without(answer, "configOptions"), place)
@@ -218,7 +220,7 @@ class AgentAsV1(peers1.Agent):
     ) -> v1.SetSessionConfigOptionResponse:
         """See the generated class."""
         place = self.losses.place("session/set_config_option")
-        body = as_json(params)
+        body = to_builtins(params)
         session = self.session(str(body["sessionId"]))
         option = session.downward.options.find(body.get("configId"))
         if option is not None and option.get("type") == "boolean" and isinstance(body.get("value"), str):
@@ -228,7 +230,7 @@ class AgentAsV1(peers1.Agent):
 
     async def _set(self, body: Json, session: _Session, place: Place) -> Json:
         request: Any = into_v2(cast("Any", v2.SetSessionConfigOptionRequest), body, place)
-        answer = as_json(await forwarded(self.agent.session_set_config_option(request)))
+        answer = to_builtins(await forwarded(self.agent.session_set_config_option(request)))
         options = session.downward.options.replace(answer.get("configOptions") or (), place.at("configOptions"))
         return {**answer, "configOptions": options}
 
@@ -264,7 +266,7 @@ class AgentAsV1(peers1.Agent):
     async def session_prompt(self, params: v1.PromptRequest, /) -> v1.PromptResponse:
         """See the generated class."""
         place = self.losses.place("session/prompt")
-        body = as_json(params)
+        body = to_builtins(params)
         body["prompt"] = blocks_to_v2(body["prompt"], place.at("prompt"))
         request = into_v2(v2.PromptRequest, body, place)
         session = self.session(params.session_id)
@@ -299,7 +301,7 @@ class AgentAsV1(peers1.Agent):
     async def session_cancel(self, params: v1.CancelNotification, /) -> None:
         """See the generated class."""
         place = self.losses.place("session/cancel")
-        await self.agent.session_cancel(into_v2(v2.CancelSessionNotification, as_json(params), place))
+        await self.agent.session_cancel(into_v2(v2.CancelSessionNotification, to_builtins(params), place))
 
     async def extension_request(self, method: str, params: Any) -> Any:
         """Pass on a request that both versions leave to the peers."""
@@ -314,7 +316,7 @@ class AgentAsV1(peers1.Agent):
     async def updated(self, params: v2.UpdateSessionNotification) -> None:
         """Pass on an update of the agent."""
         session = self.session(params.session_id)
-        body = as_json(params)
+        body = to_builtins(params)
         update, more = body["update"], without(body, "update")
         match update.get("sessionUpdate"):
             case "state_update":
@@ -376,7 +378,7 @@ class AgentAsV1(peers1.Agent):
         session = self.session(params.session_id)
         request = permission_to_v1(params, session.downward, place)
         answer = await forwarded(self.client.session_request_permission(request))
-        return into_v2(v2.RequestPermissionResponse, as_json(answer), place)
+        return into_v2(v2.RequestPermissionResponse, to_builtins(answer), place)
 
     async def elicited(self, params: v2.CreateElicitationRequest) -> v2.CreateElicitationResponse:
         """Ask the user for input."""
@@ -384,4 +386,4 @@ class AgentAsV1(peers1.Agent):
         answer: Any = await forwarded(
             self.client.elicitation_create(elicitation_to_v1(params, place, self.agent.connection))
         )
-        return into_v2(v2.CreateElicitationResponse, as_json(answer), place)  # type: ignore[arg-type]
+        return into_v2(v2.CreateElicitationResponse, to_builtins(answer), place)  # type: ignore[arg-type]

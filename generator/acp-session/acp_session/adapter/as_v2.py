@@ -15,7 +15,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any, Final, Unpack, cast
 
-from acp_bindings import Refused, v1, v2
+from acp_bindings import Refused, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 
 from acp_session.diffs import as_object
@@ -25,7 +25,7 @@ from jsonrpc_bindings.peers import Options, Transport
 
 from . import handshakes
 from .behind_v2 import Back
-from .forwarding import as_json, forwarded, into_v1, into_v2, with_supported_roots
+from .forwarding import forwarded, into_v1, into_v2, with_supported_roots
 from .local import NOTHING, Local
 from .losses import Place, Told
 from .parts import Json, server_to_v1, without
@@ -73,33 +73,33 @@ class AgentAsV2(TurnsOfV1):
             data = {"requested": params.protocol_version, "supported": [2]}
             raise Refused(UNSUPPORTED_VERSION, "this agent speaks version 2", data)
         place = self.losses.place("initialize")
-        body = handshakes.request_to_v1(as_json(params), place, self.serving.offered)
+        body = handshakes.request_to_v1(to_builtins(params), place, self.serving.offered)
         answer = await forwarded(self.agent.initialize(into_v1(v1.InitializeRequest, body, place)))
         if answer.protocol_version != 1:
             raise Refused(UNSUPPORTED_VERSION, f"the agent supports version {answer.protocol_version}, not 1")
         self._can = answer.agent_capabilities
-        return into_v2(v2.InitializeResponse, handshakes.answer_to_v2(as_json(answer), place), place)
+        return into_v2(v2.InitializeResponse, handshakes.answer_to_v2(to_builtins(answer), place), place)
 
     async def auth_login(self, params: v2.LoginAuthRequest, /) -> v2.LoginAuthResponse:
         """See the generated class."""
         place = self.losses.place("auth/login")
-        answer = await forwarded(self.agent.authenticate(into_v1(v1.AuthenticateRequest, as_json(params), place)))
-        return into_v2(v2.LoginAuthResponse, as_json(answer), place)
+        answer = await forwarded(self.agent.authenticate(into_v1(v1.AuthenticateRequest, to_builtins(params), place)))
+        return into_v2(v2.LoginAuthResponse, to_builtins(answer), place)
 
     async def auth_logout(self, params: v2.LogoutAuthRequest, /) -> v2.LogoutAuthResponse:
         """See the generated class."""
         place = self.losses.place("auth/logout")
-        answer = await forwarded(self.agent.logout(into_v1(v1.LogoutRequest, as_json(params), place)))
-        return into_v2(v2.LogoutAuthResponse, as_json(answer), place)
+        answer = await forwarded(self.agent.logout(into_v1(v1.LogoutRequest, to_builtins(params), place)))
+        return into_v2(v2.LogoutAuthResponse, to_builtins(answer), place)
 
     # --- the life of a session
 
     async def session_new(self, params: v2.NewSessionRequest, /) -> v2.NewSessionResponse:
         """See the generated class."""
         place = self.losses.place("session/new")
-        request = into_v1(v1.NewSessionRequest, self._setup(as_json(params)), place)
+        request = into_v1(v1.NewSessionRequest, self._setup(to_builtins(params)), place)
         async with self.serving.opening(params) as establish:
-            answer = as_json(await forwarded(self.agent.session_new(request)))
+            answer = to_builtins(await forwarded(self.agent.session_new(request)))
             establish(str(answer["sessionId"]))
         self._opened(str(answer["sessionId"]), params, answer, place)
         return into_v2(v2.NewSessionResponse, self._set_up(str(answer["sessionId"]), answer), place)
@@ -107,9 +107,9 @@ class AgentAsV2(TurnsOfV1):
     async def session_fork(self, params: v2.ForkSessionRequest, /) -> v2.ForkSessionResponse:
         """See the generated class."""
         place = self.losses.place("session/fork")
-        request = into_v1(v1.ForkSessionRequest, self._setup(as_json(params)), place)
+        request = into_v1(v1.ForkSessionRequest, self._setup(to_builtins(params)), place)
         async with self.serving.opening(params) as establish:
-            answer = as_json(await forwarded(self.agent.session_fork(request)))
+            answer = to_builtins(await forwarded(self.agent.session_fork(request)))
             establish(str(answer["sessionId"]))
         self._opened(str(answer["sessionId"]), params, answer, place)
         return into_v2(v2.ForkSessionResponse, self._set_up(str(answer["sessionId"]), answer), place)
@@ -118,7 +118,7 @@ class AgentAsV2(TurnsOfV1):
         """See the generated class."""
         place = self.losses.place("session/load")
         async with self.serving.opening(params, params.session_id) as establish:
-            answer = await self._load(as_json(params), place)
+            answer = await self._load(to_builtins(params), place)
             establish(params.session_id)
         self._opened(params.session_id, params, answer, place)
         await self._current(self.session(params.session_id))
@@ -127,7 +127,7 @@ class AgentAsV2(TurnsOfV1):
     async def session_resume(self, params: v2.ResumeSessionRequest, /) -> v2.ResumeSessionResponse:
         """See the generated class. An agent that can only load does so, and what it tells again is not passed on."""
         place = self.losses.place("session/resume")
-        body = as_json(params)
+        body = to_builtins(params)
         replay = as_object(body.pop("replayFrom", None))
         session = self.session(params.session_id)
         if replay.get("type", "start") != "start":
@@ -137,7 +137,7 @@ class AgentAsV2(TurnsOfV1):
                 answer = await self._load(body, place)
             elif self._can.session_capabilities.resume is not None:
                 request = into_v1(v1.ResumeSessionRequest, self._setup(body), place)
-                answer = as_json(await forwarded(self.agent.session_resume(request)))
+                answer = to_builtins(await forwarded(self.agent.session_resume(request)))
             else:
                 session.is_muted = True
                 try:
@@ -162,8 +162,8 @@ class AgentAsV2(TurnsOfV1):
                 if matches(one, cwd=cwd, additional=additional)
             ]
             return into_v2(v2.ListSessionsResponse, {"sessions": infos}, place)
-        request = into_v1(v1.ListSessionsRequest, with_supported_roots(as_json(params), self._can), place)
-        return into_v2(v2.ListSessionsResponse, as_json(await forwarded(self.agent.session_list(request))), place)
+        request = into_v1(v1.ListSessionsRequest, with_supported_roots(to_builtins(params), self._can), place)
+        return into_v2(v2.ListSessionsResponse, to_builtins(await forwarded(self.agent.session_list(request))), place)
 
     async def session_close(self, params: v2.CloseSessionRequest, /) -> v2.CloseSessionResponse:
         """See the generated class. For an agent that cannot close, the turn is cancelled and the session is left."""
@@ -172,8 +172,8 @@ class AgentAsV2(TurnsOfV1):
         if self._can.session_capabilities.close is not None:
             if session is not None:
                 self._stop(session)
-            request = into_v1(v1.CloseSessionRequest, as_json(params), place)
-            answer = as_json(await forwarded(self.agent.session_close(request)))
+            request = into_v1(v1.CloseSessionRequest, to_builtins(params), place)
+            answer = to_builtins(await forwarded(self.agent.session_close(request)))
         elif session is None:
             raise Refused(-32002, "there is no such session", {"sessionId": params.session_id})
         else:
@@ -188,8 +188,8 @@ class AgentAsV2(TurnsOfV1):
     async def session_delete(self, params: v2.DeleteSessionRequest, /) -> v2.DeleteSessionResponse:
         """See the generated class."""
         place = self.losses.place("session/delete")
-        request = into_v1(v1.DeleteSessionRequest, as_json(params), place)
-        answer = as_json(await forwarded(self.agent.session_delete(request)))
+        request = into_v1(v1.DeleteSessionRequest, to_builtins(params), place)
+        answer = to_builtins(await forwarded(self.agent.session_delete(request)))
         await self._ended(params.session_id)
         return into_v2(v2.DeleteSessionResponse, answer, place)
 
@@ -198,18 +198,18 @@ class AgentAsV2(TurnsOfV1):
     ) -> v2.SetSessionConfigOptionResponse:
         """See the generated class. The option that stands for modes sets the mode."""
         place = self.losses.place("session/set_config_option")
-        body = as_json(params)
+        body = to_builtins(params)
         options = self.session(str(body["sessionId"])).upward.options
         if body["configId"] == options.mode_option:
             mode = {**without(body, "configId", "type", "value"), "modeId": body.get("value")}
-            answer = as_json(
+            answer = to_builtins(
                 await forwarded(self.agent.session_set_mode(into_v1(v1.SetSessionModeRequest, mode, place)))
             )
             options.set_mode(str(body.get("value")))
         else:
             asked = without(body, "type") if body.get("type") == "id" else body
             request: Any = into_v1(cast("Any", v1.SetSessionConfigOptionRequest), asked, place)
-            answer = as_json(await forwarded(self.agent.session_set_config_option(request)))
+            answer = to_builtins(await forwarded(self.agent.session_set_config_option(request)))
             options.replace(answer.get("configOptions") or (), place.at("configOptions"))
         return into_v2(v2.SetSessionConfigOptionResponse, {**answer, "configOptions": options.all()}, place)
 
@@ -246,7 +246,7 @@ class AgentAsV2(TurnsOfV1):
     def _opened(self, session_id: str, params: Any, answer: Json, place: Place) -> None:
         session = self.session(session_id)
         session.cwd = params.cwd
-        session.additional = list(as_json(params).get("additionalDirectories") or ())
+        session.additional = list(to_builtins(params).get("additionalDirectories") or ())
         session.upward.options.begin(answer, place)
         if "availableCommands" in answer:
             place.at("availableCommands").lose("v1 does not define this field, and v2 gives it a meaning")
@@ -255,6 +255,6 @@ class AgentAsV2(TurnsOfV1):
         if not self._can.load_session:
             raise Refused(INVALID_PARAMS, "the agent cannot replay a session", {"pointer": "/replayFrom"})
         request = into_v1(v1.LoadSessionRequest, self._setup(body), place)
-        answer = as_json(await forwarded(self.agent.session_load(request)))
+        answer = to_builtins(await forwarded(self.agent.session_load(request)))
         self.session(request.session_id).upward.pause()
         return answer

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from acp_bindings import v1, v2
+from acp_bindings import to_builtins, v1, v2
 from acp_bindings.v2 import peers as peers2
 
-from .forwarding import as_json, forwarded, into_v1
+from .forwarding import forwarded, into_v1
 
 if TYPE_CHECKING:
     from .as_v1 import AgentAsV1
@@ -34,7 +34,7 @@ class Back(peers2.Client):
     async def elicitation_complete(self, params: v2.CompleteElicitationNotification, /) -> None:
         place = self._front.losses.place("elicitation/complete")
         await self._front.client.elicitation_complete(
-            into_v1(v1.CompleteElicitationNotification, as_json(params), place)
+            into_v1(v1.CompleteElicitationNotification, to_builtins(params), place)
         )
 
     async def extension_request(self, method: str, params: Any) -> Any:

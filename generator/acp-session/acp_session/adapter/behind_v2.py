@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from acp_bindings import v1, v2
+from acp_bindings import to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 
 from acp_session.filesystem import FileSystem
@@ -15,7 +15,7 @@ from acp_session.terminals import Terminals
 from jsonrpc_bindings.peers import unserved
 
 from .downward import CARRIED
-from .forwarding import as_json, forwarded, into_v2
+from .forwarding import forwarded, into_v2
 from .turns_of_v1 import TurnsOfV1
 
 
@@ -72,7 +72,7 @@ class Back(peers1.Client):
     async def elicitation_complete(self, params: v1.CompleteElicitationNotification, /) -> None:
         place = self._front.losses.place("elicitation/complete")
         await self._front.client.elicitation_complete(
-            into_v2(v2.CompleteElicitationNotification, as_json(params), place)
+            into_v2(v2.CompleteElicitationNotification, to_builtins(params), place)
         )
 
     async def extension_request(self, method: str, params: Any) -> Any:

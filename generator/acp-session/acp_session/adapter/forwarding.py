@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias, TypeVar
 
 from acp_bindings import ConnectionEnded, DecodeError, Failed, NotAdvertised, Refused, v1, v2
-from pydantic import BaseModel
 
 from acp_session.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, invalid_params
 from acp_session.permission import NotMappable
@@ -19,11 +18,6 @@ from .parts import Json, without
 T = TypeVar("T")
 
 Work: TypeAlias = "Callable[[], Awaitable[object]]"
-
-
-def as_json(model: BaseModel) -> Json:
-    """A message's params or result as JSON, with all that it holds."""
-    return model.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 def into_v1(type_: type[T], body: Json, place: Place) -> T:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any, Final
 
-from acp_bindings import v1, v2
+from acp_bindings import to_builtins, v1, v2
 
 from acp_session.diffs import as_object
 from acp_session.errors import invalid_params
@@ -22,7 +22,7 @@ from acp_session.permission_folding import folded
 from jsonrpc_bindings.connection import Connection
 
 from .downward import Downward
-from .forwarding import as_json, into_v1, into_v2
+from .forwarding import into_v1, into_v2
 from .losses import Place
 from .parts import Json, carried, without
 from .upward import Upward
@@ -35,7 +35,7 @@ def permission_to_v2(params: v1.RequestPermissionRequest, upward: Upward, place:
     try:
         return exactly_to_v2(params)
     except NotMappable:
-        body = as_json(params)
+        body = to_builtins(params)
     call = upward.tool_call(body["toolCall"], place.at("toolCall"))
     options: dict[str, Any] = {}
     for index, one in enumerate(body["options"]):
@@ -58,7 +58,7 @@ def permission_to_v1(
     try:
         return exactly_to_v1(params)
     except NotMappable:
-        body = as_json(folded(params))
+        body = to_builtins(folded(params))
     place.at("title").lose("v1 has no prompt text; it is put into the tool call's title", kind="changed")
     subject = as_object(body.get("subject"))
     call = as_object(subject.get("toolCall"))
@@ -84,7 +84,7 @@ def permission_to_v1(
 
 def outcome_to_v1(answer: v2.RequestPermissionResponse, place: Place) -> v1.RequestPermissionResponse:
     """The answer to a request for permission: an outcome that v1 does not have is no consent."""
-    body = as_json(answer)
+    body = to_builtins(answer)
     if as_object(body.get("outcome")).get("outcome") in ("selected", "cancelled"):
         return into_v1(v1.RequestPermissionResponse, body, place)
     place.at("outcome").lose("v1 has no such outcome; it does not count as consent", body["outcome"], "changed")
@@ -93,7 +93,7 @@ def outcome_to_v1(answer: v2.RequestPermissionResponse, place: Place) -> v1.Requ
 
 def elicitation_to_v2(params: v1.CreateElicitationRequest, place: Place, asked: Connection) -> Any:
     """A question for input, as `scoped` has it, where `asked` is the connection that it came by. Raises `Refused` -32602."""
-    body = scoped(as_json(params), place, asked)
+    body = scoped(to_builtins(params), place, asked)
     if body.get("mode") == "form":
         body["requestedSchema"] = {"type": "object", "properties": {}, **as_object(body.get("requestedSchema"))}
     return into_v2(v2.CreateElicitationRequest, body, place)  # type: ignore[arg-type]
@@ -101,7 +101,7 @@ def elicitation_to_v2(params: v1.CreateElicitationRequest, place: Place, asked: 
 
 def elicitation_to_v1(params: v2.CreateElicitationRequest, place: Place, asked: Connection) -> Any:
     """A question for input, as `elicitation_to_v2`."""
-    return into_v1(v1.CreateElicitationRequest, scoped(as_json(params), place, asked), place)  # type: ignore[arg-type]
+    return into_v1(v1.CreateElicitationRequest, scoped(to_builtins(params), place, asked), place)  # type: ignore[arg-type]
 
 
 def scoped(body: Json, place: Place, asked: Connection) -> Json:

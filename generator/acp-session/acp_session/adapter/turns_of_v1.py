@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from acp_bindings import ConnectionEnded, Refused, v1, v2
+from acp_bindings import ConnectionEnded, Refused, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
@@ -25,7 +25,7 @@ from acp_session.errors import refused
 from acp_session.hooks import awaited
 
 from .downward import CARRIED
-from .forwarding import Background, as_json, follow, forwarded, into_v1, into_v2
+from .forwarding import Background, follow, forwarded, into_v1, into_v2
 from .local import Local, Serving
 from .losses import Losses, Told
 from .parts import Json, blocks_to_v1, without
@@ -112,7 +112,7 @@ class TurnsOfV1(peers2.Agent):
     async def session_prompt(self, params: v2.PromptRequest, /) -> v2.PromptResponse:
         """See the generated class."""
         place = self.losses.place("session/prompt")
-        body = as_json(params)
+        body = to_builtins(params)
         request = into_v1(v1.PromptRequest, {**body, "prompt": blocks_to_v1(body["prompt"], place.at("prompt"))}, place)
         session = self.session(params.session_id)
         current = asyncio.current_task()
@@ -145,13 +145,13 @@ class TurnsOfV1(peers2.Agent):
         if session is not None:
             for task in tuple(session.waiting):
                 task.cancel()
-        await self._cancel(session, as_json(params))
+        await self._cancel(session, to_builtins(params))
 
     async def _work(self, session: Session, turn: Turn, request: v1.PromptRequest) -> None:
         """One turn: from the prompt to the answer of v1, which becomes the state `idle`."""
         end: Json
         try:
-            answer = as_json(await forwarded(self.agent.session_prompt(request)))
+            answer = to_builtins(await forwarded(self.agent.session_prompt(request)))
             end = {**without(answer, "stopReason"), "stopReason": answer["stopReason"]}
         except Refused as error:
             if not turn.begun.is_set() and not turn.answered.is_set():
@@ -234,7 +234,7 @@ class TurnsOfV1(peers2.Agent):
     async def updated(self, params: v1.SessionNotification) -> None:
         """Pass on an update of the agent."""
         session = self.session(params.session_id)
-        body = as_json(params)
+        body = to_builtins(params)
         place = self.losses.place("session/update", "update")
         found = session.upward.update(body["update"], place)
         if session.is_muted:
@@ -276,7 +276,7 @@ class TurnsOfV1(peers2.Agent):
         answer: Any = await (asking if session is None else self._decided(session, asking))
         if answer is None:
             return v1.ElicitationCancelAction()
-        return into_v1(v1.CreateElicitationResponse, as_json(answer), place)  # type: ignore[arg-type]
+        return into_v1(v1.CreateElicitationResponse, to_builtins(answer), place)  # type: ignore[arg-type]
 
     async def alive(self, session_id: str, command: str | None = None) -> None:
         """Note that the agent asks for files or terminals, which shows that it works. Raises `RequestError` for a command that it wants

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from pydantic_core import from_json
+from jiter import from_json
 
 from .events import text
 from .rule import ACP

@@ -22,13 +22,14 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
-from acp_bindings import MISSING, Refused, Unknown, v2
+from acp_bindings import UNSET, Refused, Unknown, to_builtins, v2
 
 from acp_session.agent_base import AgentSessions, HeldSession, Notify
 from acp_session.errors import INTERNAL_ERROR, invalid_params
 from acp_session.hooks import awaited
 from acp_session.permission import Decision, decide
 from acp_session.workspace import Grant
+from jsonrpc_bindings import UnsetType
 
 State: TypeAlias = Literal["idle", "running", "requires_action"]
 Call: TypeAlias = "Callable[[str, Any], Awaitable[Any]]"
@@ -53,14 +54,14 @@ class Session(HeldSession):
     work: _Work | None = None
     questions: set[object] = field(default_factory=set[Any])
 
-    def end_update(self, call: str, *, is_failed: bool) -> v2.ToolCallUpdate:
+    def end_update(self, call: str, *, is_failed: bool) -> v2.SessionToolCallUpdate:
         """See `HeldSession`."""
-        return v2.ToolCallUpdate(tool_call_id=call, status="failed" if is_failed else "cancelled")
+        return v2.SessionToolCallUpdate(tool_call_id=call, status="failed" if is_failed else "cancelled")
 
     async def update(self, update: v2.SessionUpdate) -> None:
         """Send an update, and keep it as a part of the history."""
         self.keep(update)
-        if isinstance(update, v2.SessionInfoUpdate) and update.title is not MISSING:
+        if isinstance(update, v2.SessionInfoUpdate) and update.title is not UNSET:
             self.title = update.title
         await self.send(update)
 
@@ -76,9 +77,7 @@ class Session(HeldSession):
     async def become(self, state: State, **fields: Any) -> None:
         """Tell what the session does in the foreground."""
         self.doing = state
-        more: dict[str, Any] = (
-            {} if self.background is None else {"background": [_json(one) for one in self.background]}
-        )
+        more: dict[str, Any] = {} if self.background is None else {"background": to_builtins(self.background)}
         await self.send(_update({"sessionUpdate": "state_update", "state": state, **more, **fields}))
 
 
@@ -267,10 +266,10 @@ class AgentHost(AgentSessions[Session]):
                     f"this agent takes no content of the type {block.type!r}", pointer=f"/prompt/{index}"
                 )
 
-    def _refuse_servers(self, servers: Sequence[v2.McpServer] | MISSING) -> None:
+    def _refuse_servers(self, servers: Sequence[v2.McpServer] | UnsetType) -> None:
         offered = self._session_offers()
         reaches = None if offered is None else offered.mcp or v2.McpCapabilities()
-        for index, server in enumerate(() if servers is MISSING else servers):
+        for index, server in enumerate(() if servers is UNSET else servers):
             match server:
                 case v2.McpServerStdio():
                     is_reached = reaches is None or reaches.stdio is not None
@@ -325,7 +324,7 @@ class _Work:
         session.turn_calls, session.questions = set(), set()
         try:
             with suppress(ConnectionError):  # nobody listens any more
-                content = [_json(one) for one in self._turn.prompt]
+                content = to_builtins(self._turn.prompt)
                 await session.tell(sessionUpdate="user_message", messageId=self._turn.message_id, content=content)
                 await session.become("running")
             end = await self._end()
@@ -366,10 +365,6 @@ async def _run(run: Run, turn: Turn) -> str:
 
 def _offered(session: Session) -> dict[str, Any]:
     return {} if session.options is None else {"config_options": session.options}
-
-
-def _json(model: Any) -> Any:
-    return model.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 def _update(fields: dict[str, Any]) -> v2.SessionUpdate:

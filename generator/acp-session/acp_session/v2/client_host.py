@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from acp_bindings import MISSING, ErrorResponse, Request, Response, v2
+from acp_bindings import UNSET, ErrorResponse, Request, Response, v2
 
 from acp_session.client_base import (
     Call,
@@ -178,10 +178,10 @@ class ClientHost(ClientSessions[Transcript]):
         request = v2.ForkSessionRequest(session_id=session_id, **self._named(roots, mcp_servers))
         return await self._born("session/fork", request, roots)
 
-    async def list_sessions(self, cwd: str | None = None, additional: Any = MISSING) -> list[v2.SessionInfo]:
+    async def list_sessions(self, cwd: str | None = None, additional: Any = UNSET) -> list[v2.SessionInfo]:
         """Send `session/list` until the last page, and return all sessions. Raises `RequestError` where the pages do not end."""
         self._offers()
-        fields: dict[str, Any] = {} if additional is MISSING else {"additional_directories": list(additional)}
+        fields: dict[str, Any] = {} if additional is UNSET else {"additional_directories": list(additional)}
 
         async def page(cursor: str | None) -> Any:
             return await self._call("session/list", v2.ListSessionsRequest(cwd=cwd, cursor=cursor, **fields))

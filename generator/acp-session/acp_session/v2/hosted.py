@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from acp_bindings import v2
+from acp_bindings import to_builtins, v2
 from acp_bindings.v2 import peers
 
 from acp_session.hosted import Answering, Connected
@@ -105,9 +105,9 @@ class HostedClient(Answering, peers.Client):
 
     def with_capabilities(self, request: v2.InitializeRequest) -> v2.InitializeRequest:
         """A request with the host's capabilities, unless it has some."""
-        if "capabilities" in request.model_fields_set:
+        if "capabilities" in to_builtins(request):
             return request
-        return request.model_copy(update={"capabilities": self.host.capabilities()})
+        return request.__replace__(capabilities=self.host.capabilities())
 
     async def session_request_permission(self, params: v2.RequestPermissionRequest, /) -> v2.RequestPermissionResponse:
         """Ask `permission`."""

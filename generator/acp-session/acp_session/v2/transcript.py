@@ -15,7 +15,7 @@ import binascii
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, cast
 
-from acp_bindings import MISSING, Unknown, v2
+from acp_bindings import UNSET, Unknown, v2
 
 from acp_session.bounded import Bounded
 from acp_session.transcript import MOST, Speaker
@@ -159,8 +159,8 @@ class Transcript(Bounded[Entry]):
             case v2.ConfigOptionUpdate():
                 self.options = tuple(update.config_options)
             case v2.SessionInfoUpdate():
-                self.title = self.title if update.title is MISSING else update.title
-                self.updated_at = self.updated_at if update.updated_at is MISSING else update.updated_at
+                self.title = self.title if update.title is UNSET else update.title
+                self.updated_at = self.updated_at if update.updated_at is UNSET else update.updated_at
             case v2.UsageUpdate():
                 self.usage = update
             case v2.CompactionUpdate() | v2.CompactionSummaryChunk():
@@ -175,9 +175,9 @@ class Transcript(Bounded[Entry]):
     def changed(self, update: v2.ToolCallUpdate) -> None:
         """Change a tool call, or begin one that is not known yet."""
         found = self._call(update.tool_call_id)
-        given = {name: getattr(update, name) for name in _CHANGEABLE if getattr(update, name) is not MISSING}
-        found.now = found.now.model_copy(update=given)
-        if update.status is not MISSING:
+        given = {name: getattr(update, name) for name in _CHANGEABLE if getattr(update, name) is not UNSET}
+        found.now = found.now.__replace__(**given)
+        if update.status is not UNSET:
             found.is_cancelled = update.status == "cancelled"
         self._grown(found, _size(found.now))
 
@@ -204,9 +204,9 @@ class Transcript(Bounded[Entry]):
 
     def _rewritten(self, speaker: Speaker, update: v2.UserMessage | v2.AgentMessage | v2.AgentThought) -> None:
         message = self._message(speaker, update.message_id)
-        if update.content is not MISSING:
+        if update.content is not UNSET:
             message.pieces = list(update.content or ())
-        if update.meta is not MISSING:
+        if update.meta is not UNSET:
             message.meta = update.meta
         self._grown(message, sum(map(_size, message.pieces)))
 
@@ -220,7 +220,7 @@ class Transcript(Bounded[Entry]):
     def _extended(self, chunk: v2.ToolCallContentChunk) -> None:
         found = self._call(chunk.tool_call_id)
         before = found.now.content if isinstance(found.now.content, list) else []
-        found.now = found.now.model_copy(update={"content": [*before, chunk.content]})
+        found.now = found.now.__replace__(content=[*before, chunk.content])
         self._added(found, _size(chunk.content))
 
     def _shown(self, update: v2.TerminalUpdate | v2.TerminalOutputChunk) -> None:
@@ -230,9 +230,9 @@ class Transcript(Bounded[Entry]):
             return
         for name, key in _TERMINAL.items():
             value = getattr(update, name)
-            if value is not MISSING:
+            if value is not UNSET:
                 setattr(found, key, value)
-        if update.output is not MISSING:
+        if update.output is not UNSET:
             found.output.clear()
             found.truncated = False
             if update.output is not None:
@@ -277,9 +277,9 @@ class Transcript(Bounded[Entry]):
             found.summary.append(update.content)
         else:
             found.status = update.status
-            if update.summary is not MISSING:
+            if update.summary is not UNSET:
                 found.summary = list(update.summary or ())
-            if update.error is not MISSING:
+            if update.error is not UNSET:
                 found.error = update.error
         self._grown(found, sum(map(_size, found.summary)))
 

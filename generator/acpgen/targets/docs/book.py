@@ -12,7 +12,7 @@ from acpgen import ir
 from acpgen.errors import InvalidExample
 from acpgen.markup import Markdown, code, html, identifier, prose
 from acpgen.meaning import framing
-from acpgen.meaning.checks import checks
+from acpgen.meaning.checks import unchecked
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.walk import is_object
 from acpgen.targets.docs.age_notes import NO_AGES, Ages, shortly
@@ -103,7 +103,7 @@ class Book:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "used", uses(self.protocol))
-        object.__setattr__(self, "left", checks(self.protocol, self.bundle).left)
+        object.__setattr__(self, "left", unchecked(self.protocol, self.bundle))
         object.__setattr__(self, "deprecated", frozenset(_deprecated(self.bundle)))
         object.__setattr__(self, "told", conversations(self.protocol, self.bundle, self.examples))
         object.__setattr__(self, "shown_by", dict(self._shown_by()))

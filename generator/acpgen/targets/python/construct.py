@@ -40,12 +40,14 @@ Expression: TypeAlias = str | Construction | Items
 
 
 class Constructor:
-    """Writes values of one protocol for its generated `package`, `acp_bindings.v1`; the code has it under its last name."""
+    """Writes values of one protocol for its generated `package`, `acp_bindings.v1`; the code has it under its last name. Inside the module
+    of the classes, the package is empty.
+    """
 
-    def __init__(self, protocol: ir.Protocol, package: str) -> None:
+    def __init__(self, protocol: ir.Protocol, package: str, names: Names | None = None) -> None:
         self.parent, _, self.module = package.rpartition(".")
         self._protocol = protocol
-        self._names: Names = name_all(protocol)
+        self._names = names if names is not None else name_all(protocol)
         self._left = _STEPS
 
     def imports(self, frame: str) -> list[str]:
@@ -76,6 +78,8 @@ class Constructor:
             case ir.Enum():
                 if definition.openness == "closed" and all(value != each.value for each in definition.values):
                     raise NotConstructible
+                if isinstance(value, str) and value in self._names.members.get(name, ()):
+                    return f"{self._called(name)}.{self._names.members[name][value]}"
                 return self._typed(definition.base, value, seen | {name})
             case ir.Alias():
                 return self._typed(definition.type, value, seen | {name})
@@ -84,15 +88,24 @@ class Constructor:
         if not isinstance(value, dict):
             raise NotConstructible
         fields = {field.name: field for field in record.fields}
-        if not value.keys() <= fields.keys() or any(f.required and f.name not in value for f in record.fields):
-            raise NotConstructible
         names = self._names.fields[record.name]
+        further = {key: item for key, item in value.items() if key not in fields}
+        if any(f.required and f.name not in value for f in record.fields):
+            raise NotConstructible
+        if further and (isinstance(record.extra, ir.Anything | ir.Nothing) or "extra" in names.values()):
+            raise NotConstructible
         arguments = [
             (names[key], self._typed(fields[key].type, inner))
             for key, inner in value.items()
-            if not _is_given(fields[key], inner)
+            if key in fields and not _is_given(fields[key], inner)
         ]
-        return Construction(f"{self.module}.{self._names.class_of(record.name)}", tuple(arguments))
+        if further:
+            arguments.append(("extra", self._typed(ir.Map(record.extra), further)))
+        return Construction(self._called(record.name), tuple(arguments))
+
+    def _called(self, name: str) -> str:
+        class_ = self._names.classes[name]
+        return f"{self.module}.{class_}" if self.module else class_
 
     def _typed(self, type_: ir.Type, value: ir.JSON, seen: frozenset[str] = frozenset()) -> Expression:
         self._left -= 1
@@ -126,23 +139,24 @@ def written(expression: Expression, indent: int = 0, taken: int = 0) -> str:
     """The source of an expression: on one line where it fits, else with an entry on each. `taken` is what stands before and after it."""
     if isinstance(expression, str):
         return expression
-    flat = _flat(expression)
-    if indent + taken + len(flat) <= WIDTH:
-        return flat
+    one_line = flat(expression)
+    if indent + taken + len(one_line) <= WIDTH:
+        return one_line
     head, pairs, tail = _open(expression)
     if not pairs:
-        return flat
+        return one_line
     inner = " " * (indent + 4)
     lines = [f"{inner}{key}{written(each, indent + 4, len(key) + 1)}," for key, each in pairs]
     return "\n".join([head, *lines, f"{' ' * indent}{tail}"])
 
 
-def _flat(expression: Expression) -> str:
+def flat(expression: Expression) -> str:
+    """The source of an expression on one line."""
     if isinstance(expression, str):
         return expression
     head, pairs, tail = _open(expression)
     comma = "," if head == "(" and len(pairs) == 1 else ""
-    return f"{head}{', '.join(f'{key}{_flat(each)}' for key, each in pairs)}{comma}{tail}"
+    return f"{head}{', '.join(f'{key}{flat(each)}' for key, each in pairs)}{comma}{tail}"
 
 
 def _open(expression: Construction | Items) -> tuple[str, list[tuple[str, Expression]], str]:

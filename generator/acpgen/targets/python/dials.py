@@ -12,9 +12,6 @@ from acpgen.targets.interface import Settings
 from acpgen.targets.options import Option
 
 PYTHONS: Final = ("3.11", "3.12", "3.13", "3.14")
-PYDANTIC: Final = "2.14"
-PYDANTIC_BELOW: Final = "2.15"
-"""From and below which pydantic the bindings were tested: the distribution asks for it, and the run-time package refuses others."""
 LINE: Final = 88
 """The length of a line where nobody says otherwise, as formatters have it."""
 _LINES: Final = range(20, 321)
@@ -49,23 +46,6 @@ class Dials:
     enums: Literal["literal", "str-enum"] = "literal"
     python: str = PYTHONS[0]
     line_length: int = LINE
-
-    @property
-    def extra(self) -> Literal["allow", "ignore", "forbid"]:
-        """What pydantic calls the treatment of unknown fields."""
-        return _EXTRA[self.unknown]
-
-    @property
-    def has_base(self) -> bool:
-        """Whether records derive from classes of this package, which say what differs from the run-time package's."""
-        return self.unknown != "keep"
-
-
-_EXTRA: Final[Mapping[str, Literal["allow", "ignore", "forbid"]]] = {
-    "keep": "allow",
-    "ignore": "ignore",
-    "refuse": "forbid",
-}
 
 
 def dials(settings: Settings) -> Dials:

@@ -6,19 +6,21 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.targets import Settings
-from acpgen.targets.python.dials import PYDANTIC, PYDANTIC_BELOW, Dials
+from acpgen.targets.python.dials import Dials
 from acpgen.targets.python.laid_out import lay_out
 from acpgen.targets.python.literals import literal
 
 VERSION: Final = "0.1.0"
 """The version of generated distributions that are given none."""
 
-STRICT: Final = "jsonschema-rs>=0.60.3,<0.62"
-"""What the strict validators need: the versions that were tested."""
-
+MSGSPEC: Final = "msgspec>=0.22,<0.23"
+"""What the classes of records are made of: the versions that were tested."""
 
 RUNTIME: Final = "jsonrpc-bindings>=0.1,<0.2"
 """What the code runs on where no copy of it is inside."""
+
+OF_RUNTIME: Final = ("jiter>=0.19,<1", "jsonschema-rs>=0.60.3,<0.62")
+"""What a copy of it runs on: the versions that were tested."""
 
 
 def distribution(protocol: ir.Protocol, settings: Settings, top: str, runtime: str, chosen: Dials) -> dict[str, str]:
@@ -34,10 +36,8 @@ def distribution(protocol: ir.Protocol, settings: Settings, top: str, runtime: s
             top=literal(top),
             python=literal(f">={chosen.python}"),
             dependencies=[
-                *([literal(RUNTIME)] if chosen.runtime == "package" else []),
-                literal(f"pydantic>={PYDANTIC},<{PYDANTIC_BELOW}"),
+                literal(one) for one in sorted([MSGSPEC, *([RUNTIME] if chosen.runtime == "package" else OF_RUNTIME)])
             ],
-            strict=literal(STRICT),
             has_peers=chosen.layout == "package",
         ),
         "README.md": lay_out(

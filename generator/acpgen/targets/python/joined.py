@@ -39,7 +39,7 @@ def joined(modules: Sequence[str], siblings: Callable[[ast.ImportFrom], bool]) -
 def _is_head(node: ast.stmt) -> bool:
     """Whether a statement stands before what a module is about: its docstring, imports, and `__all__`."""
     match node:
-        case ast.Expr() | ast.ImportFrom() | ast.Assign(targets=[ast.Name(id="__all__")]):
+        case ast.Expr(value=ast.Constant()) | ast.ImportFrom() | ast.Assign(targets=[ast.Name(id="__all__")]):
             return True
         case _:
             return False

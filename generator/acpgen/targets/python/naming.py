@@ -2,60 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from acpgen import ir
 from acpgen.schema.names import class_names, field_names, member_names
-from acpgen.targets.python.alone import Shared, shared_bodies
 from acpgen.targets.python.dials import Dials
 
 
 @dataclass(frozen=True)
 class Names:
-    """`classes` by definition, `fields` by definition and wire name, `members` by enumeration that is a class, and value.
-
-    `shared` are the variants whose class is that of their body, by definition: their own name is that of a type.
-    """
+    """`classes` by definition, `fields` by definition and wire name, `members` by enumeration that is a class, and value."""
 
     classes: Mapping[str, str]
     fields: Mapping[str, Mapping[str, str]]
     members: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
-    shared: Mapping[str, Shared] = field(default_factory=dict[str, Shared])
-
-    def class_of(self, name: str) -> str:
-        """What people call a definition: the class that makes it, where there is one."""
-        return self.classes[self.shared[name].body if name in self.shared else name]
-
-    @cached_property
-    def tags(self) -> Mapping[str, str]:
-        """The tags, as on the wire, of bodies that are variants and stand alone as well, by definition."""
-        return {one.body: one.tag.name for one in self.shared.values()}
 
     @cached_property
     def taken(self) -> frozenset[str]:
-        """The names that belong to the schema."""
+        """The names of modules that belong to the schema."""
         return frozenset(self.classes.values())
 
+    @cached_property
+    def _attributes(self) -> frozenset[str]:
+        return frozenset(name for names in self.fields.values() for name in names.values())
+
     def ours(self, name: str) -> str:
-        """What a generated module calls something that it imports: its own name, or a private one where a class has that."""
-        return f"_{name}" if name in self.taken else name
+        """What a generated module calls something that it imports: a private name where a class or an attribute has its own."""
+        return f"_{name}" if name in self.taken or name in self._attributes else name
 
     def imported(self, name: str) -> str:
         """How a module imports something under the name that `ours` gives it: `Any`, or `Any as _Any`."""
         return name if self.ours(name) == name else f"{name} as {self.ours(name)}"
 
-    def beside(self, own: Collection[str]) -> Names:
-        """The same names for a module that has names of its `own`: classes that are called so get private ones there."""
-        return replace(self, classes={name: f"_{one}" if one in own else one for name, one in self.classes.items()})
+    def of_module(self, module: str) -> Names:
+        """The same names as another module has them, which imports that of the types."""
+        return replace(self, classes={name: f"{module}.{class_}" for name, class_ in self.classes.items()})
 
 
-def name_all(protocol: ir.Protocol, dials: Dials | None = None, checked: Collection[str] = ()) -> Names:
-    """Name everything. A field that a base class declares has one name in all classes below it.
-
-    The enumerations in `checked` are no classes, since more is asked of their values.
-    """
+def name_all(protocol: ir.Protocol, dials: Dials | None = None) -> Names:
+    """Name everything. A field that a base class declares has one name in all classes below it."""
     chosen = dials if dials is not None else Dials()
     fields: dict[str, Mapping[str, str]] = {}
     for name in protocol.definitions:
@@ -63,12 +50,9 @@ def name_all(protocol: ir.Protocol, dials: Dials | None = None, checked: Collect
     members = {
         enum.name: member_names([str(one.value) for one in enum.values])
         for enum in protocol.definitions.values()
-        if isinstance(enum, ir.Enum) and chosen.enums == "str-enum" and enum.name not in checked and is_of_texts(enum)
+        if isinstance(enum, ir.Enum) and chosen.enums == "str-enum" and not enum.unenforced and is_of_texts(enum)
     }
-    shared = shared_bodies(protocol)
-    for one in shared.values():
-        fields[one.body] = {one.tag.name: fields[one.variant][one.tag.name], **fields[one.body]}
-    return Names(class_names(protocol.definitions.keys()), fields, members, shared)
+    return Names(class_names(protocol.definitions.keys()), fields, members)
 
 
 def is_of_texts(enum: ir.Enum) -> bool:

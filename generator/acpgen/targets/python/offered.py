@@ -18,7 +18,7 @@ OWN: Final = frozenset(
     {
         *PUBLIC,
         *("TYPE_CHECKING", "Any", "Final", "Literal", "Mapping", "TypeAlias", "TypeVar", "T"),
-        *("CODEC", "CONTRACT", "DEFINITIONS", "LENIENT", "OWNERS", "STRICT"),
+        *("CODEC", "STRICT"),
     }
 )
 """All names of `methods.py` that a type may have as well: those in small letters cannot be types."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from acpgen import ir
 from acpgen.schema.names import assign, class_names, method_names
-from acpgen.targets.python.literals import docstring, literal
+from acpgen.targets.python.literals import docstring, inside_docstring, literal
 from acpgen.targets.python.naming import Names
 
 EITHER: Final = frozenset({"both", "protocol"})
@@ -22,7 +22,7 @@ _SERVING: Final = (
 
 _MODULE: Final = (
     *("annotations", "capacity", "command", "cwd", "env", "framing", "join", "kind"),
-    *("limit", "link", "methods", "options", "peers", "self", "transport", "wire"),
+    *("limit", "link", "methods", "models", "options", "peers", "self", "transport", "wire"),
 )
 """What functions of the module call something else than a side."""
 
@@ -60,21 +60,13 @@ def peers_view(protocol: ir.Protocol, names: Names) -> dict[str, Any] | None:
     if len(sides) < 2 or not protocol.methods:
         return None
     peers = _named(sides)
-    here = names.beside(_OWN | {name for peer in peers.values() for name in (peer.handler, peer.remote)})
+    here = names.of_module("models")
     pair = _pair(sides)
     views = [_view(peer, peers[_other(peer.name, pair)], protocol, here) for peer in peers.values()]
-    used = {name for m in protocol.methods for name in (m.params, m.result) if name is not None}
-    imported = {
-        name: names.classes[name] + ("" if names.classes[name] == here.classes[name] else f" as {here.classes[name]}")
-        for name in used
-    }
-    is_record = {name: isinstance(protocol.definitions[name], ir.Record) for name in used}
     return {
         "sides": views,
         "first": peers[pair[0]],
         "second": peers[pair[1]],
-        "models": sorted(imported[name] for name in used if is_record[name]),
-        "unions": sorted(imported[name] for name in used if not is_record[name]),
         "kind": literal(protocol.stream),
         "cancellation": _cancellation(protocol),
         "uses_any": any(m.params is None or (m.kind == "request" and m.result is None) for m in protocol.methods),
@@ -114,7 +106,8 @@ def _view(peer: Peer, other: Peer, protocol: ir.Protocol, names: Names) -> dict[
     given = method_names({key: method.name for key, method in methods.items()}, taken=taken)
     return {
         **vars(peer),
-        "other": other,
+        "name": inside_docstring(peer.name, 4),
+        "other": replace(other, name=inside_docstring(other.name, 4)),
         "methods": [_call(method, given[key], protocol, names) for key, method in methods.items()],
     }
 

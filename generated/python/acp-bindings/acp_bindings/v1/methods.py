@@ -17,133 +17,73 @@ from typing import (
     overload,
 )
 
-from jsonrpc_bindings import (
-    codec,
-    contract,
-    homes,
-    jsonrpc,
-    leniency,
-    published,
-    strict,
-)
+from jsonrpc_bindings import codec, contract, jsonrpc, strict
 
-from .models import (
-    AuthenticateRequest,
-    AuthenticateResponse,
-    CancelNotification,
-    CancelRequestNotification,
-    CloseSessionRequest,
-    CloseSessionResponse,
-    CompleteElicitationNotification,
-    CreateTerminalRequest,
-    CreateTerminalResponse,
-    DeleteSessionRequest,
-    DeleteSessionResponse,
-    Error,
-    ForkSessionRequest,
-    ForkSessionResponse,
-    InitializeRequest,
-    InitializeResponse,
-    KillTerminalRequest,
-    KillTerminalResponse,
-    ListSessionsRequest,
-    ListSessionsResponse,
-    LoadSessionRequest,
-    LoadSessionResponse,
-    LogoutRequest,
-    LogoutResponse,
-    NewSessionRequest,
-    NewSessionResponse,
-    PromptRequest,
-    PromptResponse,
-    ReadTextFileRequest,
-    ReadTextFileResponse,
-    ReleaseTerminalRequest,
-    ReleaseTerminalResponse,
-    RequestPermissionRequest,
-    RequestPermissionResponse,
-    ResumeSessionRequest,
-    ResumeSessionResponse,
-    SessionNotification,
-    SetSessionConfigOptionResponse,
-    SetSessionModeRequest,
-    SetSessionModeResponse,
-    TerminalOutputRequest,
-    TerminalOutputResponse,
-    WaitForTerminalExitRequest,
-    WaitForTerminalExitResponse,
-    WriteTextFileRequest,
-    WriteTextFileResponse,
-)
-from .unions import (
-    CreateElicitationRequest,
-    CreateElicitationResponse,
-    SetSessionConfigOptionRequest,
-)
+from . import models
 
 T = TypeVar("T")
 
 Sender: TypeAlias = Literal["agent", "client"]
 
 AnyRequestParams: TypeAlias = """(
-    AuthenticateRequest
-    | LogoutRequest
-    | SetSessionConfigOptionRequest
-    | CreateElicitationRequest
-    | ReadTextFileRequest
-    | WriteTextFileRequest
-    | InitializeRequest
-    | RequestPermissionRequest
-    | PromptRequest
-    | NewSessionRequest
-    | LoadSessionRequest
-    | ResumeSessionRequest
-    | ForkSessionRequest
-    | ListSessionsRequest
-    | DeleteSessionRequest
-    | CloseSessionRequest
-    | SetSessionModeRequest
-    | CreateTerminalRequest
-    | TerminalOutputRequest
-    | WaitForTerminalExitRequest
-    | KillTerminalRequest
-    | ReleaseTerminalRequest
+    models.AuthenticateRequest
+    | models.LogoutRequest
+    | models.SetSessionConfigOptionRequest
+    | models.CreateElicitationRequest
+    | models.ReadTextFileRequest
+    | models.WriteTextFileRequest
+    | models.InitializeRequest
+    | models.RequestPermissionRequest
+    | models.PromptRequest
+    | models.NewSessionRequest
+    | models.LoadSessionRequest
+    | models.ResumeSessionRequest
+    | models.ForkSessionRequest
+    | models.ListSessionsRequest
+    | models.DeleteSessionRequest
+    | models.CloseSessionRequest
+    | models.SetSessionModeRequest
+    | models.CreateTerminalRequest
+    | models.TerminalOutputRequest
+    | models.WaitForTerminalExitRequest
+    | models.KillTerminalRequest
+    | models.ReleaseTerminalRequest
     | jsonrpc.JSON
 )"""
 """The params of any request; plain JSON for extension methods."""
 
 AnyNotificationParams: TypeAlias = """(
-    CompleteElicitationNotification
-    | CancelRequestNotification
-    | CancelNotification
-    | SessionNotification
+    models.CompleteElicitationNotification
+    | models.CancelRequestNotification
+    | models.CancelNotification
+    | models.SessionNotification
     | jsonrpc.JSON
 )"""
 """The params of any notification; plain JSON for extension methods."""
 
 AnyResult: TypeAlias = """(
-    AuthenticateResponse
-    | LogoutResponse
-    | SetSessionConfigOptionResponse
-    | CreateElicitationResponse
-    | ReadTextFileResponse
-    | WriteTextFileResponse
-    | InitializeResponse
-    | RequestPermissionResponse
-    | PromptResponse
-    | NewSessionResponse
-    | LoadSessionResponse
-    | ResumeSessionResponse
-    | ForkSessionResponse
-    | ListSessionsResponse
-    | DeleteSessionResponse
-    | CloseSessionResponse
-    | SetSessionModeResponse
-    | CreateTerminalResponse
-    | TerminalOutputResponse
-    | WaitForTerminalExitResponse
-    | KillTerminalResponse
-    | ReleaseTerminalResponse
+    models.AuthenticateResponse
+    | models.LogoutResponse
+    | models.SetSessionConfigOptionResponse
+    | models.CreateElicitationResponse
+    | models.ReadTextFileResponse
+    | models.WriteTextFileResponse
+    | models.InitializeResponse
+    | models.RequestPermissionResponse
+    | models.PromptResponse
+    | models.NewSessionResponse
+    | models.LoadSessionResponse
+    | models.ResumeSessionResponse
+    | models.ForkSessionResponse
+    | models.ListSessionsResponse
+    | models.DeleteSessionResponse
+    | models.CloseSessionResponse
+    | models.SetSessionModeResponse
+    | models.CreateTerminalResponse
+    | models.TerminalOutputResponse
+    | models.WaitForTerminalExitResponse
+    | models.KillTerminalResponse
+    | models.ReleaseTerminalResponse
     | jsonrpc.JSON
 )"""
 """The result of any request."""
@@ -152,7 +92,7 @@ Message: TypeAlias = """(
     jsonrpc.Request[AnyRequestParams]
     | jsonrpc.Notification[AnyNotificationParams]
     | jsonrpc.Response[AnyResult]
-    | jsonrpc.ErrorResponse[Error]
+    | jsonrpc.ErrorResponse[models.Error]
 )"""
 """Any message of the protocol."""
 
@@ -162,111 +102,139 @@ if TYPE_CHECKING:
         @overload
         def __getitem__(
             self, key: Literal["authenticate"], /
-        ) -> contract.Method[AuthenticateRequest, AuthenticateResponse]: ...
+        ) -> contract.Method[
+            models.AuthenticateRequest, models.AuthenticateResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["logout"], /
-        ) -> contract.Method[LogoutRequest, LogoutResponse]: ...
+        ) -> contract.Method[models.LogoutRequest, models.LogoutResponse]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/set_config_option"], /
         ) -> contract.Method[
-            SetSessionConfigOptionRequest, SetSessionConfigOptionResponse
+            models.SetSessionConfigOptionRequest, models.SetSessionConfigOptionResponse
         ]: ...
         @overload
         def __getitem__(
             self, key: Literal["elicitation/create"], /
-        ) -> contract.Method[CreateElicitationRequest, CreateElicitationResponse]: ...
+        ) -> contract.Method[
+            models.CreateElicitationRequest, models.CreateElicitationResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["elicitation/complete"], /
-        ) -> contract.Method[CompleteElicitationNotification, None]: ...
+        ) -> contract.Method[models.CompleteElicitationNotification, None]: ...
         @overload
         def __getitem__(
             self, key: Literal["fs/read_text_file"], /
-        ) -> contract.Method[ReadTextFileRequest, ReadTextFileResponse]: ...
+        ) -> contract.Method[
+            models.ReadTextFileRequest, models.ReadTextFileResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["fs/write_text_file"], /
-        ) -> contract.Method[WriteTextFileRequest, WriteTextFileResponse]: ...
+        ) -> contract.Method[
+            models.WriteTextFileRequest, models.WriteTextFileResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["initialize"], /
-        ) -> contract.Method[InitializeRequest, InitializeResponse]: ...
+        ) -> contract.Method[models.InitializeRequest, models.InitializeResponse]: ...
         @overload
         def __getitem__(
             self, key: Literal["$/cancel_request"], /
-        ) -> contract.Method[CancelRequestNotification, None]: ...
+        ) -> contract.Method[models.CancelRequestNotification, None]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/request_permission"], /
-        ) -> contract.Method[RequestPermissionRequest, RequestPermissionResponse]: ...
+        ) -> contract.Method[
+            models.RequestPermissionRequest, models.RequestPermissionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/prompt"], /
-        ) -> contract.Method[PromptRequest, PromptResponse]: ...
+        ) -> contract.Method[models.PromptRequest, models.PromptResponse]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/cancel"], /
-        ) -> contract.Method[CancelNotification, None]: ...
+        ) -> contract.Method[models.CancelNotification, None]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/new"], /
-        ) -> contract.Method[NewSessionRequest, NewSessionResponse]: ...
+        ) -> contract.Method[models.NewSessionRequest, models.NewSessionResponse]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/load"], /
-        ) -> contract.Method[LoadSessionRequest, LoadSessionResponse]: ...
+        ) -> contract.Method[models.LoadSessionRequest, models.LoadSessionResponse]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/resume"], /
-        ) -> contract.Method[ResumeSessionRequest, ResumeSessionResponse]: ...
+        ) -> contract.Method[
+            models.ResumeSessionRequest, models.ResumeSessionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/fork"], /
-        ) -> contract.Method[ForkSessionRequest, ForkSessionResponse]: ...
+        ) -> contract.Method[models.ForkSessionRequest, models.ForkSessionResponse]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/list"], /
-        ) -> contract.Method[ListSessionsRequest, ListSessionsResponse]: ...
+        ) -> contract.Method[
+            models.ListSessionsRequest, models.ListSessionsResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/delete"], /
-        ) -> contract.Method[DeleteSessionRequest, DeleteSessionResponse]: ...
+        ) -> contract.Method[
+            models.DeleteSessionRequest, models.DeleteSessionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/close"], /
-        ) -> contract.Method[CloseSessionRequest, CloseSessionResponse]: ...
+        ) -> contract.Method[
+            models.CloseSessionRequest, models.CloseSessionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/set_mode"], /
-        ) -> contract.Method[SetSessionModeRequest, SetSessionModeResponse]: ...
+        ) -> contract.Method[
+            models.SetSessionModeRequest, models.SetSessionModeResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["terminal/create"], /
-        ) -> contract.Method[CreateTerminalRequest, CreateTerminalResponse]: ...
+        ) -> contract.Method[
+            models.CreateTerminalRequest, models.CreateTerminalResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["terminal/output"], /
-        ) -> contract.Method[TerminalOutputRequest, TerminalOutputResponse]: ...
+        ) -> contract.Method[
+            models.TerminalOutputRequest, models.TerminalOutputResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["terminal/wait_for_exit"], /
         ) -> contract.Method[
-            WaitForTerminalExitRequest, WaitForTerminalExitResponse
+            models.WaitForTerminalExitRequest, models.WaitForTerminalExitResponse
         ]: ...
         @overload
         def __getitem__(
             self, key: Literal["terminal/kill"], /
-        ) -> contract.Method[KillTerminalRequest, KillTerminalResponse]: ...
+        ) -> contract.Method[
+            models.KillTerminalRequest, models.KillTerminalResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["terminal/release"], /
-        ) -> contract.Method[ReleaseTerminalRequest, ReleaseTerminalResponse]: ...
+        ) -> contract.Method[
+            models.ReleaseTerminalRequest, models.ReleaseTerminalResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/update"], /
-        ) -> contract.Method[SessionNotification, None]: ...
+        ) -> contract.Method[models.SessionNotification, None]: ...
         @overload
         def __getitem__(self, key: str, /) -> contract.Method[Any, Any]: ...
         def __getitem__(self, key: str, /) -> contract.Method[Any, Any]: ...
@@ -277,16 +245,16 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         "authenticate",
         "agent",
         "request",
-        AuthenticateRequest,
-        AuthenticateResponse,
+        models.AuthenticateRequest,
+        models.AuthenticateResponse,
         null_result=True,
     ),
     "logout": contract.Method(
         "logout",
         "agent",
         "request",
-        LogoutRequest,
-        LogoutResponse,
+        models.LogoutRequest,
+        models.LogoutResponse,
         capability="agent:agentCapabilities.auth.logout",
         null_result=True,
     ),
@@ -294,22 +262,22 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         "session/set_config_option",
         "agent",
         "request",
-        SetSessionConfigOptionRequest,
-        SetSessionConfigOptionResponse,
+        models.SetSessionConfigOptionRequest,
+        models.SetSessionConfigOptionResponse,
     ),
     "elicitation/create": contract.Method(
         "elicitation/create",
         "client",
         "request",
-        CreateElicitationRequest,
-        CreateElicitationResponse,
+        models.CreateElicitationRequest,
+        models.CreateElicitationResponse,
         capability="client:clientCapabilities.elicitation",
     ),
     "elicitation/complete": contract.Method(
         "elicitation/complete",
         "client",
         "notification",
-        CompleteElicitationNotification,
+        models.CompleteElicitationNotification,
         None,
         capability="client:clientCapabilities.elicitation.url",
     ),
@@ -317,16 +285,16 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         "fs/read_text_file",
         "client",
         "request",
-        ReadTextFileRequest,
-        ReadTextFileResponse,
+        models.ReadTextFileRequest,
+        models.ReadTextFileResponse,
         capability="client:clientCapabilities.fs.readTextFile",
     ),
     "fs/write_text_file": contract.Method(
         "fs/write_text_file",
         "client",
         "request",
-        WriteTextFileRequest,
-        WriteTextFileResponse,
+        models.WriteTextFileRequest,
+        models.WriteTextFileResponse,
         capability="client:clientCapabilities.fs.writeTextFile",
         null_result=True,
     ),
@@ -334,50 +302,46 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         "initialize",
         "agent",
         "request",
-        InitializeRequest,
-        InitializeResponse,
+        models.InitializeRequest,
+        models.InitializeResponse,
     ),
     "$/cancel_request": contract.Method(
         "$/cancel_request",
         "protocol",
         "notification",
-        CancelRequestNotification,
+        models.CancelRequestNotification,
         None,
     ),
     "session/request_permission": contract.Method(
         "session/request_permission",
         "client",
         "request",
-        RequestPermissionRequest,
-        RequestPermissionResponse,
+        models.RequestPermissionRequest,
+        models.RequestPermissionResponse,
     ),
     "session/prompt": contract.Method(
         "session/prompt",
         "agent",
         "request",
-        PromptRequest,
-        PromptResponse,
+        models.PromptRequest,
+        models.PromptResponse,
     ),
     "session/cancel": contract.Method(
-        "session/cancel",
-        "agent",
-        "notification",
-        CancelNotification,
-        None,
+        "session/cancel", "agent", "notification", models.CancelNotification, None
     ),
     "session/new": contract.Method(
         "session/new",
         "agent",
         "request",
-        NewSessionRequest,
-        NewSessionResponse,
+        models.NewSessionRequest,
+        models.NewSessionResponse,
     ),
     "session/load": contract.Method(
         "session/load",
         "agent",
         "request",
-        LoadSessionRequest,
-        LoadSessionResponse,
+        models.LoadSessionRequest,
+        models.LoadSessionResponse,
         capability="agent:agentCapabilities.loadSession",
         null_result=True,
     ),
@@ -385,8 +349,8 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         "session/resume",
         "agent",
         "request",
-        ResumeSessionRequest,
-        ResumeSessionResponse,
+        models.ResumeSessionRequest,
+        models.ResumeSessionResponse,
         capability="agent:agentCapabilities.sessionCapabilities.resume",
         null_result=True,
     ),
@@ -394,8 +358,8 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         "session/fork",
         "agent",
         "request",
-        ForkSessionRequest,
-        ForkSessionResponse,
+        models.ForkSessionRequest,
+        models.ForkSessionResponse,
         capability="agent:agentCapabilities.sessionCapabilities.fork",
         unstable=True,
     ),
@@ -403,16 +367,16 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         "session/list",
         "agent",
         "request",
-        ListSessionsRequest,
-        ListSessionsResponse,
+        models.ListSessionsRequest,
+        models.ListSessionsResponse,
         capability="agent:agentCapabilities.sessionCapabilities.list",
     ),
     "session/delete": contract.Method(
         "session/delete",
         "agent",
         "request",
-        DeleteSessionRequest,
-        DeleteSessionResponse,
+        models.DeleteSessionRequest,
+        models.DeleteSessionResponse,
         capability="agent:agentCapabilities.sessionCapabilities.delete",
         null_result=True,
     ),
@@ -420,8 +384,8 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         "session/close",
         "agent",
         "request",
-        CloseSessionRequest,
-        CloseSessionResponse,
+        models.CloseSessionRequest,
+        models.CloseSessionResponse,
         capability="agent:agentCapabilities.sessionCapabilities.close",
         null_result=True,
     ),
@@ -429,40 +393,40 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         "session/set_mode",
         "agent",
         "request",
-        SetSessionModeRequest,
-        SetSessionModeResponse,
+        models.SetSessionModeRequest,
+        models.SetSessionModeResponse,
         null_result=True,
     ),
     "terminal/create": contract.Method(
         "terminal/create",
         "client",
         "request",
-        CreateTerminalRequest,
-        CreateTerminalResponse,
+        models.CreateTerminalRequest,
+        models.CreateTerminalResponse,
         capability="client:clientCapabilities.terminal",
     ),
     "terminal/output": contract.Method(
         "terminal/output",
         "client",
         "request",
-        TerminalOutputRequest,
-        TerminalOutputResponse,
+        models.TerminalOutputRequest,
+        models.TerminalOutputResponse,
         capability="client:clientCapabilities.terminal",
     ),
     "terminal/wait_for_exit": contract.Method(
         "terminal/wait_for_exit",
         "client",
         "request",
-        WaitForTerminalExitRequest,
-        WaitForTerminalExitResponse,
+        models.WaitForTerminalExitRequest,
+        models.WaitForTerminalExitResponse,
         capability="client:clientCapabilities.terminal",
     ),
     "terminal/kill": contract.Method(
         "terminal/kill",
         "client",
         "request",
-        KillTerminalRequest,
-        KillTerminalResponse,
+        models.KillTerminalRequest,
+        models.KillTerminalResponse,
         capability="client:clientCapabilities.terminal",
         null_result=True,
     ),
@@ -470,659 +434,28 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         "terminal/release",
         "client",
         "request",
-        ReleaseTerminalRequest,
-        ReleaseTerminalResponse,
+        models.ReleaseTerminalRequest,
+        models.ReleaseTerminalResponse,
         capability="client:clientCapabilities.terminal",
         null_result=True,
     ),
     "session/update": contract.Method(
-        "session/update",
-        "client",
-        "notification",
-        SessionNotification,
-        None,
+        "session/update", "client", "notification", models.SessionNotification, None
     ),
 }
 METHODS: Final = cast("_Methods", _ROWS)
 """Every method by name: who handles it, its params and result, and the capability that gates it."""
 
-LENIENT: Final[dict[str, dict[str, leniency.Leniency]]] = {
-    "AuthenticateRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "AuthenticateResponse": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "LogoutRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "LogoutResponse": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "AuthMethodTerminal": {
-        "description": leniency.Leniency(error=True),
-        "args": leniency.Leniency(null=True),
-        "env": leniency.Leniency(null=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "AuthMethodAgent": {
-        "description": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "AvailableCommandsUpdate": {
-        "availableCommands": leniency.Leniency(error=True, items=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "AvailableCommand": {
-        "input": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "UnstructuredCommandInput": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "CompactionUpdate": {
-        "summary": leniency.Leniency(error=True, items=True),
-        "error": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "CompactionSummaryChunk": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "BooleanSetSessionConfigOptionRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ValueIdSetSessionConfigOptionRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SetSessionConfigOptionResponse": {
-        "configOptions": leniency.Leniency(error=True, items=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ConfigOptionUpdate": {
-        "configOptions": leniency.Leniency(error=True, items=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionConfigSelect": {
-        "description": leniency.Leniency(error=True),
-        "category": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionConfigSelectOption": {
-        "description": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionConfigSelectGroup": {
-        "options": leniency.Leniency(error=True, items=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionConfigBoolean": {
-        "description": leniency.Leniency(error=True),
-        "category": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "TextContent": {
-        "annotations": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ImageContent": {
-        "annotations": leniency.Leniency(error=True),
-        "uri": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "AudioContent": {
-        "annotations": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ResourceLink": {
-        "annotations": leniency.Leniency(error=True),
-        "description": leniency.Leniency(error=True),
-        "mimeType": leniency.Leniency(error=True),
-        "size": leniency.Leniency(error=True),
-        "title": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "EmbeddedResource": {
-        "annotations": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "TextResourceContents": {
-        "mimeType": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "BlobResourceContents": {
-        "mimeType": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "Annotations": {
-        "audience": leniency.Leniency(error=True, items=True),
-        "lastModified": leniency.Leniency(error=True),
-        "priority": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "UnknownCreateElicitationRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionUnknownCreateElicitationRequest": {
-        "toolCallId": leniency.Leniency(error=True),
-    },
-    "ElicitationDeclineAction": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ElicitationCancelAction": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "UnknownCreateElicitationResponse": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionElicitationFormMode": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "RequestElicitationFormMode": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionElicitationUrlMode": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "RequestElicitationUrlMode": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ElicitationSessionScope": {
-        "toolCallId": leniency.Leniency(error=True),
-    },
-    "ElicitationAcceptAction": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ElicitationSchema": {
-        "type": leniency.Leniency(error=True),
-        "title": leniency.Leniency(error=True),
-        "description": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "StringPropertySchema": {
-        "title": leniency.Leniency(error=True),
-        "description": leniency.Leniency(error=True),
-        "default": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "EnumOption": {
-        "description": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "NumberPropertySchema": {
-        "title": leniency.Leniency(error=True),
-        "description": leniency.Leniency(error=True),
-        "default": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "IntegerPropertySchema": {
-        "title": leniency.Leniency(error=True),
-        "description": leniency.Leniency(error=True),
-        "default": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "BooleanPropertySchema": {
-        "title": leniency.Leniency(error=True),
-        "description": leniency.Leniency(error=True),
-        "default": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "MultiSelectPropertySchema": {
-        "title": leniency.Leniency(error=True),
-        "description": leniency.Leniency(error=True),
-        "default": leniency.Leniency(error=True, items=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "StringMultiSelectItems": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "TitledMultiSelectItems": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "CompleteElicitationNotification": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "EnvVariable": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ReadTextFileRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ReadTextFileResponse": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "WriteTextFileRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "WriteTextFileResponse": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "InitializeRequest": {
-        "clientCapabilities": leniency.Leniency(error=True),
-        "clientInfo": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "InitializeResponse": {
-        "agentCapabilities": leniency.Leniency(error=True),
-        "authMethods": leniency.Leniency(error=True, items=True),
-        "agentInfo": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "Implementation": {
-        "title": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ClientCapabilities": {
-        "fs": leniency.Leniency(error=True),
-        "terminal": leniency.Leniency(error=True),
-        "session": leniency.Leniency(error=True),
-        "auth": leniency.Leniency(error=True),
-        "elicitation": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "FileSystemCapabilities": {
-        "readTextFile": leniency.Leniency(error=True),
-        "writeTextFile": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ClientSessionCapabilities": {
-        "compaction": leniency.Leniency(error=True),
-        "configOptions": leniency.Leniency(error=True),
-        "notices": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionConfigOptionsCapabilities": {
-        "boolean": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "BooleanConfigOptionCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "AuthCapabilities": {
-        "terminal": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ElicitationCapabilities": {
-        "form": leniency.Leniency(error=True),
-        "url": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ElicitationFormCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ElicitationUrlCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "AgentCapabilities": {
-        "loadSession": leniency.Leniency(error=True),
-        "promptCapabilities": leniency.Leniency(error=True),
-        "mcpCapabilities": leniency.Leniency(error=True),
-        "sessionCapabilities": leniency.Leniency(error=True),
-        "auth": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "PromptCapabilities": {
-        "image": leniency.Leniency(error=True),
-        "audio": leniency.Leniency(error=True),
-        "embeddedContext": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "McpCapabilities": {
-        "http": leniency.Leniency(error=True),
-        "sse": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionCapabilities": {
-        "list": leniency.Leniency(error=True),
-        "delete": leniency.Leniency(error=True),
-        "additionalDirectories": leniency.Leniency(error=True),
-        "fork": leniency.Leniency(error=True),
-        "resume": leniency.Leniency(error=True),
-        "close": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionListCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionDeleteCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionAdditionalDirectoriesCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionForkCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionResumeCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionCloseCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "AgentAuthCapabilities": {
-        "logout": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "LogoutCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "Error": {
-        "data": leniency.Leniency(error=True),
-    },
-    "CancelRequestNotification": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "McpServerHttp": {
-        "headers": leniency.Leniency(null=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "McpServerSse": {
-        "headers": leniency.Leniency(null=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "McpServerStdio": {
-        "args": leniency.Leniency(null=True),
-        "env": leniency.Leniency(null=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "HttpHeader": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "Notice": {
-        "description": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "RequestPermissionRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "RequestPermissionResponse": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SelectedPermissionOutcome": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "PermissionOption": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "Plan": {
-        "entries": leniency.Leniency(error=True, items=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "PlanEntry": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "PromptRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "PromptResponse": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "CancelNotification": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "NewSessionRequest": {
-        "mcpServers": leniency.Leniency(null=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "NewSessionResponse": {
-        "modes": leniency.Leniency(error=True),
-        "configOptions": leniency.Leniency(error=True, items=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "LoadSessionRequest": {
-        "mcpServers": leniency.Leniency(null=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "LoadSessionResponse": {
-        "modes": leniency.Leniency(error=True),
-        "configOptions": leniency.Leniency(error=True, items=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ResumeSessionRequest": {
-        "mcpServers": leniency.Leniency(null=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ResumeSessionResponse": {
-        "modes": leniency.Leniency(error=True),
-        "configOptions": leniency.Leniency(error=True, items=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ForkSessionRequest": {
-        "mcpServers": leniency.Leniency(null=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ForkSessionResponse": {
-        "modes": leniency.Leniency(error=True),
-        "configOptions": leniency.Leniency(error=True, items=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ListSessionsRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ListSessionsResponse": {
-        "sessions": leniency.Leniency(error=True, items=True),
-        "nextCursor": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionInfo": {
-        "title": leniency.Leniency(error=True),
-        "updatedAt": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "DeleteSessionRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "DeleteSessionResponse": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "CloseSessionRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "CloseSessionResponse": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SetSessionModeRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SetSessionModeResponse": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionModeState": {
-        "availableModes": leniency.Leniency(error=True, items=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionMode": {
-        "description": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "CurrentModeUpdate": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionInfoUpdate": {
-        "title": leniency.Leniency(error=True),
-        "updatedAt": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "CreateTerminalRequest": {
-        "args": leniency.Leniency(null=True),
-        "env": leniency.Leniency(null=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "CreateTerminalResponse": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "TerminalOutputRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "TerminalOutputResponse": {
-        "exitStatus": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "WaitForTerminalExitRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "WaitForTerminalExitResponse": {
-        "exitCode": leniency.Leniency(error=True),
-        "signal": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "KillTerminalRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "KillTerminalResponse": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ReleaseTerminalRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ReleaseTerminalResponse": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "TerminalExitStatus": {
-        "exitCode": leniency.Leniency(error=True),
-        "signal": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ToolCall": {
-        "name": leniency.Leniency(error=True),
-        "kind": leniency.Leniency(error=True),
-        "status": leniency.Leniency(error=True),
-        "content": leniency.Leniency(error=True, items=True),
-        "locations": leniency.Leniency(error=True, items=True),
-        "rawInput": leniency.Leniency(error=True),
-        "rawOutput": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ToolCallUpdate": {
-        "kind": leniency.Leniency(error=True),
-        "status": leniency.Leniency(error=True),
-        "title": leniency.Leniency(error=True),
-        "name": leniency.Leniency(error=True),
-        "content": leniency.Leniency(error=True, items=True),
-        "locations": leniency.Leniency(error=True, items=True),
-        "rawInput": leniency.Leniency(error=True),
-        "rawOutput": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "Content": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "Diff": {
-        "oldText": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "Terminal": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ToolCallLocation": {
-        "line": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionNotification": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ContentChunk": {
-        "messageId": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "UsageUpdate": {
-        "cost": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "Cost": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "UnknownAuthMethod": {
-        "description": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "UnknownSetSessionConfigOptionRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "UnknownSessionConfigOption": {
-        "description": leniency.Leniency(error=True),
-        "category": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "UnknownContentBlock": {
-        "annotations": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "UnknownMcpServer": {
-        "args": leniency.Leniency(null=True),
-        "env": leniency.Leniency(null=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "UnknownToolCallContent": {
-        "_meta": leniency.Leniency(error=True),
-    },
-}
-"""The fields that are decoded leniently, by record and wire name (`x-deserialize-…`)."""
-
-OWNERS: Final[dict[str, dict[str, str]]] = {
-    "SessionUnknownCreateElicitationRequest": {
-        "sessionId": "ElicitationSessionScope",
-        "toolCallId": "ElicitationSessionScope",
-    },
-    "RequestUnknownCreateElicitationRequest": {
-        "requestId": "ElicitationRequestScope",
-    },
-    "ToolCallUpdate": {
-        "sessionUpdate": "SessionToolCallUpdate",
-    },
-    "UnknownAuthMethod": {
-        "type": "AuthMethodTerminal",
-        "name": "AuthMethodTerminal",
-        "description": "AuthMethodTerminal",
-        "_meta": "AuthMethodTerminal",
-    },
-    "UnknownSetSessionConfigOptionRequest": {
-        "type": "ValueIdSetSessionConfigOptionRequest",
-        "sessionId": "ValueIdSetSessionConfigOptionRequest",
-        "configId": "ValueIdSetSessionConfigOptionRequest",
-        "_meta": "ValueIdSetSessionConfigOptionRequest",
-        "value": "ValueIdSetSessionConfigOptionRequest",
-    },
-    "UnknownSessionConfigOption": {
-        "type": "SessionConfigSelect",
-        "id": "SessionConfigSelect",
-        "name": "SessionConfigSelect",
-        "description": "SessionConfigSelect",
-        "category": "SessionConfigSelect",
-        "_meta": "SessionConfigSelect",
-    },
-    "UnknownContentBlock": {
-        "type": "TextContent",
-        "annotations": "TextContent",
-        "_meta": "TextContent",
-    },
-    "UnknownMcpServer": {
-        "type": "McpServerStdio",
-        "name": "McpServerStdio",
-        "command": "McpServerStdio",
-        "args": "McpServerStdio",
-        "env": "McpServerStdio",
-        "_meta": "McpServerStdio",
-    },
-    "UnknownToolCallContent": {
-        "type": "Content",
-        "_meta": "Content",
-    },
-    "UnknownSessionUpdate": {
-        "sessionUpdate": "UserMessageChunk",
-    },
-}
-"""The definition that declares a field, where it is not the one of the record's own name."""
-
 UNENFORCED: Final[Mapping[str, tuple[str, ...]]] = {}
-"""Places in the schema of the keywords that `decode` does not enforce, by definition. `validate` enforces them, but for patterns that
-ECMA-262 does not define or that no engine here can check, which `acpgen generate` names.
-"""
+"""Places in the schema of patterns that ECMA-262 does not define or that no engine here can check, by definition: they refuse nothing."""
 
-CODEC: Final = codec.Codec(
+STRICT: Final = strict.Strict.of(__name__, METHODS)
+"""The judge of this protocol version; `acp_session.monitor` takes it too."""
+
+CODEC: Final = codec.Codec.of(
+    __name__,
     METHODS,
-    LENIENT,
-    OWNERS,
-    error=Error,
+    error=models.Error,
     null_id=True,
     batch=False,
     sides=("agent", "client"),
@@ -1197,11 +530,7 @@ def decode_as(
     Raises `DecodeError`, pointers relative to `value`; `KeyError` for what is no definition of the schema.
     """
     return CODEC.decode_as(
-        published.type_of(__name__, type_),
-        value,
-        on_drop=on_drop,
-        lenient=lenient,
-        strict=strict,
+        type_, value, on_drop=on_drop, lenient=lenient, strict=strict
     )
 
 
@@ -1217,483 +546,6 @@ def encode(message: Message | Any, *, strict: bool | None = None) -> bytes:
     return CODEC.encode(message, strict=strict)
 
 
-CONTRACT: Final = contract.Contract(
-    name="acp/v1",
-    version=1,
-    sides=("agent", "client"),
-    batch=False,
-    methods=(
-        contract.Method(
-            name="authenticate",
-            side="agent",
-            kind="request",
-            params="AuthenticateRequest",
-            result="AuthenticateResponse",
-            null_result=True,
-        ),
-        contract.Method(
-            name="logout",
-            side="agent",
-            kind="request",
-            params="LogoutRequest",
-            result="LogoutResponse",
-            capability="agent:agentCapabilities.auth.logout",
-            null_result=True,
-        ),
-        contract.Method(
-            name="session/set_config_option",
-            side="agent",
-            kind="request",
-            params="SetSessionConfigOptionRequest",
-            result="SetSessionConfigOptionResponse",
-        ),
-        contract.Method(
-            name="elicitation/create",
-            side="client",
-            kind="request",
-            params="CreateElicitationRequest",
-            result="CreateElicitationResponse",
-            capability="client:clientCapabilities.elicitation",
-        ),
-        contract.Method(
-            name="elicitation/complete",
-            side="client",
-            kind="notification",
-            params="CompleteElicitationNotification",
-            capability="client:clientCapabilities.elicitation.url",
-        ),
-        contract.Method(
-            name="fs/read_text_file",
-            side="client",
-            kind="request",
-            params="ReadTextFileRequest",
-            result="ReadTextFileResponse",
-            capability="client:clientCapabilities.fs.readTextFile",
-        ),
-        contract.Method(
-            name="fs/write_text_file",
-            side="client",
-            kind="request",
-            params="WriteTextFileRequest",
-            result="WriteTextFileResponse",
-            capability="client:clientCapabilities.fs.writeTextFile",
-            null_result=True,
-        ),
-        contract.Method(
-            name="initialize",
-            side="agent",
-            kind="request",
-            params="InitializeRequest",
-            result="InitializeResponse",
-        ),
-        contract.Method(
-            name="$/cancel_request",
-            side="protocol",
-            kind="notification",
-            params="CancelRequestNotification",
-        ),
-        contract.Method(
-            name="session/request_permission",
-            side="client",
-            kind="request",
-            params="RequestPermissionRequest",
-            result="RequestPermissionResponse",
-        ),
-        contract.Method(
-            name="session/prompt",
-            side="agent",
-            kind="request",
-            params="PromptRequest",
-            result="PromptResponse",
-        ),
-        contract.Method(
-            name="session/cancel",
-            side="agent",
-            kind="notification",
-            params="CancelNotification",
-        ),
-        contract.Method(
-            name="session/new",
-            side="agent",
-            kind="request",
-            params="NewSessionRequest",
-            result="NewSessionResponse",
-        ),
-        contract.Method(
-            name="session/load",
-            side="agent",
-            kind="request",
-            params="LoadSessionRequest",
-            result="LoadSessionResponse",
-            capability="agent:agentCapabilities.loadSession",
-            null_result=True,
-        ),
-        contract.Method(
-            name="session/resume",
-            side="agent",
-            kind="request",
-            params="ResumeSessionRequest",
-            result="ResumeSessionResponse",
-            capability="agent:agentCapabilities.sessionCapabilities.resume",
-            null_result=True,
-        ),
-        contract.Method(
-            name="session/fork",
-            side="agent",
-            kind="request",
-            params="ForkSessionRequest",
-            result="ForkSessionResponse",
-            capability="agent:agentCapabilities.sessionCapabilities.fork",
-            unstable=True,
-        ),
-        contract.Method(
-            name="session/list",
-            side="agent",
-            kind="request",
-            params="ListSessionsRequest",
-            result="ListSessionsResponse",
-            capability="agent:agentCapabilities.sessionCapabilities.list",
-        ),
-        contract.Method(
-            name="session/delete",
-            side="agent",
-            kind="request",
-            params="DeleteSessionRequest",
-            result="DeleteSessionResponse",
-            capability="agent:agentCapabilities.sessionCapabilities.delete",
-            null_result=True,
-        ),
-        contract.Method(
-            name="session/close",
-            side="agent",
-            kind="request",
-            params="CloseSessionRequest",
-            result="CloseSessionResponse",
-            capability="agent:agentCapabilities.sessionCapabilities.close",
-            null_result=True,
-        ),
-        contract.Method(
-            name="session/set_mode",
-            side="agent",
-            kind="request",
-            params="SetSessionModeRequest",
-            result="SetSessionModeResponse",
-            null_result=True,
-        ),
-        contract.Method(
-            name="terminal/create",
-            side="client",
-            kind="request",
-            params="CreateTerminalRequest",
-            result="CreateTerminalResponse",
-            capability="client:clientCapabilities.terminal",
-        ),
-        contract.Method(
-            name="terminal/output",
-            side="client",
-            kind="request",
-            params="TerminalOutputRequest",
-            result="TerminalOutputResponse",
-            capability="client:clientCapabilities.terminal",
-        ),
-        contract.Method(
-            name="terminal/wait_for_exit",
-            side="client",
-            kind="request",
-            params="WaitForTerminalExitRequest",
-            result="WaitForTerminalExitResponse",
-            capability="client:clientCapabilities.terminal",
-        ),
-        contract.Method(
-            name="terminal/kill",
-            side="client",
-            kind="request",
-            params="KillTerminalRequest",
-            result="KillTerminalResponse",
-            capability="client:clientCapabilities.terminal",
-            null_result=True,
-        ),
-        contract.Method(
-            name="terminal/release",
-            side="client",
-            kind="request",
-            params="ReleaseTerminalRequest",
-            result="ReleaseTerminalResponse",
-            capability="client:clientCapabilities.terminal",
-            null_result=True,
-        ),
-        contract.Method(
-            name="session/update",
-            side="client",
-            kind="notification",
-            params="SessionNotification",
-        ),
-    ),
-    gated={
-        "AuthMethod": contract.Gated(
-            tag="type",
-            variants={
-                "terminal": contract.Member(
-                    capability="client:clientCapabilities.auth.terminal"
-                ),
-            },
-        ),
-        "CompactionUpdate": contract.Gated(
-            fields={
-                "summary": contract.Member(look=("[]ContentBlock",)),
-            },
-        ),
-        "CompactionSummaryChunk": contract.Gated(
-            fields={
-                "content": contract.Member(look=("ContentBlock",)),
-            },
-        ),
-        "SetSessionConfigOptionRequest": contract.Gated(
-            tag="type",
-            variants={
-                "boolean": contract.Member(
-                    capability="client:clientCapabilities.session.configOptions.boolean"
-                ),
-            },
-        ),
-        "SetSessionConfigOptionResponse": contract.Gated(
-            fields={
-                "configOptions": contract.Member(look=("[]SessionConfigOption",)),
-            },
-        ),
-        "ConfigOptionUpdate": contract.Gated(
-            fields={
-                "configOptions": contract.Member(look=("[]SessionConfigOption",)),
-            },
-        ),
-        "SessionConfigOption": contract.Gated(
-            tag="type",
-            variants={
-                "select": contract.Member(),
-                "boolean": contract.Member(
-                    capability="client:clientCapabilities.session.configOptions.boolean"
-                ),
-            },
-        ),
-        "ContentBlock": contract.Gated(
-            tag="type",
-            variants={
-                "text": contract.Member(),
-                "image": contract.Member(
-                    capability="agent:agentCapabilities.promptCapabilities.image"
-                ),
-                "audio": contract.Member(
-                    capability="agent:agentCapabilities.promptCapabilities.audio"
-                ),
-                "resource_link": contract.Member(),
-                "resource": contract.Member(
-                    capability="agent:agentCapabilities.promptCapabilities.embeddedContext"
-                ),
-            },
-        ),
-        "CreateElicitationRequest": contract.Gated(
-            tag="mode",
-            variants={
-                "form": contract.Member(
-                    capability="client:clientCapabilities.elicitation.form"
-                ),
-                "url": contract.Member(
-                    capability="client:clientCapabilities.elicitation.url"
-                ),
-            },
-        ),
-        "InitializeResponse": contract.Gated(
-            fields={
-                "authMethods": contract.Member(look=("[]AuthMethod",)),
-            },
-        ),
-        "McpServer": contract.Gated(
-            tag="type",
-            variants={
-                "http": contract.Member(
-                    capability="agent:agentCapabilities.mcpCapabilities.http"
-                ),
-                "sse": contract.Member(
-                    capability="agent:agentCapabilities.mcpCapabilities.sse"
-                ),
-            },
-        ),
-        "RequestPermissionRequest": contract.Gated(
-            fields={
-                "toolCall": contract.Member(look=("ToolCallUpdate",)),
-            },
-        ),
-        "PromptRequest": contract.Gated(
-            fields={
-                "prompt": contract.Member(look=("[]ContentBlock",)),
-            },
-        ),
-        "NewSessionRequest": contract.Gated(
-            fields={
-                "additionalDirectories": contract.Member(
-                    capability="agent:agentCapabilities.sessionCapabilities.additionalDirectories"
-                ),
-                "mcpServers": contract.Member(look=("[]McpServer",)),
-            },
-        ),
-        "NewSessionResponse": contract.Gated(
-            fields={
-                "configOptions": contract.Member(look=("[]SessionConfigOption",)),
-            },
-        ),
-        "LoadSessionRequest": contract.Gated(
-            fields={
-                "mcpServers": contract.Member(look=("[]McpServer",)),
-                "additionalDirectories": contract.Member(
-                    capability="agent:agentCapabilities.sessionCapabilities.additionalDirectories"
-                ),
-            },
-        ),
-        "LoadSessionResponse": contract.Gated(
-            fields={
-                "configOptions": contract.Member(look=("[]SessionConfigOption",)),
-            },
-        ),
-        "ResumeSessionRequest": contract.Gated(
-            fields={
-                "additionalDirectories": contract.Member(
-                    capability="agent:agentCapabilities.sessionCapabilities.additionalDirectories"
-                ),
-                "mcpServers": contract.Member(look=("[]McpServer",)),
-            },
-        ),
-        "ResumeSessionResponse": contract.Gated(
-            fields={
-                "configOptions": contract.Member(look=("[]SessionConfigOption",)),
-            },
-        ),
-        "ForkSessionRequest": contract.Gated(
-            fields={
-                "additionalDirectories": contract.Member(
-                    capability="agent:agentCapabilities.sessionCapabilities.additionalDirectories"
-                ),
-                "mcpServers": contract.Member(look=("[]McpServer",)),
-            },
-        ),
-        "ForkSessionResponse": contract.Gated(
-            fields={
-                "configOptions": contract.Member(look=("[]SessionConfigOption",)),
-            },
-        ),
-        "ListSessionsRequest": contract.Gated(
-            fields={
-                "additionalDirectories": contract.Member(
-                    capability="agent:agentCapabilities.sessionCapabilities.additionalDirectories"
-                ),
-            },
-        ),
-        "ListSessionsResponse": contract.Gated(
-            fields={
-                "sessions": contract.Member(look=("[]SessionInfo",)),
-            },
-        ),
-        "SessionInfo": contract.Gated(
-            fields={
-                "additionalDirectories": contract.Member(
-                    required_with="agent:agentCapabilities.sessionCapabilities.additionalDirectories"
-                ),
-            },
-        ),
-        "ToolCall": contract.Gated(
-            fields={
-                "content": contract.Member(look=("[]ToolCallContent",)),
-            },
-        ),
-        "ToolCallUpdate": contract.Gated(
-            fields={
-                "content": contract.Member(look=("[]ToolCallContent",)),
-            },
-        ),
-        "ToolCallContent": contract.Gated(
-            tag="type",
-            variants={
-                "content": contract.Member(look=("Content",)),
-                "diff": contract.Member(),
-                "terminal": contract.Member(),
-            },
-        ),
-        "Content": contract.Gated(
-            fields={
-                "content": contract.Member(look=("ContentBlock",)),
-            },
-        ),
-        "SessionNotification": contract.Gated(
-            fields={
-                "update": contract.Member(look=("SessionUpdate",)),
-            },
-        ),
-        "SessionUpdate": contract.Gated(
-            tag="sessionUpdate",
-            variants={
-                "user_message_chunk": contract.Member(look=("UserMessageChunk",)),
-                "agent_message_chunk": contract.Member(look=("AgentMessageChunk",)),
-                "agent_thought_chunk": contract.Member(look=("AgentThoughtChunk",)),
-                "tool_call": contract.Member(look=("ToolCall",)),
-                "tool_call_update": contract.Member(look=("SessionToolCallUpdate",)),
-                "plan": contract.Member(),
-                "available_commands_update": contract.Member(),
-                "current_mode_update": contract.Member(),
-                "config_option_update": contract.Member(look=("ConfigOptionUpdate",)),
-                "session_info_update": contract.Member(),
-                "usage_update": contract.Member(),
-                "notice": contract.Member(
-                    capability="client:clientCapabilities.session.notices"
-                ),
-                "compaction_update": contract.Member(
-                    capability="client:clientCapabilities.session.compaction",
-                    look=("CompactionUpdate",),
-                ),
-                "compaction_summary_chunk": contract.Member(
-                    capability="client:clientCapabilities.session.compaction",
-                    look=("CompactionSummaryChunk",),
-                ),
-            },
-        ),
-        "UserMessageChunk": contract.Gated(
-            fields={
-                "content": contract.Member(look=("ContentBlock",)),
-            },
-        ),
-        "AgentMessageChunk": contract.Gated(
-            fields={
-                "content": contract.Member(look=("ContentBlock",)),
-            },
-        ),
-        "AgentThoughtChunk": contract.Gated(
-            fields={
-                "content": contract.Member(look=("ContentBlock",)),
-            },
-        ),
-        "SessionToolCallUpdate": contract.Gated(
-            fields={
-                "content": contract.Member(look=("[]ToolCallContent",)),
-            },
-        ),
-        "ContentChunk": contract.Gated(
-            fields={
-                "content": contract.Member(look=("ContentBlock",)),
-            },
-        ),
-    },
-)
-"""What the protocol asks beyond the shapes of its messages."""
-
-DEFINITIONS: Final[dict[str, str]] = {}
-"""The definition of a class, where the two have different names."""
-
-STRICT: Final = strict.Strict(
-    CONTRACT,
-    lambda: homes.schema_of(homes.home_of(__name__)),
-    extra="acp-bindings[strict]",
-)
-"""The judge of this protocol version; `acp_session.monitor` takes it too."""
-
-
 def validate(
     message: Any,
     *,
@@ -1707,8 +559,7 @@ def validate(
     An empty tuple means that all is well. If there are more problems than `limit`, a last one with the rule `more` says so; `None` tells
     all, however many. The result in a response is judged if `method` names its request; without, only the envelope is.
     A message that holds more `values` than these is not judged, and the only problem, with the rule `size`, says so.
-    Nothing is decoded leniently: unknown tags of closed unions are wrong here, even where `decode` keeps them. Raises `MissingExtra`, an `ImportError`,
-    where jsonschema-rs is not installed.
+    Nothing is decoded leniently: unknown tags of closed unions are wrong here, even where `decode` keeps them.
     """
     return STRICT.validate(
         message, sender=sender, method=method, limit=limit, values=values
@@ -1722,5 +573,4 @@ def validate_as(
 
     `limit` is as in `validate`. Raises `KeyError` for what is no definition of the schema.
     """
-    name = type_ if isinstance(type_, str) else type_.__name__
-    return STRICT.validate_as(DEFINITIONS.get(name, name), value, limit=limit)
+    return STRICT.validate_as(type_, value, limit=limit)

@@ -12,65 +12,11 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from jsonrpc_bindings import framing, peers, transport, wire
 
-from . import methods
+from . import methods, models
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Unpack
-
-    from .models import (
-        AuthenticateRequest,
-        AuthenticateResponse,
-        CancelNotification,
-        CancelRequestNotification,
-        CloseSessionRequest,
-        CloseSessionResponse,
-        CompleteElicitationNotification,
-        CreateTerminalRequest,
-        CreateTerminalResponse,
-        DeleteSessionRequest,
-        DeleteSessionResponse,
-        ForkSessionRequest,
-        ForkSessionResponse,
-        InitializeRequest,
-        InitializeResponse,
-        KillTerminalRequest,
-        KillTerminalResponse,
-        ListSessionsRequest,
-        ListSessionsResponse,
-        LoadSessionRequest,
-        LoadSessionResponse,
-        LogoutRequest,
-        LogoutResponse,
-        NewSessionRequest,
-        NewSessionResponse,
-        PromptRequest,
-        PromptResponse,
-        ReadTextFileRequest,
-        ReadTextFileResponse,
-        ReleaseTerminalRequest,
-        ReleaseTerminalResponse,
-        RequestPermissionRequest,
-        RequestPermissionResponse,
-        ResumeSessionRequest,
-        ResumeSessionResponse,
-        SessionNotification,
-        SetSessionConfigOptionResponse,
-        SetSessionModeRequest,
-        SetSessionModeResponse,
-        TerminalOutputRequest,
-        TerminalOutputResponse,
-        WaitForTerminalExitRequest,
-        WaitForTerminalExitResponse,
-        WriteTextFileRequest,
-        WriteTextFileResponse,
-    )
-    from .unions import (
-        CreateElicitationRequest,
-        CreateElicitationResponse,
-        SetSessionConfigOptionRequest,
-    )
-
 
 WIRE: Final = wire.Wire(
     methods.CODEC,
@@ -84,147 +30,163 @@ class RemoteAgent(peers.Remote):
     """The calls to the agent. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
 
     async def authenticate(
-        self, params: AuthenticateRequest, /
-    ) -> AuthenticateResponse:
+        self, params: models.AuthenticateRequest, /
+    ) -> models.AuthenticateResponse:
         """The client asks the agent to run one of its methods. Methods of type `terminal` are never passed here, since
         the client carries them out by itself.
         """
-        result: AuthenticateResponse = await self.connection.request(
+        result: models.AuthenticateResponse = await self.connection.request(
             "authenticate", params
         )
         return result
 
-    async def logout(self, params: LogoutRequest | None = None, /) -> LogoutResponse:
+    async def logout(
+        self, params: models.LogoutRequest | None = None, /
+    ) -> models.LogoutResponse:
         """The client ends the signed-in state. New sessions then need authentication again; the agent decides whether
         open ones end.
 
         Needs the capability `agentCapabilities.auth.logout` of the agent.
         """
-        result: LogoutResponse = await self.connection.request("logout", params)
+        result: models.LogoutResponse = await self.connection.request("logout", params)
         return result
 
     async def session_set_config_option(
-        self, params: SetSessionConfigOptionRequest, /
-    ) -> SetSessionConfigOptionResponse:
+        self, params: models.SetSessionConfigOptionRequest, /
+    ) -> models.SetSessionConfigOptionResponse:
         """The client gives a setting of a session another value. The form of `value` depends on `type`; without `type`
         it is the id of one of the options of a selection.
         """
-        result: SetSessionConfigOptionResponse = await self.connection.request(
+        result: models.SetSessionConfigOptionResponse = await self.connection.request(
             "session/set_config_option", params
         )
         return result
 
-    async def initialize(self, params: InitializeRequest, /) -> InitializeResponse:
+    async def initialize(
+        self, params: models.InitializeRequest, /
+    ) -> models.InitializeResponse:
         """The first request on every connection. The client sends it before anything else."""
-        result: InitializeResponse = await self.connection.request("initialize", params)
+        result: models.InitializeResponse = await self.connection.request(
+            "initialize", params
+        )
         return result
 
-    async def cancel_request(self, params: CancelRequestNotification, /) -> None:
+    async def cancel_request(self, params: models.CancelRequestNotification, /) -> None:
         """Either peer withdraws a request of its own. The receiver may stop the work and may ignore the notification,
         but it still answers the request: with a result, perhaps partial, or with error -32800.
         """
         await self.connection.notify("$/cancel_request", params)
 
-    async def session_prompt(self, params: PromptRequest, /) -> PromptResponse:
+    async def session_prompt(
+        self, params: models.PromptRequest, /
+    ) -> models.PromptResponse:
         """The client hands over what the user wrote and starts a turn. While the agent works it streams
         `session/update` notifications; the response comes at the end of the turn.
         """
-        result: PromptResponse = await self.connection.request("session/prompt", params)
+        result: models.PromptResponse = await self.connection.request(
+            "session/prompt", params
+        )
         return result
 
-    async def session_cancel(self, params: CancelNotification, /) -> None:
+    async def session_cancel(self, params: models.CancelNotification, /) -> None:
         """The client ends the running turn. The agent stops model and tools, sends what updates remain and answers the
         open `session/prompt` with `cancelled`; the client answers every open permission request likewise.
         """
         await self.connection.notify("session/cancel", params)
 
-    async def session_new(self, params: NewSessionRequest, /) -> NewSessionResponse:
+    async def session_new(
+        self, params: models.NewSessionRequest, /
+    ) -> models.NewSessionResponse:
         """The client starts a conversation with no history. The agent connects to the given MCP servers and may answer
         with error -32000 if the user must sign in first.
         """
-        result: NewSessionResponse = await self.connection.request(
+        result: models.NewSessionResponse = await self.connection.request(
             "session/new", params
         )
         return result
 
-    async def session_load(self, params: LoadSessionRequest, /) -> LoadSessionResponse:
+    async def session_load(
+        self, params: models.LoadSessionRequest, /
+    ) -> models.LoadSessionResponse:
         """The client reopens a stored session. Before it answers, the agent restores the context and replays the whole
         conversation as `session/update` notifications. The agent may answer with error -32000 if the user must sign
         in first.
 
         Needs the capability `agentCapabilities.loadSession` of the agent.
         """
-        result: LoadSessionResponse = await self.connection.request(
+        result: models.LoadSessionResponse = await self.connection.request(
             "session/load", params
         )
         return result
 
     async def session_resume(
-        self, params: ResumeSessionRequest, /
-    ) -> ResumeSessionResponse:
+        self, params: models.ResumeSessionRequest, /
+    ) -> models.ResumeSessionResponse:
         """The client continues a stored session whose messages it has already or does not need. The agent restores the
         context but replays nothing. The agent may answer with error -32000 if the user must sign in first.
 
         Needs the capability `agentCapabilities.sessionCapabilities.resume` of the agent.
         """
-        result: ResumeSessionResponse = await self.connection.request(
+        result: models.ResumeSessionResponse = await self.connection.request(
             "session/resume", params
         )
         return result
 
-    async def session_fork(self, params: ForkSessionRequest, /) -> ForkSessionResponse:
+    async def session_fork(
+        self, params: models.ForkSessionRequest, /
+    ) -> models.ForkSessionResponse:
         """The client starts a new session from the context of another, which stays as it was. Good for side work such
         as a summary. The agent may answer with error -32000 if the user must sign in first. Not yet stable.
 
         Needs the capability `agentCapabilities.sessionCapabilities.fork` of the agent.
         """
-        result: ForkSessionResponse = await self.connection.request(
+        result: models.ForkSessionResponse = await self.connection.request(
             "session/fork", params
         )
         return result
 
     async def session_list(
-        self, params: ListSessionsRequest | None = None, /
-    ) -> ListSessionsResponse:
+        self, params: models.ListSessionsRequest | None = None, /
+    ) -> models.ListSessionsResponse:
         """The client asks which sessions the agent knows. All filters given must match.
 
         Needs the capability `agentCapabilities.sessionCapabilities.list` of the agent.
         """
-        result: ListSessionsResponse = await self.connection.request(
+        result: models.ListSessionsResponse = await self.connection.request(
             "session/list", params
         )
         return result
 
     async def session_delete(
-        self, params: DeleteSessionRequest, /
-    ) -> DeleteSessionResponse:
+        self, params: models.DeleteSessionRequest, /
+    ) -> models.DeleteSessionResponse:
         """The client removes a session from what `session/list` returns.
 
         Needs the capability `agentCapabilities.sessionCapabilities.delete` of the agent.
         """
-        result: DeleteSessionResponse = await self.connection.request(
+        result: models.DeleteSessionResponse = await self.connection.request(
             "session/delete", params
         )
         return result
 
     async def session_close(
-        self, params: CloseSessionRequest, /
-    ) -> CloseSessionResponse:
+        self, params: models.CloseSessionRequest, /
+    ) -> models.CloseSessionResponse:
         """The client is done with an open session. The agent cancels work in progress, as after `session/cancel`, and
         frees what the session holds.
 
         Needs the capability `agentCapabilities.sessionCapabilities.close` of the agent.
         """
-        result: CloseSessionResponse = await self.connection.request(
+        result: models.CloseSessionResponse = await self.connection.request(
             "session/close", params
         )
         return result
 
     async def session_set_mode(
-        self, params: SetSessionModeRequest, /
-    ) -> SetSessionModeResponse:
+        self, params: models.SetSessionModeRequest, /
+    ) -> models.SetSessionModeResponse:
         """The client switches the mode of a session, whether a turn is running or not."""
-        result: SetSessionModeResponse = await self.connection.request(
+        result: models.SetSessionModeResponse = await self.connection.request(
             "session/set_mode", params
         )
         return result
@@ -234,20 +196,20 @@ class RemoteClient(peers.Remote):
     """The calls to the client. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
 
     async def elicitation_create(
-        self, params: CreateElicitationRequest, /
-    ) -> CreateElicitationResponse:
+        self, params: models.CreateElicitationRequest, /
+    ) -> models.CreateElicitationResponse:
         """The agent asks the user for information, in the way that `mode` says. The question belongs to a session or
         to another request, and modes that the client did not advertise are not used.
 
         Needs the capability `clientCapabilities.elicitation` of the client.
         """
-        result: CreateElicitationResponse = await self.connection.request(
+        result: models.CreateElicitationResponse = await self.connection.request(
             "elicitation/create", params
         )
         return result
 
     async def elicitation_complete(
-        self, params: CompleteElicitationNotification, /
+        self, params: models.CompleteElicitationNotification, /
     ) -> None:
         """The agent reports that the user is done with a web page, so that the client can close its prompt. Clients
         ignore ids that they do not know.
@@ -257,110 +219,110 @@ class RemoteClient(peers.Remote):
         await self.connection.notify("elicitation/complete", params)
 
     async def fs_read_text_file(
-        self, params: ReadTextFileRequest, /
-    ) -> ReadTextFileResponse:
+        self, params: models.ReadTextFileRequest, /
+    ) -> models.ReadTextFileResponse:
         """The agent asks the client for the text of a file, unsaved changes in the editor included. The client refuses
         paths outside the session's workspace roots.
 
         Needs the capability `clientCapabilities.fs.readTextFile` of the client.
         """
-        result: ReadTextFileResponse = await self.connection.request(
+        result: models.ReadTextFileResponse = await self.connection.request(
             "fs/read_text_file", params
         )
         return result
 
     async def fs_write_text_file(
-        self, params: WriteTextFileRequest, /
-    ) -> WriteTextFileResponse:
+        self, params: models.WriteTextFileRequest, /
+    ) -> models.WriteTextFileResponse:
         """The agent has the client write a text file, creating it and its folders where they are missing. The client
         refuses paths outside the session's workspace roots.
 
         Needs the capability `clientCapabilities.fs.writeTextFile` of the client.
         """
-        result: WriteTextFileResponse = await self.connection.request(
+        result: models.WriteTextFileResponse = await self.connection.request(
             "fs/write_text_file", params
         )
         return result
 
-    async def cancel_request(self, params: CancelRequestNotification, /) -> None:
+    async def cancel_request(self, params: models.CancelRequestNotification, /) -> None:
         """Either peer withdraws a request of its own. The receiver may stop the work and may ignore the notification,
         but it still answers the request: with a result, perhaps partial, or with error -32800.
         """
         await self.connection.notify("$/cancel_request", params)
 
     async def session_request_permission(
-        self, params: RequestPermissionRequest, /
-    ) -> RequestPermissionResponse:
+        self, params: models.RequestPermissionRequest, /
+    ) -> models.RequestPermissionResponse:
         """The agent wants the user's consent before it continues with a tool call. The client shows the options and
         answers with the choice, or with `cancelled` once it has cancelled the turn.
         """
-        result: RequestPermissionResponse = await self.connection.request(
+        result: models.RequestPermissionResponse = await self.connection.request(
             "session/request_permission", params
         )
         return result
 
     async def terminal_create(
-        self, params: CreateTerminalRequest, /
-    ) -> CreateTerminalResponse:
+        self, params: models.CreateTerminalRequest, /
+    ) -> models.CreateTerminalResponse:
         """The agent has the client start a command. The response comes at once, while the command runs on.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
-        result: CreateTerminalResponse = await self.connection.request(
+        result: models.CreateTerminalResponse = await self.connection.request(
             "terminal/create", params
         )
         return result
 
     async def terminal_output(
-        self, params: TerminalOutputRequest, /
-    ) -> TerminalOutputResponse:
+        self, params: models.TerminalOutputRequest, /
+    ) -> models.TerminalOutputResponse:
         """The agent asks what a command has printed so far, without waiting for its end.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
-        result: TerminalOutputResponse = await self.connection.request(
+        result: models.TerminalOutputResponse = await self.connection.request(
             "terminal/output", params
         )
         return result
 
     async def terminal_wait_for_exit(
-        self, params: WaitForTerminalExitRequest, /
-    ) -> WaitForTerminalExitResponse:
+        self, params: models.WaitForTerminalExitRequest, /
+    ) -> models.WaitForTerminalExitResponse:
         """The agent waits for a command to end. The client answers when it has ended.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
-        result: WaitForTerminalExitResponse = await self.connection.request(
+        result: models.WaitForTerminalExitResponse = await self.connection.request(
             "terminal/wait_for_exit", params
         )
         return result
 
     async def terminal_kill(
-        self, params: KillTerminalRequest, /
-    ) -> KillTerminalResponse:
+        self, params: models.KillTerminalRequest, /
+    ) -> models.KillTerminalResponse:
         """The agent stops a command but keeps its terminal, to read what was printed. A timeout is a typical reason.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
-        result: KillTerminalResponse = await self.connection.request(
+        result: models.KillTerminalResponse = await self.connection.request(
             "terminal/kill", params
         )
         return result
 
     async def terminal_release(
-        self, params: ReleaseTerminalRequest, /
-    ) -> ReleaseTerminalResponse:
+        self, params: models.ReleaseTerminalRequest, /
+    ) -> models.ReleaseTerminalResponse:
         """The agent releases a terminal. A command that still runs is killed, and the id is invalid from then on; tool
         calls that show the terminal keep showing its output.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
-        result: ReleaseTerminalResponse = await self.connection.request(
+        result: models.ReleaseTerminalResponse = await self.connection.request(
             "terminal/release", params
         )
         return result
 
-    async def session_update(self, params: SessionNotification, /) -> None:
+    async def session_update(self, params: models.SessionNotification, /) -> None:
         """The agent reports something about a session. Clients go on accepting updates after `session/cancel`, until
         the prompt is answered.
         """
@@ -399,14 +361,14 @@ class Agent(peers.Side):
         return RemoteClient(self.connection)
 
     async def authenticate(
-        self, params: AuthenticateRequest, /
-    ) -> AuthenticateResponse:
+        self, params: models.AuthenticateRequest, /
+    ) -> models.AuthenticateResponse:
         """The client asks the agent to run one of its methods. Methods of type `terminal` are never passed here, since
         the client carries them out by itself.
         """
         raise peers.unserved("authenticate")
 
-    async def logout(self, params: LogoutRequest, /) -> LogoutResponse:
+    async def logout(self, params: models.LogoutRequest, /) -> models.LogoutResponse:
         """The client ends the signed-in state. New sessions then need authentication again; the agent decides whether
         open ones end.
 
@@ -415,40 +377,48 @@ class Agent(peers.Side):
         raise peers.unserved("logout")
 
     async def session_set_config_option(
-        self, params: SetSessionConfigOptionRequest, /
-    ) -> SetSessionConfigOptionResponse:
+        self, params: models.SetSessionConfigOptionRequest, /
+    ) -> models.SetSessionConfigOptionResponse:
         """The client gives a setting of a session another value. The form of `value` depends on `type`; without `type`
         it is the id of one of the options of a selection.
         """
         raise peers.unserved("session/set_config_option")
 
-    async def initialize(self, params: InitializeRequest, /) -> InitializeResponse:
+    async def initialize(
+        self, params: models.InitializeRequest, /
+    ) -> models.InitializeResponse:
         """The first request on every connection. The client sends it before anything else."""
         raise peers.unserved("initialize")
 
-    async def cancel_request(self, params: CancelRequestNotification, /) -> None:
+    async def cancel_request(self, params: models.CancelRequestNotification, /) -> None:
         """Either peer withdraws a request of its own. The receiver may stop the work and may ignore the notification,
         but it still answers the request: with a result, perhaps partial, or with error -32800.
         """
 
-    async def session_prompt(self, params: PromptRequest, /) -> PromptResponse:
+    async def session_prompt(
+        self, params: models.PromptRequest, /
+    ) -> models.PromptResponse:
         """The client hands over what the user wrote and starts a turn. While the agent works it streams
         `session/update` notifications; the response comes at the end of the turn.
         """
         raise peers.unserved("session/prompt")
 
-    async def session_cancel(self, params: CancelNotification, /) -> None:
+    async def session_cancel(self, params: models.CancelNotification, /) -> None:
         """The client ends the running turn. The agent stops model and tools, sends what updates remain and answers the
         open `session/prompt` with `cancelled`; the client answers every open permission request likewise.
         """
 
-    async def session_new(self, params: NewSessionRequest, /) -> NewSessionResponse:
+    async def session_new(
+        self, params: models.NewSessionRequest, /
+    ) -> models.NewSessionResponse:
         """The client starts a conversation with no history. The agent connects to the given MCP servers and may answer
         with error -32000 if the user must sign in first.
         """
         raise peers.unserved("session/new")
 
-    async def session_load(self, params: LoadSessionRequest, /) -> LoadSessionResponse:
+    async def session_load(
+        self, params: models.LoadSessionRequest, /
+    ) -> models.LoadSessionResponse:
         """The client reopens a stored session. Before it answers, the agent restores the context and replays the whole
         conversation as `session/update` notifications. The agent may answer with error -32000 if the user must sign
         in first.
@@ -458,8 +428,8 @@ class Agent(peers.Side):
         raise peers.unserved("session/load")
 
     async def session_resume(
-        self, params: ResumeSessionRequest, /
-    ) -> ResumeSessionResponse:
+        self, params: models.ResumeSessionRequest, /
+    ) -> models.ResumeSessionResponse:
         """The client continues a stored session whose messages it has already or does not need. The agent restores the
         context but replays nothing. The agent may answer with error -32000 if the user must sign in first.
 
@@ -467,7 +437,9 @@ class Agent(peers.Side):
         """
         raise peers.unserved("session/resume")
 
-    async def session_fork(self, params: ForkSessionRequest, /) -> ForkSessionResponse:
+    async def session_fork(
+        self, params: models.ForkSessionRequest, /
+    ) -> models.ForkSessionResponse:
         """The client starts a new session from the context of another, which stays as it was. Good for side work such
         as a summary. The agent may answer with error -32000 if the user must sign in first. Not yet stable.
 
@@ -476,8 +448,8 @@ class Agent(peers.Side):
         raise peers.unserved("session/fork")
 
     async def session_list(
-        self, params: ListSessionsRequest, /
-    ) -> ListSessionsResponse:
+        self, params: models.ListSessionsRequest, /
+    ) -> models.ListSessionsResponse:
         """The client asks which sessions the agent knows. All filters given must match.
 
         Needs the capability `agentCapabilities.sessionCapabilities.list` of the agent.
@@ -485,8 +457,8 @@ class Agent(peers.Side):
         raise peers.unserved("session/list")
 
     async def session_delete(
-        self, params: DeleteSessionRequest, /
-    ) -> DeleteSessionResponse:
+        self, params: models.DeleteSessionRequest, /
+    ) -> models.DeleteSessionResponse:
         """The client removes a session from what `session/list` returns.
 
         Needs the capability `agentCapabilities.sessionCapabilities.delete` of the agent.
@@ -494,8 +466,8 @@ class Agent(peers.Side):
         raise peers.unserved("session/delete")
 
     async def session_close(
-        self, params: CloseSessionRequest, /
-    ) -> CloseSessionResponse:
+        self, params: models.CloseSessionRequest, /
+    ) -> models.CloseSessionResponse:
         """The client is done with an open session. The agent cancels work in progress, as after `session/cancel`, and
         frees what the session holds.
 
@@ -504,8 +476,8 @@ class Agent(peers.Side):
         raise peers.unserved("session/close")
 
     async def session_set_mode(
-        self, params: SetSessionModeRequest, /
-    ) -> SetSessionModeResponse:
+        self, params: models.SetSessionModeRequest, /
+    ) -> models.SetSessionModeResponse:
         """The client switches the mode of a session, whether a turn is running or not."""
         raise peers.unserved("session/set_mode")
 
@@ -539,8 +511,8 @@ class Client(peers.Side):
         return RemoteAgent(self.connection)
 
     async def elicitation_create(
-        self, params: CreateElicitationRequest, /
-    ) -> CreateElicitationResponse:
+        self, params: models.CreateElicitationRequest, /
+    ) -> models.CreateElicitationResponse:
         """The agent asks the user for information, in the way that `mode` says. The question belongs to a session or
         to another request, and modes that the client did not advertise are not used.
 
@@ -549,7 +521,7 @@ class Client(peers.Side):
         raise peers.unserved("elicitation/create")
 
     async def elicitation_complete(
-        self, params: CompleteElicitationNotification, /
+        self, params: models.CompleteElicitationNotification, /
     ) -> None:
         """The agent reports that the user is done with a web page, so that the client can close its prompt. Clients
         ignore ids that they do not know.
@@ -558,8 +530,8 @@ class Client(peers.Side):
         """
 
     async def fs_read_text_file(
-        self, params: ReadTextFileRequest, /
-    ) -> ReadTextFileResponse:
+        self, params: models.ReadTextFileRequest, /
+    ) -> models.ReadTextFileResponse:
         """The agent asks the client for the text of a file, unsaved changes in the editor included. The client refuses
         paths outside the session's workspace roots.
 
@@ -568,8 +540,8 @@ class Client(peers.Side):
         raise peers.unserved("fs/read_text_file")
 
     async def fs_write_text_file(
-        self, params: WriteTextFileRequest, /
-    ) -> WriteTextFileResponse:
+        self, params: models.WriteTextFileRequest, /
+    ) -> models.WriteTextFileResponse:
         """The agent has the client write a text file, creating it and its folders where they are missing. The client
         refuses paths outside the session's workspace roots.
 
@@ -577,22 +549,22 @@ class Client(peers.Side):
         """
         raise peers.unserved("fs/write_text_file")
 
-    async def cancel_request(self, params: CancelRequestNotification, /) -> None:
+    async def cancel_request(self, params: models.CancelRequestNotification, /) -> None:
         """Either peer withdraws a request of its own. The receiver may stop the work and may ignore the notification,
         but it still answers the request: with a result, perhaps partial, or with error -32800.
         """
 
     async def session_request_permission(
-        self, params: RequestPermissionRequest, /
-    ) -> RequestPermissionResponse:
+        self, params: models.RequestPermissionRequest, /
+    ) -> models.RequestPermissionResponse:
         """The agent wants the user's consent before it continues with a tool call. The client shows the options and
         answers with the choice, or with `cancelled` once it has cancelled the turn.
         """
         raise peers.unserved("session/request_permission")
 
     async def terminal_create(
-        self, params: CreateTerminalRequest, /
-    ) -> CreateTerminalResponse:
+        self, params: models.CreateTerminalRequest, /
+    ) -> models.CreateTerminalResponse:
         """The agent has the client start a command. The response comes at once, while the command runs on.
 
         Needs the capability `clientCapabilities.terminal` of the client.
@@ -600,8 +572,8 @@ class Client(peers.Side):
         raise peers.unserved("terminal/create")
 
     async def terminal_output(
-        self, params: TerminalOutputRequest, /
-    ) -> TerminalOutputResponse:
+        self, params: models.TerminalOutputRequest, /
+    ) -> models.TerminalOutputResponse:
         """The agent asks what a command has printed so far, without waiting for its end.
 
         Needs the capability `clientCapabilities.terminal` of the client.
@@ -609,8 +581,8 @@ class Client(peers.Side):
         raise peers.unserved("terminal/output")
 
     async def terminal_wait_for_exit(
-        self, params: WaitForTerminalExitRequest, /
-    ) -> WaitForTerminalExitResponse:
+        self, params: models.WaitForTerminalExitRequest, /
+    ) -> models.WaitForTerminalExitResponse:
         """The agent waits for a command to end. The client answers when it has ended.
 
         Needs the capability `clientCapabilities.terminal` of the client.
@@ -618,8 +590,8 @@ class Client(peers.Side):
         raise peers.unserved("terminal/wait_for_exit")
 
     async def terminal_kill(
-        self, params: KillTerminalRequest, /
-    ) -> KillTerminalResponse:
+        self, params: models.KillTerminalRequest, /
+    ) -> models.KillTerminalResponse:
         """The agent stops a command but keeps its terminal, to read what was printed. A timeout is a typical reason.
 
         Needs the capability `clientCapabilities.terminal` of the client.
@@ -627,8 +599,8 @@ class Client(peers.Side):
         raise peers.unserved("terminal/kill")
 
     async def terminal_release(
-        self, params: ReleaseTerminalRequest, /
-    ) -> ReleaseTerminalResponse:
+        self, params: models.ReleaseTerminalRequest, /
+    ) -> models.ReleaseTerminalResponse:
         """The agent releases a terminal. A command that still runs is killed, and the id is invalid from then on; tool
         calls that show the terminal keep showing its output.
 
@@ -636,7 +608,7 @@ class Client(peers.Side):
         """
         raise peers.unserved("terminal/release")
 
-    async def session_update(self, params: SessionNotification, /) -> None:
+    async def session_update(self, params: models.SessionNotification, /) -> None:
         """The agent reports something about a session. Clients go on accepting updates after `session/cancel`, until
         the prompt is answered.
         """

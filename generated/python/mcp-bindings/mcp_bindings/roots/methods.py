@@ -17,47 +17,31 @@ from typing import (
     overload,
 )
 
-from jsonrpc_bindings import (
-    codec,
-    contract,
-    homes,
-    jsonrpc,
-    leniency,
-    published,
-    strict,
-)
+from jsonrpc_bindings import codec, contract, jsonrpc, strict
 
-from .models import (
-    Error,
-    InitializedNotification,
-    InitializeRequest,
-    InitializeResult,
-    ListRootsRequest,
-    ListRootsResult,
-    RootsListChangedNotification,
-)
+from . import models
 
 T = TypeVar("T")
 
 Sender: TypeAlias = Literal["client", "server"]
 
 AnyRequestParams: TypeAlias = """(
-    InitializeRequest
-    | ListRootsRequest
+    models.InitializeRequest
+    | models.ListRootsRequest
     | jsonrpc.JSON
 )"""
 """The params of any request; plain JSON for extension methods."""
 
 AnyNotificationParams: TypeAlias = """(
-    InitializedNotification
-    | RootsListChangedNotification
+    models.InitializedNotification
+    | models.RootsListChangedNotification
     | jsonrpc.JSON
 )"""
 """The params of any notification; plain JSON for extension methods."""
 
 AnyResult: TypeAlias = """(
-    InitializeResult
-    | ListRootsResult
+    models.InitializeResult
+    | models.ListRootsResult
     | jsonrpc.JSON
 )"""
 """The result of any request."""
@@ -66,7 +50,7 @@ Message: TypeAlias = """(
     jsonrpc.Request[AnyRequestParams]
     | jsonrpc.Notification[AnyNotificationParams]
     | jsonrpc.Response[AnyResult]
-    | jsonrpc.ErrorResponse[Error]
+    | jsonrpc.ErrorResponse[models.Error]
 )"""
 """Any message of the protocol."""
 
@@ -76,19 +60,19 @@ if TYPE_CHECKING:
         @overload
         def __getitem__(
             self, key: Literal["initialize"], /
-        ) -> contract.Method[InitializeRequest, InitializeResult]: ...
+        ) -> contract.Method[models.InitializeRequest, models.InitializeResult]: ...
         @overload
         def __getitem__(
             self, key: Literal["notifications/initialized"], /
-        ) -> contract.Method[InitializedNotification, None]: ...
+        ) -> contract.Method[models.InitializedNotification, None]: ...
         @overload
         def __getitem__(
             self, key: Literal["roots/list"], /
-        ) -> contract.Method[ListRootsRequest, ListRootsResult]: ...
+        ) -> contract.Method[models.ListRootsRequest, models.ListRootsResult]: ...
         @overload
         def __getitem__(
             self, key: Literal["notifications/roots/list_changed"], /
-        ) -> contract.Method[RootsListChangedNotification, None]: ...
+        ) -> contract.Method[models.RootsListChangedNotification, None]: ...
         @overload
         def __getitem__(self, key: str, /) -> contract.Method[Any, Any]: ...
         def __getitem__(self, key: str, /) -> contract.Method[Any, Any]: ...
@@ -99,29 +83,29 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         "initialize",
         "server",
         "request",
-        InitializeRequest,
-        InitializeResult,
+        models.InitializeRequest,
+        models.InitializeResult,
     ),
     "notifications/initialized": contract.Method(
         "notifications/initialized",
         "server",
         "notification",
-        InitializedNotification,
+        models.InitializedNotification,
         None,
     ),
     "roots/list": contract.Method(
         "roots/list",
         "client",
         "request",
-        ListRootsRequest,
-        ListRootsResult,
+        models.ListRootsRequest,
+        models.ListRootsResult,
         capability="client:capabilities.roots",
     ),
     "notifications/roots/list_changed": contract.Method(
         "notifications/roots/list_changed",
         "server",
         "notification",
-        RootsListChangedNotification,
+        models.RootsListChangedNotification,
         None,
         capability="client:capabilities.roots.listChanged",
     ),
@@ -129,22 +113,16 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
 METHODS: Final = cast("_Methods", _ROWS)
 """Every method by name: who handles it, its params and result, and the capability that gates it."""
 
-LENIENT: Final[dict[str, dict[str, leniency.Leniency]]] = {}
-"""The fields that are decoded leniently, by record and wire name (`x-deserialize-…`)."""
-
-OWNERS: Final[dict[str, dict[str, str]]] = {}
-"""The definition that declares a field, where it is not the one of the record's own name."""
-
 UNENFORCED: Final[Mapping[str, tuple[str, ...]]] = {}
-"""Places in the schema of the keywords that `decode` does not enforce, by definition. `validate` enforces them, but for patterns that
-ECMA-262 does not define or that no engine here can check, which `acpgen generate` names.
-"""
+"""Places in the schema of patterns that ECMA-262 does not define or that no engine here can check, by definition: they refuse nothing."""
 
-CODEC: Final = codec.Codec(
+STRICT: Final = strict.Strict.of(__name__, METHODS)
+"""The judge of this protocol version; `acp_session.monitor` takes it too."""
+
+CODEC: Final = codec.Codec.of(
+    __name__,
     METHODS,
-    LENIENT,
-    OWNERS,
-    error=Error,
+    error=models.Error,
     null_id=False,
     batch=False,
     sides=("client", "server"),
@@ -219,11 +197,7 @@ def decode_as(
     Raises `DecodeError`, pointers relative to `value`; `KeyError` for what is no definition of the schema.
     """
     return CODEC.decode_as(
-        published.type_of(__name__, type_),
-        value,
-        on_drop=on_drop,
-        lenient=lenient,
-        strict=strict,
+        type_, value, on_drop=on_drop, lenient=lenient, strict=strict
     )
 
 
@@ -239,56 +213,6 @@ def encode(message: Message | Any, *, strict: bool | None = None) -> bytes:
     return CODEC.encode(message, strict=strict)
 
 
-CONTRACT: Final = contract.Contract(
-    name="mcp/2025-06-18",
-    version="2025-06-18",
-    sides=("client", "server"),
-    batch=False,
-    methods=(
-        contract.Method(
-            name="initialize",
-            side="server",
-            kind="request",
-            params="InitializeRequest",
-            result="InitializeResult",
-        ),
-        contract.Method(
-            name="notifications/initialized",
-            side="server",
-            kind="notification",
-            params="InitializedNotification",
-        ),
-        contract.Method(
-            name="roots/list",
-            side="client",
-            kind="request",
-            params="ListRootsRequest",
-            result="ListRootsResult",
-            capability="client:capabilities.roots",
-        ),
-        contract.Method(
-            name="notifications/roots/list_changed",
-            side="server",
-            kind="notification",
-            params="RootsListChangedNotification",
-            capability="client:capabilities.roots.listChanged",
-        ),
-    ),
-    gated={},
-)
-"""What the protocol asks beyond the shapes of its messages."""
-
-DEFINITIONS: Final[dict[str, str]] = {}
-"""The definition of a class, where the two have different names."""
-
-STRICT: Final = strict.Strict(
-    CONTRACT,
-    lambda: homes.schema_of(homes.home_of(__name__)),
-    extra="mcp-bindings[strict]",
-)
-"""The judge of this protocol version; `acp_session.monitor` takes it too."""
-
-
 def validate(
     message: Any,
     *,
@@ -302,8 +226,7 @@ def validate(
     An empty tuple means that all is well. If there are more problems than `limit`, a last one with the rule `more` says so; `None` tells
     all, however many. The result in a response is judged if `method` names its request; without, only the envelope is.
     A message that holds more `values` than these is not judged, and the only problem, with the rule `size`, says so.
-    Nothing is decoded leniently: unknown tags of closed unions are wrong here, even where `decode` keeps them. Raises `MissingExtra`, an `ImportError`,
-    where jsonschema-rs is not installed.
+    Nothing is decoded leniently: unknown tags of closed unions are wrong here, even where `decode` keeps them.
     """
     return STRICT.validate(
         message, sender=sender, method=method, limit=limit, values=values
@@ -317,5 +240,4 @@ def validate_as(
 
     `limit` is as in `validate`. Raises `KeyError` for what is no definition of the schema.
     """
-    name = type_ if isinstance(type_, str) else type_.__name__
-    return STRICT.validate_as(DEFINITIONS.get(name, name), value, limit=limit)
+    return STRICT.validate_as(type_, value, limit=limit)

@@ -12,21 +12,11 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from jsonrpc_bindings import framing, peers, transport, wire
 
-from . import methods
+from . import methods, models
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Unpack
-
-    from .models import (
-        InitializedNotification,
-        InitializeRequest,
-        InitializeResult,
-        ListRootsRequest,
-        ListRootsResult,
-        RootsListChangedNotification,
-    )
-
 
 WIRE: Final = wire.Wire(
     methods.CODEC,
@@ -39,36 +29,42 @@ class RemoteClient(peers.Remote):
     """The calls to the client. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
 
     async def roots_list(
-        self, params: ListRootsRequest | None = None, /
-    ) -> ListRootsResult:
+        self, params: models.ListRootsRequest | None = None, /
+    ) -> models.ListRootsResult:
         """The server asks the client for its current roots. It needs no parameters: an omitted `params` and an empty
         object ask the same. A client without roots answers with error -32601, one that fails internally with
         -32603.
 
         Needs the capability `capabilities.roots` of the client.
         """
-        result: ListRootsResult = await self.connection.request("roots/list", params)
+        result: models.ListRootsResult = await self.connection.request(
+            "roots/list", params
+        )
         return result
 
 
 class RemoteServer(peers.Remote):
     """The calls to the server. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
 
-    async def initialize(self, params: InitializeRequest, /) -> InitializeResult:
+    async def initialize(
+        self, params: models.InitializeRequest, /
+    ) -> models.InitializeResult:
         """The first request on a connection, sent by the client. It settles the protocol version and what each side
         can do.
         """
-        result: InitializeResult = await self.connection.request("initialize", params)
+        result: models.InitializeResult = await self.connection.request(
+            "initialize", params
+        )
         return result
 
     async def notifications_initialized(
-        self, params: InitializedNotification | None = None, /
+        self, params: models.InitializedNotification | None = None, /
     ) -> None:
         """The client ends the handshake. From here on the server may ask for roots."""
         await self.connection.notify("notifications/initialized", params)
 
     async def notifications_roots_list_changed(
-        self, params: RootsListChangedNotification | None = None, /
+        self, params: models.RootsListChangedNotification | None = None, /
     ) -> None:
         """The client says that a root was added, removed or altered. It does not carry the new list: the server asks
         for that with `roots/list`. A client that advertised `listChanged` must send it on every change.
@@ -94,7 +90,9 @@ class Client(peers.Side):
         """The calls to the server."""
         return RemoteServer(self.connection)
 
-    async def roots_list(self, params: ListRootsRequest, /) -> ListRootsResult:
+    async def roots_list(
+        self, params: models.ListRootsRequest, /
+    ) -> models.ListRootsResult:
         """The server asks the client for its current roots. It needs no parameters: an omitted `params` and an empty
         object ask the same. A client without roots answers with error -32601, one that fails internally with
         -32603.
@@ -123,19 +121,21 @@ class Server(peers.Side):
         """The calls to the client."""
         return RemoteClient(self.connection)
 
-    async def initialize(self, params: InitializeRequest, /) -> InitializeResult:
+    async def initialize(
+        self, params: models.InitializeRequest, /
+    ) -> models.InitializeResult:
         """The first request on a connection, sent by the client. It settles the protocol version and what each side
         can do.
         """
         raise peers.unserved("initialize")
 
     async def notifications_initialized(
-        self, params: InitializedNotification, /
+        self, params: models.InitializedNotification, /
     ) -> None:
         """The client ends the handshake. From here on the server may ask for roots."""
 
     async def notifications_roots_list_changed(
-        self, params: RootsListChangedNotification, /
+        self, params: models.RootsListChangedNotification, /
     ) -> None:
         """The client says that a root was added, removed or altered. It does not carry the new list: the server asks
         for that with `roots/list`. A client that advertised `listChanged` must send it on every change.

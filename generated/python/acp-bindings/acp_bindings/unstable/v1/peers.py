@@ -12,90 +12,11 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from jsonrpc_bindings import framing, peers, transport, wire
 
-from . import methods
+from . import methods, models
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Unpack
-
-    from .models import (
-        ArchiveSessionRequest,
-        ArchiveSessionResponse,
-        AuthenticateRequest,
-        AuthenticateResponse,
-        AuthStatusRequest,
-        AuthStatusResponse,
-        AuthStatusUpdateNotification,
-        CancelNotification,
-        CancelRequestNotification,
-        CloseSessionRequest,
-        CloseSessionResponse,
-        CompleteElicitationNotification,
-        CreateTerminalRequest,
-        CreateTerminalResponse,
-        DeleteSessionRequest,
-        DeleteSessionResponse,
-        DisableProviderRequest,
-        DisableProviderResponse,
-        ForkSessionRequest,
-        ForkSessionResponse,
-        InitializeRequest,
-        InitializeResponse,
-        KillTerminalRequest,
-        KillTerminalResponse,
-        ListProvidersRequest,
-        ListProvidersResponse,
-        ListSessionsRequest,
-        ListSessionsResponse,
-        LoadSessionRequest,
-        LoadSessionResponse,
-        LogoutRequest,
-        LogoutResponse,
-        MessageMcpNotification,
-        MessageMcpRequest,
-        NewSessionRequest,
-        NewSessionResponse,
-        PromptRequest,
-        PromptResponse,
-        ProxySuccessorNotification,
-        ProxySuccessorRequest,
-        ReadTextFileRequest,
-        ReadTextFileResponse,
-        ReleaseTerminalRequest,
-        ReleaseTerminalResponse,
-        RequestPermissionRequest,
-        RequestPermissionResponse,
-        ResumeSessionRequest,
-        ResumeSessionResponse,
-        SessionNotification,
-        SessionStatusRequest,
-        SessionStatusResponse,
-        SetProviderRequest,
-        SetProviderResponse,
-        SetSessionConfigOptionResponse,
-        SetSessionModeRequest,
-        SetSessionModeResponse,
-        SetSessionTitleRequest,
-        SetSessionTitleResponse,
-        TerminalOutputRequest,
-        TerminalOutputResponse,
-        UnarchiveSessionRequest,
-        UnarchiveSessionResponse,
-        WaitForTerminalExitRequest,
-        WaitForTerminalExitResponse,
-        WriteTextFileRequest,
-        WriteTextFileResponse,
-    )
-    from .unions import (
-        CreateElicitationRequest,
-        CreateElicitationResponse,
-        InitializeProxyRequest,
-        InitializeProxyResponse,
-        MessageMcpResponse,
-        ProxySuccessorResponse,
-        SetSessionConfigOptionRequest,
-    )
-
 
 WIRE: Final = wire.Wire(
     methods.CODEC,
@@ -109,249 +30,267 @@ class RemoteAgent(peers.Remote):
     """The calls to the agent. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
 
     async def authenticate(
-        self, params: AuthenticateRequest, /
-    ) -> AuthenticateResponse:
+        self, params: models.AuthenticateRequest, /
+    ) -> models.AuthenticateResponse:
         """The client asks the agent to run one of its methods. Methods of type `terminal` are never passed here, since
         the client carries them out by itself.
         """
-        result: AuthenticateResponse = await self.connection.request(
+        result: models.AuthenticateResponse = await self.connection.request(
             "authenticate", params
         )
         return result
 
-    async def logout(self, params: LogoutRequest | None = None, /) -> LogoutResponse:
+    async def logout(
+        self, params: models.LogoutRequest | None = None, /
+    ) -> models.LogoutResponse:
         """The client ends the signed-in state. New sessions then need authentication again; the agent decides whether
         open ones end.
 
         Needs the capability `agentCapabilities.auth.logout` of the agent.
         """
-        result: LogoutResponse = await self.connection.request("logout", params)
+        result: models.LogoutResponse = await self.connection.request("logout", params)
         return result
 
     async def auth_status(
-        self, params: AuthStatusRequest | None = None, /
-    ) -> AuthStatusResponse:
+        self, params: models.AuthStatusRequest | None = None, /
+    ) -> models.AuthStatusResponse:
         """The client asks whether the user is signed in. The request changes nothing, and is never refused with
         -32000.
 
         Needs the capability `agentCapabilities.auth.status` of the agent.
         """
-        result: AuthStatusResponse = await self.connection.request(
+        result: models.AuthStatusResponse = await self.connection.request(
             "auth/status", params
         )
         return result
 
     async def session_set_config_option(
-        self, params: SetSessionConfigOptionRequest, /
-    ) -> SetSessionConfigOptionResponse:
+        self, params: models.SetSessionConfigOptionRequest, /
+    ) -> models.SetSessionConfigOptionResponse:
         """The client gives a setting of a session another value. The form of `value` depends on `type`; without `type`
         it is the id of one of the options of a selection.
         """
-        result: SetSessionConfigOptionResponse = await self.connection.request(
+        result: models.SetSessionConfigOptionResponse = await self.connection.request(
             "session/set_config_option", params
         )
         return result
 
-    async def initialize(self, params: InitializeRequest, /) -> InitializeResponse:
+    async def initialize(
+        self, params: models.InitializeRequest, /
+    ) -> models.InitializeResponse:
         """The first request on every connection. The client sends it before anything else."""
-        result: InitializeResponse = await self.connection.request("initialize", params)
+        result: models.InitializeResponse = await self.connection.request(
+            "initialize", params
+        )
         return result
 
-    async def cancel_request(self, params: CancelRequestNotification, /) -> None:
+    async def cancel_request(self, params: models.CancelRequestNotification, /) -> None:
         """Either peer withdraws a request of its own. The receiver may stop the work and may ignore the notification,
         but it still answers the request: with a result, perhaps partial, or with error -32800.
         """
         await self.connection.notify("$/cancel_request", params)
 
-    async def mcp_message(self, params: MessageMcpNotification, /) -> None:
+    async def mcp_message(self, params: models.MessageMcpNotification, /) -> None:
         """Whoever provides a server passes on what that sends about a request under way."""
         await self.connection.notify("mcp/message", params)
 
-    async def session_prompt(self, params: PromptRequest, /) -> PromptResponse:
+    async def session_prompt(
+        self, params: models.PromptRequest, /
+    ) -> models.PromptResponse:
         """The client hands over what the user wrote and starts a turn. While the agent works it streams
         `session/update` notifications; the response comes at the end of the turn.
         """
-        result: PromptResponse = await self.connection.request("session/prompt", params)
+        result: models.PromptResponse = await self.connection.request(
+            "session/prompt", params
+        )
         return result
 
-    async def session_cancel(self, params: CancelNotification, /) -> None:
+    async def session_cancel(self, params: models.CancelNotification, /) -> None:
         """The client ends the running turn. The agent stops model and tools, sends what updates remain and answers the
         open `session/prompt` with `cancelled`; the client answers every open permission request likewise.
         """
         await self.connection.notify("session/cancel", params)
 
     async def providers_list(
-        self, params: ListProvidersRequest | None = None, /
-    ) -> ListProvidersResponse:
+        self, params: models.ListProvidersRequest | None = None, /
+    ) -> models.ListProvidersResponse:
         """The client asks which providers of language models it can configure.
 
         Needs the capability `agentCapabilities.providers` of the agent.
         """
-        result: ListProvidersResponse = await self.connection.request(
+        result: models.ListProvidersResponse = await self.connection.request(
             "providers/list", params
         )
         return result
 
-    async def providers_set(self, params: SetProviderRequest, /) -> SetProviderResponse:
+    async def providers_set(
+        self, params: models.SetProviderRequest, /
+    ) -> models.SetProviderResponse:
         """They replace the whole configuration of one provider.
 
         Needs the capability `agentCapabilities.providers` of the agent.
         """
-        result: SetProviderResponse = await self.connection.request(
+        result: models.SetProviderResponse = await self.connection.request(
             "providers/set", params
         )
         return result
 
     async def providers_disable(
-        self, params: DisableProviderRequest, /
-    ) -> DisableProviderResponse:
+        self, params: models.DisableProviderRequest, /
+    ) -> models.DisableProviderResponse:
         """The agent stops using one provider.
 
         Needs the capability `agentCapabilities.providers` of the agent.
         """
-        result: DisableProviderResponse = await self.connection.request(
+        result: models.DisableProviderResponse = await self.connection.request(
             "providers/disable", params
         )
         return result
 
-    async def session_new(self, params: NewSessionRequest, /) -> NewSessionResponse:
+    async def session_new(
+        self, params: models.NewSessionRequest, /
+    ) -> models.NewSessionResponse:
         """The client starts a conversation with no history. The agent connects to the given MCP servers and may answer
         with error -32000 if the user must sign in first.
         """
-        result: NewSessionResponse = await self.connection.request(
+        result: models.NewSessionResponse = await self.connection.request(
             "session/new", params
         )
         return result
 
-    async def session_load(self, params: LoadSessionRequest, /) -> LoadSessionResponse:
+    async def session_load(
+        self, params: models.LoadSessionRequest, /
+    ) -> models.LoadSessionResponse:
         """The client reopens a stored session. Before it answers, the agent restores the context and replays the whole
         conversation as `session/update` notifications. The agent may answer with error -32000 if the user must sign
         in first.
 
         Needs the capability `agentCapabilities.loadSession` of the agent.
         """
-        result: LoadSessionResponse = await self.connection.request(
+        result: models.LoadSessionResponse = await self.connection.request(
             "session/load", params
         )
         return result
 
     async def session_resume(
-        self, params: ResumeSessionRequest, /
-    ) -> ResumeSessionResponse:
+        self, params: models.ResumeSessionRequest, /
+    ) -> models.ResumeSessionResponse:
         """The client continues a stored session whose messages it has already or does not need. The agent restores the
         context but replays nothing. The agent may answer with error -32000 if the user must sign in first.
 
         Needs the capability `agentCapabilities.sessionCapabilities.resume` of the agent.
         """
-        result: ResumeSessionResponse = await self.connection.request(
+        result: models.ResumeSessionResponse = await self.connection.request(
             "session/resume", params
         )
         return result
 
-    async def session_fork(self, params: ForkSessionRequest, /) -> ForkSessionResponse:
+    async def session_fork(
+        self, params: models.ForkSessionRequest, /
+    ) -> models.ForkSessionResponse:
         """The client starts a new session from the context of another, which stays as it was. Good for side work such
         as a summary. The agent may answer with error -32000 if the user must sign in first. Not yet stable.
 
         Needs the capability `agentCapabilities.sessionCapabilities.fork` of the agent.
         """
-        result: ForkSessionResponse = await self.connection.request(
+        result: models.ForkSessionResponse = await self.connection.request(
             "session/fork", params
         )
         return result
 
     async def session_list(
-        self, params: ListSessionsRequest | None = None, /
-    ) -> ListSessionsResponse:
+        self, params: models.ListSessionsRequest | None = None, /
+    ) -> models.ListSessionsResponse:
         """The client asks which sessions the agent knows. All filters given must match.
 
         Needs the capability `agentCapabilities.sessionCapabilities.list` of the agent.
         """
-        result: ListSessionsResponse = await self.connection.request(
+        result: models.ListSessionsResponse = await self.connection.request(
             "session/list", params
         )
         return result
 
     async def session_delete(
-        self, params: DeleteSessionRequest, /
-    ) -> DeleteSessionResponse:
+        self, params: models.DeleteSessionRequest, /
+    ) -> models.DeleteSessionResponse:
         """The client removes a session from what `session/list` returns.
 
         Needs the capability `agentCapabilities.sessionCapabilities.delete` of the agent.
         """
-        result: DeleteSessionResponse = await self.connection.request(
+        result: models.DeleteSessionResponse = await self.connection.request(
             "session/delete", params
         )
         return result
 
     async def session_close(
-        self, params: CloseSessionRequest, /
-    ) -> CloseSessionResponse:
+        self, params: models.CloseSessionRequest, /
+    ) -> models.CloseSessionResponse:
         """The client is done with an open session. The agent cancels work in progress, as after `session/cancel`, and
         frees what the session holds.
 
         Needs the capability `agentCapabilities.sessionCapabilities.close` of the agent.
         """
-        result: CloseSessionResponse = await self.connection.request(
+        result: models.CloseSessionResponse = await self.connection.request(
             "session/close", params
         )
         return result
 
     async def session_set_mode(
-        self, params: SetSessionModeRequest, /
-    ) -> SetSessionModeResponse:
+        self, params: models.SetSessionModeRequest, /
+    ) -> models.SetSessionModeResponse:
         """The client switches the mode of a session, whether a turn is running or not."""
-        result: SetSessionModeResponse = await self.connection.request(
+        result: models.SetSessionModeResponse = await self.connection.request(
             "session/set_mode", params
         )
         return result
 
     async def session_archive(
-        self, params: ArchiveSessionRequest, /
-    ) -> ArchiveSessionResponse:
+        self, params: models.ArchiveSessionRequest, /
+    ) -> models.ArchiveSessionResponse:
         """Lists leave the session out from now on. Its id and history stay. Work in progress is cancelled and the
         session closed first. An archived session may be archived again.
 
         Needs the capability `agentCapabilities.sessionCapabilities.archive` of the agent.
         """
-        result: ArchiveSessionResponse = await self.connection.request(
+        result: models.ArchiveSessionResponse = await self.connection.request(
             "session/archive", params
         )
         return result
 
     async def session_unarchive(
-        self, params: UnarchiveSessionRequest, /
-    ) -> UnarchiveSessionResponse:
+        self, params: models.UnarchiveSessionRequest, /
+    ) -> models.UnarchiveSessionResponse:
         """Lists hold the session again. It is not opened by that.
 
         Needs the capability `agentCapabilities.sessionCapabilities.archive` of the agent.
         """
-        result: UnarchiveSessionResponse = await self.connection.request(
+        result: models.UnarchiveSessionResponse = await self.connection.request(
             "session/unarchive", params
         )
         return result
 
     async def session_status(
-        self, params: SessionStatusRequest, /
-    ) -> SessionStatusResponse:
+        self, params: models.SessionStatusRequest, /
+    ) -> models.SessionStatusResponse:
         """The client asks whether the agent holds a session in memory. The request changes nothing. A session that the
         agent does not know is refused with -32002.
 
         Needs the capability `agentCapabilities.sessionCapabilities.status` of the agent.
         """
-        result: SessionStatusResponse = await self.connection.request(
+        result: models.SessionStatusResponse = await self.connection.request(
             "session/status", params
         )
         return result
 
     async def session_set_title(
-        self, params: SetSessionTitleRequest, /
-    ) -> SetSessionTitleResponse:
+        self, params: models.SetSessionTitleRequest, /
+    ) -> models.SetSessionTitleResponse:
         """The client names any session that lists hold. The agent does not replace that title by one that it makes
         itself.
 
         Needs the capability `agentCapabilities.sessionCapabilities.title` of the agent.
         """
-        result: SetSessionTitleResponse = await self.connection.request(
+        result: models.SetSessionTitleResponse = await self.connection.request(
             "session/set_title", params
         )
         return result
@@ -360,7 +299,9 @@ class RemoteAgent(peers.Remote):
 class RemoteClient(peers.Remote):
     """The calls to the client. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
 
-    async def auth_status_update(self, params: AuthStatusUpdateNotification, /) -> None:
+    async def auth_status_update(
+        self, params: models.AuthStatusUpdateNotification, /
+    ) -> None:
         """The agent tells that what it would answer to `auth/status` has changed. Agents that advertised `auth.status`
         may send it at any time after `initialize`.
 
@@ -369,20 +310,20 @@ class RemoteClient(peers.Remote):
         await self.connection.notify("auth/status_update", params)
 
     async def elicitation_create(
-        self, params: CreateElicitationRequest, /
-    ) -> CreateElicitationResponse:
+        self, params: models.CreateElicitationRequest, /
+    ) -> models.CreateElicitationResponse:
         """The agent asks the user for information, in the way that `mode` says. The question belongs to a session or
         to another request, and modes that the client did not advertise are not used.
 
         Needs the capability `clientCapabilities.elicitation` of the client.
         """
-        result: CreateElicitationResponse = await self.connection.request(
+        result: models.CreateElicitationResponse = await self.connection.request(
             "elicitation/create", params
         )
         return result
 
     async def elicitation_complete(
-        self, params: CompleteElicitationNotification, /
+        self, params: models.CompleteElicitationNotification, /
     ) -> None:
         """The agent reports that the user is done with a web page, so that the client can close its prompt. Clients
         ignore ids that they do not know.
@@ -392,117 +333,119 @@ class RemoteClient(peers.Remote):
         await self.connection.notify("elicitation/complete", params)
 
     async def fs_read_text_file(
-        self, params: ReadTextFileRequest, /
-    ) -> ReadTextFileResponse:
+        self, params: models.ReadTextFileRequest, /
+    ) -> models.ReadTextFileResponse:
         """The agent asks the client for the text of a file, unsaved changes in the editor included. The client refuses
         paths outside the session's workspace roots.
 
         Needs the capability `clientCapabilities.fs.readTextFile` of the client.
         """
-        result: ReadTextFileResponse = await self.connection.request(
+        result: models.ReadTextFileResponse = await self.connection.request(
             "fs/read_text_file", params
         )
         return result
 
     async def fs_write_text_file(
-        self, params: WriteTextFileRequest, /
-    ) -> WriteTextFileResponse:
+        self, params: models.WriteTextFileRequest, /
+    ) -> models.WriteTextFileResponse:
         """The agent has the client write a text file, creating it and its folders where they are missing. The client
         refuses paths outside the session's workspace roots.
 
         Needs the capability `clientCapabilities.fs.writeTextFile` of the client.
         """
-        result: WriteTextFileResponse = await self.connection.request(
+        result: models.WriteTextFileResponse = await self.connection.request(
             "fs/write_text_file", params
         )
         return result
 
-    async def cancel_request(self, params: CancelRequestNotification, /) -> None:
+    async def cancel_request(self, params: models.CancelRequestNotification, /) -> None:
         """Either peer withdraws a request of its own. The receiver may stop the work and may ignore the notification,
         but it still answers the request: with a result, perhaps partial, or with error -32800.
         """
         await self.connection.notify("$/cancel_request", params)
 
-    async def mcp_message(self, params: MessageMcpRequest, /) -> MessageMcpResponse:
+    async def mcp_message(
+        self, params: models.MessageMcpRequest, /
+    ) -> models.MessageMcpResponse:
         """The agent calls a method of an MCP server that the client provides."""
-        result: MessageMcpResponse = await self.connection.request(
+        result: models.MessageMcpResponse = await self.connection.request(
             "mcp/message", params
         )
         return result
 
     async def session_request_permission(
-        self, params: RequestPermissionRequest, /
-    ) -> RequestPermissionResponse:
+        self, params: models.RequestPermissionRequest, /
+    ) -> models.RequestPermissionResponse:
         """The agent wants the user's consent before it continues with a tool call. The client shows the options and
         answers with the choice, or with `cancelled` once it has cancelled the turn.
         """
-        result: RequestPermissionResponse = await self.connection.request(
+        result: models.RequestPermissionResponse = await self.connection.request(
             "session/request_permission", params
         )
         return result
 
     async def terminal_create(
-        self, params: CreateTerminalRequest, /
-    ) -> CreateTerminalResponse:
+        self, params: models.CreateTerminalRequest, /
+    ) -> models.CreateTerminalResponse:
         """The agent has the client start a command. The response comes at once, while the command runs on.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
-        result: CreateTerminalResponse = await self.connection.request(
+        result: models.CreateTerminalResponse = await self.connection.request(
             "terminal/create", params
         )
         return result
 
     async def terminal_output(
-        self, params: TerminalOutputRequest, /
-    ) -> TerminalOutputResponse:
+        self, params: models.TerminalOutputRequest, /
+    ) -> models.TerminalOutputResponse:
         """The agent asks what a command has printed so far, without waiting for its end.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
-        result: TerminalOutputResponse = await self.connection.request(
+        result: models.TerminalOutputResponse = await self.connection.request(
             "terminal/output", params
         )
         return result
 
     async def terminal_wait_for_exit(
-        self, params: WaitForTerminalExitRequest, /
-    ) -> WaitForTerminalExitResponse:
+        self, params: models.WaitForTerminalExitRequest, /
+    ) -> models.WaitForTerminalExitResponse:
         """The agent waits for a command to end. The client answers when it has ended.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
-        result: WaitForTerminalExitResponse = await self.connection.request(
+        result: models.WaitForTerminalExitResponse = await self.connection.request(
             "terminal/wait_for_exit", params
         )
         return result
 
     async def terminal_kill(
-        self, params: KillTerminalRequest, /
-    ) -> KillTerminalResponse:
+        self, params: models.KillTerminalRequest, /
+    ) -> models.KillTerminalResponse:
         """The agent stops a command but keeps its terminal, to read what was printed. A timeout is a typical reason.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
-        result: KillTerminalResponse = await self.connection.request(
+        result: models.KillTerminalResponse = await self.connection.request(
             "terminal/kill", params
         )
         return result
 
     async def terminal_release(
-        self, params: ReleaseTerminalRequest, /
-    ) -> ReleaseTerminalResponse:
+        self, params: models.ReleaseTerminalRequest, /
+    ) -> models.ReleaseTerminalResponse:
         """The agent releases a terminal. A command that still runs is killed, and the id is invalid from then on; tool
         calls that show the terminal keep showing its output.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
-        result: ReleaseTerminalResponse = await self.connection.request(
+        result: models.ReleaseTerminalResponse = await self.connection.request(
             "terminal/release", params
         )
         return result
 
-    async def session_update(self, params: SessionNotification, /) -> None:
+    async def session_update(self, params: models.SessionNotification, /) -> None:
         """The agent reports something about a session. Clients go on accepting updates after `session/cancel`, until
         the prompt is answered.
         """
@@ -512,35 +455,37 @@ class RemoteClient(peers.Remote):
 class RemoteProxy(peers.Remote):
     """The calls to the proxy. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
 
-    async def cancel_request(self, params: CancelRequestNotification, /) -> None:
+    async def cancel_request(self, params: models.CancelRequestNotification, /) -> None:
         """Either peer withdraws a request of its own. The receiver may stop the work and may ignore the notification,
         but it still answers the request: with a result, perhaps partial, or with error -32800.
         """
         await self.connection.notify("$/cancel_request", params)
 
     async def proxy_initialize(
-        self, params: InitializeProxyRequest, /
-    ) -> InitializeProxyResponse:
+        self, params: models.InitializeProxyRequest, /
+    ) -> models.InitializeProxyResponse:
         """The conductor sends them in place of `initialize` to each component that has another one behind it. That
         component initializes the next one before it answers.
         """
-        result: InitializeProxyResponse = await self.connection.request(
+        result: models.InitializeProxyResponse = await self.connection.request(
             "proxy/initialize", params
         )
         return result
 
     async def proxy_successor_request(
-        self, params: ProxySuccessorRequest, /
-    ) -> ProxySuccessorResponse:
+        self, params: models.ProxySuccessorRequest, /
+    ) -> models.ProxySuccessorResponse:
         """A message to the next component, or from it. Result and error of the message inside are passed back as they
         are.
         """
-        result: ProxySuccessorResponse = await self.connection.request(
+        result: models.ProxySuccessorResponse = await self.connection.request(
             "proxy/successor", params
         )
         return result
 
-    async def proxy_successor(self, params: ProxySuccessorNotification, /) -> None:
+    async def proxy_successor(
+        self, params: models.ProxySuccessorNotification, /
+    ) -> None:
         """A message to the next component, or from it."""
         await self.connection.notify("proxy/successor", params)
 
@@ -586,14 +531,14 @@ class Agent(peers.Side):
         return RemoteClient(self.connection)
 
     async def authenticate(
-        self, params: AuthenticateRequest, /
-    ) -> AuthenticateResponse:
+        self, params: models.AuthenticateRequest, /
+    ) -> models.AuthenticateResponse:
         """The client asks the agent to run one of its methods. Methods of type `terminal` are never passed here, since
         the client carries them out by itself.
         """
         raise peers.unserved("authenticate")
 
-    async def logout(self, params: LogoutRequest, /) -> LogoutResponse:
+    async def logout(self, params: models.LogoutRequest, /) -> models.LogoutResponse:
         """The client ends the signed-in state. New sessions then need authentication again; the agent decides whether
         open ones end.
 
@@ -601,7 +546,9 @@ class Agent(peers.Side):
         """
         raise peers.unserved("logout")
 
-    async def auth_status(self, params: AuthStatusRequest, /) -> AuthStatusResponse:
+    async def auth_status(
+        self, params: models.AuthStatusRequest, /
+    ) -> models.AuthStatusResponse:
         """The client asks whether the user is signed in. The request changes nothing, and is never refused with
         -32000.
 
@@ -610,46 +557,52 @@ class Agent(peers.Side):
         raise peers.unserved("auth/status")
 
     async def session_set_config_option(
-        self, params: SetSessionConfigOptionRequest, /
-    ) -> SetSessionConfigOptionResponse:
+        self, params: models.SetSessionConfigOptionRequest, /
+    ) -> models.SetSessionConfigOptionResponse:
         """The client gives a setting of a session another value. The form of `value` depends on `type`; without `type`
         it is the id of one of the options of a selection.
         """
         raise peers.unserved("session/set_config_option")
 
-    async def initialize(self, params: InitializeRequest, /) -> InitializeResponse:
+    async def initialize(
+        self, params: models.InitializeRequest, /
+    ) -> models.InitializeResponse:
         """The first request on every connection. The client sends it before anything else."""
         raise peers.unserved("initialize")
 
-    async def cancel_request(self, params: CancelRequestNotification, /) -> None:
+    async def cancel_request(self, params: models.CancelRequestNotification, /) -> None:
         """Either peer withdraws a request of its own. The receiver may stop the work and may ignore the notification,
         but it still answers the request: with a result, perhaps partial, or with error -32800.
         """
 
-    async def mcp_message(self, params: MessageMcpNotification, /) -> None:
+    async def mcp_message(self, params: models.MessageMcpNotification, /) -> None:
         """Whoever provides a server passes on what that sends about a request under way."""
 
-    async def session_prompt(self, params: PromptRequest, /) -> PromptResponse:
+    async def session_prompt(
+        self, params: models.PromptRequest, /
+    ) -> models.PromptResponse:
         """The client hands over what the user wrote and starts a turn. While the agent works it streams
         `session/update` notifications; the response comes at the end of the turn.
         """
         raise peers.unserved("session/prompt")
 
-    async def session_cancel(self, params: CancelNotification, /) -> None:
+    async def session_cancel(self, params: models.CancelNotification, /) -> None:
         """The client ends the running turn. The agent stops model and tools, sends what updates remain and answers the
         open `session/prompt` with `cancelled`; the client answers every open permission request likewise.
         """
 
     async def providers_list(
-        self, params: ListProvidersRequest, /
-    ) -> ListProvidersResponse:
+        self, params: models.ListProvidersRequest, /
+    ) -> models.ListProvidersResponse:
         """The client asks which providers of language models it can configure.
 
         Needs the capability `agentCapabilities.providers` of the agent.
         """
         raise peers.unserved("providers/list")
 
-    async def providers_set(self, params: SetProviderRequest, /) -> SetProviderResponse:
+    async def providers_set(
+        self, params: models.SetProviderRequest, /
+    ) -> models.SetProviderResponse:
         """They replace the whole configuration of one provider.
 
         Needs the capability `agentCapabilities.providers` of the agent.
@@ -657,21 +610,25 @@ class Agent(peers.Side):
         raise peers.unserved("providers/set")
 
     async def providers_disable(
-        self, params: DisableProviderRequest, /
-    ) -> DisableProviderResponse:
+        self, params: models.DisableProviderRequest, /
+    ) -> models.DisableProviderResponse:
         """The agent stops using one provider.
 
         Needs the capability `agentCapabilities.providers` of the agent.
         """
         raise peers.unserved("providers/disable")
 
-    async def session_new(self, params: NewSessionRequest, /) -> NewSessionResponse:
+    async def session_new(
+        self, params: models.NewSessionRequest, /
+    ) -> models.NewSessionResponse:
         """The client starts a conversation with no history. The agent connects to the given MCP servers and may answer
         with error -32000 if the user must sign in first.
         """
         raise peers.unserved("session/new")
 
-    async def session_load(self, params: LoadSessionRequest, /) -> LoadSessionResponse:
+    async def session_load(
+        self, params: models.LoadSessionRequest, /
+    ) -> models.LoadSessionResponse:
         """The client reopens a stored session. Before it answers, the agent restores the context and replays the whole
         conversation as `session/update` notifications. The agent may answer with error -32000 if the user must sign
         in first.
@@ -681,8 +638,8 @@ class Agent(peers.Side):
         raise peers.unserved("session/load")
 
     async def session_resume(
-        self, params: ResumeSessionRequest, /
-    ) -> ResumeSessionResponse:
+        self, params: models.ResumeSessionRequest, /
+    ) -> models.ResumeSessionResponse:
         """The client continues a stored session whose messages it has already or does not need. The agent restores the
         context but replays nothing. The agent may answer with error -32000 if the user must sign in first.
 
@@ -690,7 +647,9 @@ class Agent(peers.Side):
         """
         raise peers.unserved("session/resume")
 
-    async def session_fork(self, params: ForkSessionRequest, /) -> ForkSessionResponse:
+    async def session_fork(
+        self, params: models.ForkSessionRequest, /
+    ) -> models.ForkSessionResponse:
         """The client starts a new session from the context of another, which stays as it was. Good for side work such
         as a summary. The agent may answer with error -32000 if the user must sign in first. Not yet stable.
 
@@ -699,8 +658,8 @@ class Agent(peers.Side):
         raise peers.unserved("session/fork")
 
     async def session_list(
-        self, params: ListSessionsRequest, /
-    ) -> ListSessionsResponse:
+        self, params: models.ListSessionsRequest, /
+    ) -> models.ListSessionsResponse:
         """The client asks which sessions the agent knows. All filters given must match.
 
         Needs the capability `agentCapabilities.sessionCapabilities.list` of the agent.
@@ -708,8 +667,8 @@ class Agent(peers.Side):
         raise peers.unserved("session/list")
 
     async def session_delete(
-        self, params: DeleteSessionRequest, /
-    ) -> DeleteSessionResponse:
+        self, params: models.DeleteSessionRequest, /
+    ) -> models.DeleteSessionResponse:
         """The client removes a session from what `session/list` returns.
 
         Needs the capability `agentCapabilities.sessionCapabilities.delete` of the agent.
@@ -717,8 +676,8 @@ class Agent(peers.Side):
         raise peers.unserved("session/delete")
 
     async def session_close(
-        self, params: CloseSessionRequest, /
-    ) -> CloseSessionResponse:
+        self, params: models.CloseSessionRequest, /
+    ) -> models.CloseSessionResponse:
         """The client is done with an open session. The agent cancels work in progress, as after `session/cancel`, and
         frees what the session holds.
 
@@ -727,14 +686,14 @@ class Agent(peers.Side):
         raise peers.unserved("session/close")
 
     async def session_set_mode(
-        self, params: SetSessionModeRequest, /
-    ) -> SetSessionModeResponse:
+        self, params: models.SetSessionModeRequest, /
+    ) -> models.SetSessionModeResponse:
         """The client switches the mode of a session, whether a turn is running or not."""
         raise peers.unserved("session/set_mode")
 
     async def session_archive(
-        self, params: ArchiveSessionRequest, /
-    ) -> ArchiveSessionResponse:
+        self, params: models.ArchiveSessionRequest, /
+    ) -> models.ArchiveSessionResponse:
         """Lists leave the session out from now on. Its id and history stay. Work in progress is cancelled and the
         session closed first. An archived session may be archived again.
 
@@ -743,8 +702,8 @@ class Agent(peers.Side):
         raise peers.unserved("session/archive")
 
     async def session_unarchive(
-        self, params: UnarchiveSessionRequest, /
-    ) -> UnarchiveSessionResponse:
+        self, params: models.UnarchiveSessionRequest, /
+    ) -> models.UnarchiveSessionResponse:
         """Lists hold the session again. It is not opened by that.
 
         Needs the capability `agentCapabilities.sessionCapabilities.archive` of the agent.
@@ -752,8 +711,8 @@ class Agent(peers.Side):
         raise peers.unserved("session/unarchive")
 
     async def session_status(
-        self, params: SessionStatusRequest, /
-    ) -> SessionStatusResponse:
+        self, params: models.SessionStatusRequest, /
+    ) -> models.SessionStatusResponse:
         """The client asks whether the agent holds a session in memory. The request changes nothing. A session that the
         agent does not know is refused with -32002.
 
@@ -762,8 +721,8 @@ class Agent(peers.Side):
         raise peers.unserved("session/status")
 
     async def session_set_title(
-        self, params: SetSessionTitleRequest, /
-    ) -> SetSessionTitleResponse:
+        self, params: models.SetSessionTitleRequest, /
+    ) -> models.SetSessionTitleResponse:
         """The client names any session that lists hold. The agent does not replace that title by one that it makes
         itself.
 
@@ -802,7 +761,9 @@ class Client(peers.Side):
         """The calls to the agent."""
         return RemoteAgent(self.connection)
 
-    async def auth_status_update(self, params: AuthStatusUpdateNotification, /) -> None:
+    async def auth_status_update(
+        self, params: models.AuthStatusUpdateNotification, /
+    ) -> None:
         """The agent tells that what it would answer to `auth/status` has changed. Agents that advertised `auth.status`
         may send it at any time after `initialize`.
 
@@ -810,8 +771,8 @@ class Client(peers.Side):
         """
 
     async def elicitation_create(
-        self, params: CreateElicitationRequest, /
-    ) -> CreateElicitationResponse:
+        self, params: models.CreateElicitationRequest, /
+    ) -> models.CreateElicitationResponse:
         """The agent asks the user for information, in the way that `mode` says. The question belongs to a session or
         to another request, and modes that the client did not advertise are not used.
 
@@ -820,7 +781,7 @@ class Client(peers.Side):
         raise peers.unserved("elicitation/create")
 
     async def elicitation_complete(
-        self, params: CompleteElicitationNotification, /
+        self, params: models.CompleteElicitationNotification, /
     ) -> None:
         """The agent reports that the user is done with a web page, so that the client can close its prompt. Clients
         ignore ids that they do not know.
@@ -829,8 +790,8 @@ class Client(peers.Side):
         """
 
     async def fs_read_text_file(
-        self, params: ReadTextFileRequest, /
-    ) -> ReadTextFileResponse:
+        self, params: models.ReadTextFileRequest, /
+    ) -> models.ReadTextFileResponse:
         """The agent asks the client for the text of a file, unsaved changes in the editor included. The client refuses
         paths outside the session's workspace roots.
 
@@ -839,8 +800,8 @@ class Client(peers.Side):
         raise peers.unserved("fs/read_text_file")
 
     async def fs_write_text_file(
-        self, params: WriteTextFileRequest, /
-    ) -> WriteTextFileResponse:
+        self, params: models.WriteTextFileRequest, /
+    ) -> models.WriteTextFileResponse:
         """The agent has the client write a text file, creating it and its folders where they are missing. The client
         refuses paths outside the session's workspace roots.
 
@@ -848,26 +809,28 @@ class Client(peers.Side):
         """
         raise peers.unserved("fs/write_text_file")
 
-    async def cancel_request(self, params: CancelRequestNotification, /) -> None:
+    async def cancel_request(self, params: models.CancelRequestNotification, /) -> None:
         """Either peer withdraws a request of its own. The receiver may stop the work and may ignore the notification,
         but it still answers the request: with a result, perhaps partial, or with error -32800.
         """
 
-    async def mcp_message(self, params: MessageMcpRequest, /) -> MessageMcpResponse:
+    async def mcp_message(
+        self, params: models.MessageMcpRequest, /
+    ) -> models.MessageMcpResponse:
         """The agent calls a method of an MCP server that the client provides."""
         raise peers.unserved("mcp/message")
 
     async def session_request_permission(
-        self, params: RequestPermissionRequest, /
-    ) -> RequestPermissionResponse:
+        self, params: models.RequestPermissionRequest, /
+    ) -> models.RequestPermissionResponse:
         """The agent wants the user's consent before it continues with a tool call. The client shows the options and
         answers with the choice, or with `cancelled` once it has cancelled the turn.
         """
         raise peers.unserved("session/request_permission")
 
     async def terminal_create(
-        self, params: CreateTerminalRequest, /
-    ) -> CreateTerminalResponse:
+        self, params: models.CreateTerminalRequest, /
+    ) -> models.CreateTerminalResponse:
         """The agent has the client start a command. The response comes at once, while the command runs on.
 
         Needs the capability `clientCapabilities.terminal` of the client.
@@ -875,8 +838,8 @@ class Client(peers.Side):
         raise peers.unserved("terminal/create")
 
     async def terminal_output(
-        self, params: TerminalOutputRequest, /
-    ) -> TerminalOutputResponse:
+        self, params: models.TerminalOutputRequest, /
+    ) -> models.TerminalOutputResponse:
         """The agent asks what a command has printed so far, without waiting for its end.
 
         Needs the capability `clientCapabilities.terminal` of the client.
@@ -884,8 +847,8 @@ class Client(peers.Side):
         raise peers.unserved("terminal/output")
 
     async def terminal_wait_for_exit(
-        self, params: WaitForTerminalExitRequest, /
-    ) -> WaitForTerminalExitResponse:
+        self, params: models.WaitForTerminalExitRequest, /
+    ) -> models.WaitForTerminalExitResponse:
         """The agent waits for a command to end. The client answers when it has ended.
 
         Needs the capability `clientCapabilities.terminal` of the client.
@@ -893,8 +856,8 @@ class Client(peers.Side):
         raise peers.unserved("terminal/wait_for_exit")
 
     async def terminal_kill(
-        self, params: KillTerminalRequest, /
-    ) -> KillTerminalResponse:
+        self, params: models.KillTerminalRequest, /
+    ) -> models.KillTerminalResponse:
         """The agent stops a command but keeps its terminal, to read what was printed. A timeout is a typical reason.
 
         Needs the capability `clientCapabilities.terminal` of the client.
@@ -902,8 +865,8 @@ class Client(peers.Side):
         raise peers.unserved("terminal/kill")
 
     async def terminal_release(
-        self, params: ReleaseTerminalRequest, /
-    ) -> ReleaseTerminalResponse:
+        self, params: models.ReleaseTerminalRequest, /
+    ) -> models.ReleaseTerminalResponse:
         """The agent releases a terminal. A command that still runs is killed, and the id is invalid from then on; tool
         calls that show the terminal keep showing its output.
 
@@ -911,7 +874,7 @@ class Client(peers.Side):
         """
         raise peers.unserved("terminal/release")
 
-    async def session_update(self, params: SessionNotification, /) -> None:
+    async def session_update(self, params: models.SessionNotification, /) -> None:
         """The agent reports something about a session. Clients go on accepting updates after `session/cancel`, until
         the prompt is answered.
         """
@@ -937,28 +900,30 @@ class Proxy(peers.Side):
         """The calls to the client."""
         return RemoteClient(self.connection)
 
-    async def cancel_request(self, params: CancelRequestNotification, /) -> None:
+    async def cancel_request(self, params: models.CancelRequestNotification, /) -> None:
         """Either peer withdraws a request of its own. The receiver may stop the work and may ignore the notification,
         but it still answers the request: with a result, perhaps partial, or with error -32800.
         """
 
     async def proxy_initialize(
-        self, params: InitializeProxyRequest, /
-    ) -> InitializeProxyResponse:
+        self, params: models.InitializeProxyRequest, /
+    ) -> models.InitializeProxyResponse:
         """The conductor sends them in place of `initialize` to each component that has another one behind it. That
         component initializes the next one before it answers.
         """
         raise peers.unserved("proxy/initialize")
 
     async def proxy_successor_request(
-        self, params: ProxySuccessorRequest, /
-    ) -> ProxySuccessorResponse:
+        self, params: models.ProxySuccessorRequest, /
+    ) -> models.ProxySuccessorResponse:
         """A message to the next component, or from it. Result and error of the message inside are passed back as they
         are.
         """
         raise peers.unserved("proxy/successor")
 
-    async def proxy_successor(self, params: ProxySuccessorNotification, /) -> None:
+    async def proxy_successor(
+        self, params: models.ProxySuccessorNotification, /
+    ) -> None:
         """A message to the next component, or from it."""
 
 

@@ -17,159 +17,86 @@ from typing import (
     overload,
 )
 
-from jsonrpc_bindings import (
-    codec,
-    contract,
-    homes,
-    jsonrpc,
-    leniency,
-    published,
-    strict,
-)
+from jsonrpc_bindings import codec, contract, jsonrpc, strict
 
-from .models import (
-    ArchiveSessionRequest,
-    ArchiveSessionResponse,
-    AuthStatusRequest,
-    AuthStatusResponse,
-    AuthStatusUpdateNotification,
-    CancelRequestNotification,
-    CancelSessionNotification,
-    CancelTerminalRequest,
-    CancelTerminalResponse,
-    CancelToolCallRequest,
-    CancelToolCallResponse,
-    CloseSessionRequest,
-    CloseSessionResponse,
-    CompleteElicitationNotification,
-    DeleteSessionRequest,
-    DeleteSessionResponse,
-    DisableProviderRequest,
-    DisableProviderResponse,
-    Error,
-    ForkSessionRequest,
-    ForkSessionResponse,
-    InitializeRequest,
-    InitializeResponse,
-    ListProvidersRequest,
-    ListProvidersResponse,
-    ListSessionsRequest,
-    ListSessionsResponse,
-    LoadSessionRequest,
-    LoadSessionResponse,
-    LoginAuthRequest,
-    LoginAuthResponse,
-    LogoutAuthRequest,
-    LogoutAuthResponse,
-    MessageMcpNotification,
-    MessageMcpRequest,
-    NewSessionRequest,
-    NewSessionResponse,
-    PromptRequest,
-    PromptResponse,
-    ProxySuccessorNotification,
-    ProxySuccessorRequest,
-    RequestPermissionRequest,
-    RequestPermissionResponse,
-    ResumeSessionRequest,
-    ResumeSessionResponse,
-    SessionStatusRequest,
-    SessionStatusResponse,
-    SetProviderRequest,
-    SetProviderResponse,
-    SetSessionConfigOptionResponse,
-    SetSessionTitleRequest,
-    SetSessionTitleResponse,
-    UnarchiveSessionRequest,
-    UnarchiveSessionResponse,
-    UpdateSessionNotification,
-)
-from .unions import (
-    CreateElicitationRequest,
-    CreateElicitationResponse,
-    InitializeProxyRequest,
-    InitializeProxyResponse,
-    MessageMcpResponse,
-    ProxySuccessorResponse,
-    SetSessionConfigOptionRequest,
-)
+from . import models
 
 T = TypeVar("T")
 
 Sender: TypeAlias = Literal["agent", "client", "proxy"]
 
 AnyRequestParams: TypeAlias = """(
-    LoginAuthRequest
-    | LogoutAuthRequest
-    | AuthStatusRequest
-    | SetSessionConfigOptionRequest
-    | CreateElicitationRequest
-    | InitializeRequest
-    | MessageMcpRequest
-    | RequestPermissionRequest
-    | PromptRequest
-    | ListProvidersRequest
-    | SetProviderRequest
-    | DisableProviderRequest
-    | InitializeProxyRequest
-    | ProxySuccessorRequest
-    | NewSessionRequest
-    | LoadSessionRequest
-    | ListSessionsRequest
-    | ResumeSessionRequest
-    | ForkSessionRequest
-    | CloseSessionRequest
-    | DeleteSessionRequest
-    | ArchiveSessionRequest
-    | UnarchiveSessionRequest
-    | SessionStatusRequest
-    | SetSessionTitleRequest
-    | CancelTerminalRequest
-    | CancelToolCallRequest
+    models.LoginAuthRequest
+    | models.LogoutAuthRequest
+    | models.AuthStatusRequest
+    | models.SetSessionConfigOptionRequest
+    | models.CreateElicitationRequest
+    | models.InitializeRequest
+    | models.MessageMcpRequest
+    | models.RequestPermissionRequest
+    | models.PromptRequest
+    | models.ListProvidersRequest
+    | models.SetProviderRequest
+    | models.DisableProviderRequest
+    | models.InitializeProxyRequest
+    | models.ProxySuccessorRequest
+    | models.NewSessionRequest
+    | models.LoadSessionRequest
+    | models.ListSessionsRequest
+    | models.ResumeSessionRequest
+    | models.ForkSessionRequest
+    | models.CloseSessionRequest
+    | models.DeleteSessionRequest
+    | models.ArchiveSessionRequest
+    | models.UnarchiveSessionRequest
+    | models.SessionStatusRequest
+    | models.SetSessionTitleRequest
+    | models.CancelTerminalRequest
+    | models.CancelToolCallRequest
     | jsonrpc.JSON
 )"""
 """The params of any request; plain JSON for extension methods."""
 
 AnyNotificationParams: TypeAlias = """(
-    AuthStatusUpdateNotification
-    | CompleteElicitationNotification
-    | CancelRequestNotification
-    | MessageMcpNotification
-    | CancelSessionNotification
-    | ProxySuccessorNotification
-    | UpdateSessionNotification
+    models.AuthStatusUpdateNotification
+    | models.CompleteElicitationNotification
+    | models.CancelRequestNotification
+    | models.MessageMcpNotification
+    | models.CancelSessionNotification
+    | models.ProxySuccessorNotification
+    | models.UpdateSessionNotification
     | jsonrpc.JSON
 )"""
 """The params of any notification; plain JSON for extension methods."""
 
 AnyResult: TypeAlias = """(
-    LoginAuthResponse
-    | LogoutAuthResponse
-    | AuthStatusResponse
-    | SetSessionConfigOptionResponse
-    | CreateElicitationResponse
-    | InitializeResponse
-    | MessageMcpResponse
-    | RequestPermissionResponse
-    | PromptResponse
-    | ListProvidersResponse
-    | SetProviderResponse
-    | DisableProviderResponse
-    | InitializeProxyResponse
-    | ProxySuccessorResponse
-    | NewSessionResponse
-    | LoadSessionResponse
-    | ListSessionsResponse
-    | ResumeSessionResponse
-    | ForkSessionResponse
-    | CloseSessionResponse
-    | DeleteSessionResponse
-    | ArchiveSessionResponse
-    | UnarchiveSessionResponse
-    | SessionStatusResponse
-    | SetSessionTitleResponse
-    | CancelTerminalResponse
-    | CancelToolCallResponse
+    models.LoginAuthResponse
+    | models.LogoutAuthResponse
+    | models.AuthStatusResponse
+    | models.SetSessionConfigOptionResponse
+    | models.CreateElicitationResponse
+    | models.InitializeResponse
+    | models.MessageMcpResponse
+    | models.RequestPermissionResponse
+    | models.PromptResponse
+    | models.ListProvidersResponse
+    | models.SetProviderResponse
+    | models.DisableProviderResponse
+    | models.InitializeProxyResponse
+    | models.ProxySuccessorResponse
+    | models.NewSessionResponse
+    | models.LoadSessionResponse
+    | models.ListSessionsResponse
+    | models.ResumeSessionResponse
+    | models.ForkSessionResponse
+    | models.CloseSessionResponse
+    | models.DeleteSessionResponse
+    | models.ArchiveSessionResponse
+    | models.UnarchiveSessionResponse
+    | models.SessionStatusResponse
+    | models.SetSessionTitleResponse
+    | models.CancelTerminalResponse
+    | models.CancelToolCallResponse
     | jsonrpc.JSON
 )"""
 """The result of any request."""
@@ -178,7 +105,7 @@ Message: TypeAlias = """(
     jsonrpc.Request[AnyRequestParams]
     | jsonrpc.Notification[AnyNotificationParams]
     | jsonrpc.Response[AnyResult]
-    | jsonrpc.ErrorResponse[Error]
+    | jsonrpc.ErrorResponse[models.Error]
 )"""
 """Any message of the protocol."""
 
@@ -188,141 +115,173 @@ if TYPE_CHECKING:
         @overload
         def __getitem__(
             self, key: Literal["auth/login"], /
-        ) -> contract.Method[LoginAuthRequest, LoginAuthResponse]: ...
+        ) -> contract.Method[models.LoginAuthRequest, models.LoginAuthResponse]: ...
         @overload
         def __getitem__(
             self, key: Literal["auth/logout"], /
-        ) -> contract.Method[LogoutAuthRequest, LogoutAuthResponse]: ...
+        ) -> contract.Method[models.LogoutAuthRequest, models.LogoutAuthResponse]: ...
         @overload
         def __getitem__(
             self, key: Literal["auth/status"], /
-        ) -> contract.Method[AuthStatusRequest, AuthStatusResponse]: ...
+        ) -> contract.Method[models.AuthStatusRequest, models.AuthStatusResponse]: ...
         @overload
         def __getitem__(
             self, key: Literal["auth/status_update"], /
-        ) -> contract.Method[AuthStatusUpdateNotification, None]: ...
+        ) -> contract.Method[models.AuthStatusUpdateNotification, None]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/set_config_option"], /
         ) -> contract.Method[
-            SetSessionConfigOptionRequest, SetSessionConfigOptionResponse
+            models.SetSessionConfigOptionRequest, models.SetSessionConfigOptionResponse
         ]: ...
         @overload
         def __getitem__(
             self, key: Literal["elicitation/create"], /
-        ) -> contract.Method[CreateElicitationRequest, CreateElicitationResponse]: ...
+        ) -> contract.Method[
+            models.CreateElicitationRequest, models.CreateElicitationResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["elicitation/complete"], /
-        ) -> contract.Method[CompleteElicitationNotification, None]: ...
+        ) -> contract.Method[models.CompleteElicitationNotification, None]: ...
         @overload
         def __getitem__(
             self, key: Literal["initialize"], /
-        ) -> contract.Method[InitializeRequest, InitializeResponse]: ...
+        ) -> contract.Method[models.InitializeRequest, models.InitializeResponse]: ...
         @overload
         def __getitem__(
             self, key: Literal["$/cancel_request"], /
-        ) -> contract.Method[CancelRequestNotification, None]: ...
+        ) -> contract.Method[models.CancelRequestNotification, None]: ...
         @overload
         def __getitem__(
             self, key: Literal["mcp/message"], /
-        ) -> contract.Method[MessageMcpRequest, MessageMcpResponse]: ...
+        ) -> contract.Method[models.MessageMcpRequest, models.MessageMcpResponse]: ...
         @overload
         def __getitem__(
             self, key: Literal["mcp/message (notification)"], /
-        ) -> contract.Method[MessageMcpNotification, None]: ...
+        ) -> contract.Method[models.MessageMcpNotification, None]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/request_permission"], /
-        ) -> contract.Method[RequestPermissionRequest, RequestPermissionResponse]: ...
+        ) -> contract.Method[
+            models.RequestPermissionRequest, models.RequestPermissionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/prompt"], /
-        ) -> contract.Method[PromptRequest, PromptResponse]: ...
+        ) -> contract.Method[models.PromptRequest, models.PromptResponse]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/cancel"], /
-        ) -> contract.Method[CancelSessionNotification, None]: ...
+        ) -> contract.Method[models.CancelSessionNotification, None]: ...
         @overload
         def __getitem__(
             self, key: Literal["providers/list"], /
-        ) -> contract.Method[ListProvidersRequest, ListProvidersResponse]: ...
+        ) -> contract.Method[
+            models.ListProvidersRequest, models.ListProvidersResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["providers/set"], /
-        ) -> contract.Method[SetProviderRequest, SetProviderResponse]: ...
+        ) -> contract.Method[models.SetProviderRequest, models.SetProviderResponse]: ...
         @overload
         def __getitem__(
             self, key: Literal["providers/disable"], /
-        ) -> contract.Method[DisableProviderRequest, DisableProviderResponse]: ...
+        ) -> contract.Method[
+            models.DisableProviderRequest, models.DisableProviderResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["proxy/initialize"], /
-        ) -> contract.Method[InitializeProxyRequest, InitializeProxyResponse]: ...
+        ) -> contract.Method[
+            models.InitializeProxyRequest, models.InitializeProxyResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["proxy/successor"], /
-        ) -> contract.Method[ProxySuccessorRequest, ProxySuccessorResponse]: ...
+        ) -> contract.Method[
+            models.ProxySuccessorRequest, models.ProxySuccessorResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["proxy/successor (notification)"], /
-        ) -> contract.Method[ProxySuccessorNotification, None]: ...
+        ) -> contract.Method[models.ProxySuccessorNotification, None]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/new"], /
-        ) -> contract.Method[NewSessionRequest, NewSessionResponse]: ...
+        ) -> contract.Method[models.NewSessionRequest, models.NewSessionResponse]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/load"], /
-        ) -> contract.Method[LoadSessionRequest, LoadSessionResponse]: ...
+        ) -> contract.Method[models.LoadSessionRequest, models.LoadSessionResponse]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/list"], /
-        ) -> contract.Method[ListSessionsRequest, ListSessionsResponse]: ...
+        ) -> contract.Method[
+            models.ListSessionsRequest, models.ListSessionsResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/resume"], /
-        ) -> contract.Method[ResumeSessionRequest, ResumeSessionResponse]: ...
+        ) -> contract.Method[
+            models.ResumeSessionRequest, models.ResumeSessionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/fork"], /
-        ) -> contract.Method[ForkSessionRequest, ForkSessionResponse]: ...
+        ) -> contract.Method[models.ForkSessionRequest, models.ForkSessionResponse]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/close"], /
-        ) -> contract.Method[CloseSessionRequest, CloseSessionResponse]: ...
+        ) -> contract.Method[
+            models.CloseSessionRequest, models.CloseSessionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/delete"], /
-        ) -> contract.Method[DeleteSessionRequest, DeleteSessionResponse]: ...
+        ) -> contract.Method[
+            models.DeleteSessionRequest, models.DeleteSessionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/archive"], /
-        ) -> contract.Method[ArchiveSessionRequest, ArchiveSessionResponse]: ...
+        ) -> contract.Method[
+            models.ArchiveSessionRequest, models.ArchiveSessionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/unarchive"], /
-        ) -> contract.Method[UnarchiveSessionRequest, UnarchiveSessionResponse]: ...
+        ) -> contract.Method[
+            models.UnarchiveSessionRequest, models.UnarchiveSessionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/status"], /
-        ) -> contract.Method[SessionStatusRequest, SessionStatusResponse]: ...
+        ) -> contract.Method[
+            models.SessionStatusRequest, models.SessionStatusResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/set_title"], /
-        ) -> contract.Method[SetSessionTitleRequest, SetSessionTitleResponse]: ...
+        ) -> contract.Method[
+            models.SetSessionTitleRequest, models.SetSessionTitleResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["terminal/cancel"], /
-        ) -> contract.Method[CancelTerminalRequest, CancelTerminalResponse]: ...
+        ) -> contract.Method[
+            models.CancelTerminalRequest, models.CancelTerminalResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["tool_call/cancel"], /
-        ) -> contract.Method[CancelToolCallRequest, CancelToolCallResponse]: ...
+        ) -> contract.Method[
+            models.CancelToolCallRequest, models.CancelToolCallResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/update"], /
-        ) -> contract.Method[UpdateSessionNotification, None]: ...
+        ) -> contract.Method[models.UpdateSessionNotification, None]: ...
         @overload
         def __getitem__(self, key: str, /) -> contract.Method[Any, Any]: ...
         def __getitem__(self, key: str, /) -> contract.Method[Any, Any]: ...
@@ -333,23 +292,23 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         "auth/login",
         "agent",
         "request",
-        LoginAuthRequest,
-        LoginAuthResponse,
+        models.LoginAuthRequest,
+        models.LoginAuthResponse,
         batch="never",
     ),
     "auth/logout": contract.Method(
         "auth/logout",
         "agent",
         "request",
-        LogoutAuthRequest,
-        LogoutAuthResponse,
+        models.LogoutAuthRequest,
+        models.LogoutAuthResponse,
     ),
     "auth/status": contract.Method(
         "auth/status",
         "agent",
         "request",
-        AuthStatusRequest,
-        AuthStatusResponse,
+        models.AuthStatusRequest,
+        models.AuthStatusResponse,
         capability="agent:capabilities.auth.status",
         unstable=True,
     ),
@@ -357,7 +316,7 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         "auth/status_update",
         "client",
         "notification",
-        AuthStatusUpdateNotification,
+        models.AuthStatusUpdateNotification,
         None,
         capability="agent:capabilities.auth.status",
         unstable=True,
@@ -366,23 +325,23 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         "session/set_config_option",
         "agent",
         "request",
-        SetSessionConfigOptionRequest,
-        SetSessionConfigOptionResponse,
+        models.SetSessionConfigOptionRequest,
+        models.SetSessionConfigOptionResponse,
         capability="agent:capabilities.session",
     ),
     "elicitation/create": contract.Method(
         "elicitation/create",
         "client",
         "request",
-        CreateElicitationRequest,
-        CreateElicitationResponse,
+        models.CreateElicitationRequest,
+        models.CreateElicitationResponse,
         capability="client:capabilities.elicitation",
     ),
     "elicitation/complete": contract.Method(
         "elicitation/complete",
         "client",
         "notification",
-        CompleteElicitationNotification,
+        models.CompleteElicitationNotification,
         None,
         capability="client:capabilities.elicitation.url",
     ),
@@ -390,30 +349,30 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         "initialize",
         "agent",
         "request",
-        InitializeRequest,
-        InitializeResponse,
+        models.InitializeRequest,
+        models.InitializeResponse,
         batch="never",
     ),
     "$/cancel_request": contract.Method(
         "$/cancel_request",
         "protocol",
         "notification",
-        CancelRequestNotification,
+        models.CancelRequestNotification,
         None,
     ),
     "mcp/message": contract.Method(
         "mcp/message",
         "client",
         "request",
-        MessageMcpRequest,
-        MessageMcpResponse,
+        models.MessageMcpRequest,
+        models.MessageMcpResponse,
         unstable=True,
     ),
     "mcp/message (notification)": contract.Method(
         "mcp/message",
         "agent",
         "notification",
-        MessageMcpNotification,
+        models.MessageMcpNotification,
         None,
         unstable=True,
     ),
@@ -421,15 +380,15 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         "session/request_permission",
         "client",
         "request",
-        RequestPermissionRequest,
-        RequestPermissionResponse,
+        models.RequestPermissionRequest,
+        models.RequestPermissionResponse,
     ),
     "session/prompt": contract.Method(
         "session/prompt",
         "agent",
         "request",
-        PromptRequest,
-        PromptResponse,
+        models.PromptRequest,
+        models.PromptResponse,
         capability="agent:capabilities.session",
         batch="never",
     ),
@@ -437,7 +396,7 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         "session/cancel",
         "agent",
         "notification",
-        CancelSessionNotification,
+        models.CancelSessionNotification,
         None,
         capability="agent:capabilities.session",
     ),
@@ -445,8 +404,8 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         "providers/list",
         "agent",
         "request",
-        ListProvidersRequest,
-        ListProvidersResponse,
+        models.ListProvidersRequest,
+        models.ListProvidersResponse,
         capability="agent:capabilities.providers",
         unstable=True,
     ),
@@ -454,8 +413,8 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         "providers/set",
         "agent",
         "request",
-        SetProviderRequest,
-        SetProviderResponse,
+        models.SetProviderRequest,
+        models.SetProviderResponse,
         capability="agent:capabilities.providers",
         unstable=True,
     ),
@@ -463,8 +422,8 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         "providers/disable",
         "agent",
         "request",
-        DisableProviderRequest,
-        DisableProviderResponse,
+        models.DisableProviderRequest,
+        models.DisableProviderResponse,
         capability="agent:capabilities.providers",
         unstable=True,
     ),
@@ -472,23 +431,23 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         "proxy/initialize",
         "proxy",
         "request",
-        InitializeProxyRequest,
-        InitializeProxyResponse,
+        models.InitializeProxyRequest,
+        models.InitializeProxyResponse,
         unstable=True,
     ),
     "proxy/successor": contract.Method(
         "proxy/successor",
         "proxy",
         "request",
-        ProxySuccessorRequest,
-        ProxySuccessorResponse,
+        models.ProxySuccessorRequest,
+        models.ProxySuccessorResponse,
         unstable=True,
     ),
     "proxy/successor (notification)": contract.Method(
         "proxy/successor",
         "proxy",
         "notification",
-        ProxySuccessorNotification,
+        models.ProxySuccessorNotification,
         None,
         unstable=True,
     ),
@@ -496,8 +455,8 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         "session/new",
         "agent",
         "request",
-        NewSessionRequest,
-        NewSessionResponse,
+        models.NewSessionRequest,
+        models.NewSessionResponse,
         capability="agent:capabilities.session",
         batch="never",
     ),
@@ -505,8 +464,8 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         "session/load",
         "agent",
         "request",
-        LoadSessionRequest,
-        LoadSessionResponse,
+        models.LoadSessionRequest,
+        models.LoadSessionResponse,
         capability="agent:capabilities.session",
         batch="never",
     ),
@@ -514,16 +473,16 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         "session/list",
         "agent",
         "request",
-        ListSessionsRequest,
-        ListSessionsResponse,
+        models.ListSessionsRequest,
+        models.ListSessionsResponse,
         capability="agent:capabilities.session",
     ),
     "session/resume": contract.Method(
         "session/resume",
         "agent",
         "request",
-        ResumeSessionRequest,
-        ResumeSessionResponse,
+        models.ResumeSessionRequest,
+        models.ResumeSessionResponse,
         capability="agent:capabilities.session",
         batch="never",
     ),
@@ -531,8 +490,8 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         "session/fork",
         "agent",
         "request",
-        ForkSessionRequest,
-        ForkSessionResponse,
+        models.ForkSessionRequest,
+        models.ForkSessionResponse,
         capability="agent:capabilities.session.fork",
         unstable=True,
     ),
@@ -540,24 +499,24 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         "session/close",
         "agent",
         "request",
-        CloseSessionRequest,
-        CloseSessionResponse,
+        models.CloseSessionRequest,
+        models.CloseSessionResponse,
         capability="agent:capabilities.session",
     ),
     "session/delete": contract.Method(
         "session/delete",
         "agent",
         "request",
-        DeleteSessionRequest,
-        DeleteSessionResponse,
+        models.DeleteSessionRequest,
+        models.DeleteSessionResponse,
         capability="agent:capabilities.session.delete",
     ),
     "session/archive": contract.Method(
         "session/archive",
         "agent",
         "request",
-        ArchiveSessionRequest,
-        ArchiveSessionResponse,
+        models.ArchiveSessionRequest,
+        models.ArchiveSessionResponse,
         capability="agent:capabilities.session.archive",
         unstable=True,
     ),
@@ -565,8 +524,8 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         "session/unarchive",
         "agent",
         "request",
-        UnarchiveSessionRequest,
-        UnarchiveSessionResponse,
+        models.UnarchiveSessionRequest,
+        models.UnarchiveSessionResponse,
         capability="agent:capabilities.session.archive",
         unstable=True,
     ),
@@ -574,8 +533,8 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         "session/status",
         "agent",
         "request",
-        SessionStatusRequest,
-        SessionStatusResponse,
+        models.SessionStatusRequest,
+        models.SessionStatusResponse,
         capability="agent:capabilities.session.status",
         unstable=True,
     ),
@@ -583,8 +542,8 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         "session/set_title",
         "agent",
         "request",
-        SetSessionTitleRequest,
-        SetSessionTitleResponse,
+        models.SetSessionTitleRequest,
+        models.SetSessionTitleResponse,
         capability="agent:capabilities.session.title",
         unstable=True,
     ),
@@ -592,21 +551,21 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         "terminal/cancel",
         "agent",
         "request",
-        CancelTerminalRequest,
-        CancelTerminalResponse,
+        models.CancelTerminalRequest,
+        models.CancelTerminalResponse,
     ),
     "tool_call/cancel": contract.Method(
         "tool_call/cancel",
         "agent",
         "request",
-        CancelToolCallRequest,
-        CancelToolCallResponse,
+        models.CancelToolCallRequest,
+        models.CancelToolCallResponse,
     ),
     "session/update": contract.Method(
         "session/update",
         "client",
         "notification",
-        UpdateSessionNotification,
+        models.UpdateSessionNotification,
         None,
         capability="agent:capabilities.session",
     ),
@@ -614,922 +573,16 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
 METHODS: Final = cast("_Methods", _ROWS)
 """Every method by name: who handles it, its params and result, and the capability that gates it."""
 
-LENIENT: Final[dict[str, dict[str, leniency.Leniency]]] = {
-    "LoginAuthRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "LoginAuthResponse": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "LogoutAuthRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "LogoutAuthResponse": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "AuthMethodAgent": {
-        "description": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "AuthMethodTerminal": {
-        "description": leniency.Leniency(error=True),
-        "args": leniency.Leniency(null=True),
-        "env": leniency.Leniency(null=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "AuthStatusRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "AuthStatusResponse": {
-        "accounts": leniency.Leniency(error=True, items=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "AuthStatusUpdateNotification": {
-        "accounts": leniency.Leniency(error=True, items=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "AuthAccount": {
-        "active": leniency.Leniency(error=True),
-        "name": leniency.Leniency(error=True),
-        "email": leniency.Leniency(error=True),
-        "organization": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "AvailableCommandsUpdate": {
-        "availableCommands": leniency.Leniency(items=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "Command": {
-        "input": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "TextCommandInput": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "CompactionUpdate": {
-        "summary": leniency.Leniency(error=True, items=True),
-        "error": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "CompactionSummaryChunk": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "IdSetSessionConfigOptionRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "BooleanSetSessionConfigOptionRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "UnknownSetSessionConfigOptionRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SetSessionConfigOptionResponse": {
-        "configOptions": leniency.Leniency(items=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ConfigOptionUpdate": {
-        "configOptions": leniency.Leniency(items=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "UnknownSessionConfigOption": {
-        "description": leniency.Leniency(error=True),
-        "category": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionConfigSelect": {
-        "description": leniency.Leniency(error=True),
-        "category": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionConfigSelectOption": {
-        "description": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionConfigSelectGroup": {
-        "options": leniency.Leniency(error=True, items=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionConfigBoolean": {
-        "description": leniency.Leniency(error=True),
-        "category": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "TextContent": {
-        "annotations": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ImageContent": {
-        "uri": leniency.Leniency(error=True),
-        "annotations": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "AudioContent": {
-        "annotations": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ResourceLink": {
-        "title": leniency.Leniency(error=True),
-        "description": leniency.Leniency(error=True),
-        "icons": leniency.Leniency(error=True, items=True),
-        "mimeType": leniency.Leniency(error=True),
-        "size": leniency.Leniency(error=True),
-        "annotations": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "EmbeddedResource": {
-        "annotations": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "TextResourceContents": {
-        "mimeType": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "BlobResourceContents": {
-        "mimeType": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "Annotations": {
-        "audience": leniency.Leniency(error=True, items=True),
-        "lastModified": leniency.Leniency(error=True),
-        "priority": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "Icon": {
-        "mimeType": leniency.Leniency(error=True),
-        "sizes": leniency.Leniency(error=True, items=True),
-        "theme": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "Diff": {
-        "changes": leniency.Leniency(items=True),
-        "patch": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "DiffAdd": {
-        "fileType": leniency.Leniency(error=True),
-        "mimeType": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "DiffDelete": {
-        "fileType": leniency.Leniency(error=True),
-        "mimeType": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "DiffModify": {
-        "fileType": leniency.Leniency(error=True),
-        "mimeType": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "DiffMove": {
-        "fileType": leniency.Leniency(error=True),
-        "mimeType": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "DiffCopy": {
-        "fileType": leniency.Leniency(error=True),
-        "mimeType": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "UnknownDiffChange": {
-        "fileType": leniency.Leniency(error=True),
-        "mimeType": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "DiffPatch": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "UnknownCreateElicitationRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionUnknownCreateElicitationRequest": {
-        "toolCallId": leniency.Leniency(error=True),
-    },
-    "ElicitationDeclineAction": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ElicitationCancelAction": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "UnknownCreateElicitationResponse": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ElicitationAcceptAction": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "CompleteElicitationNotification": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionElicitationFormMode": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "RequestElicitationFormMode": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionElicitationUrlMode": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "RequestElicitationUrlMode": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ElicitationSessionScope": {
-        "toolCallId": leniency.Leniency(error=True),
-    },
-    "ElicitationSchema": {
-        "title": leniency.Leniency(error=True),
-        "description": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "StringPropertySchema": {
-        "title": leniency.Leniency(error=True),
-        "description": leniency.Leniency(error=True),
-        "default": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "EnumOption": {
-        "description": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "NumberPropertySchema": {
-        "title": leniency.Leniency(error=True),
-        "description": leniency.Leniency(error=True),
-        "default": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "IntegerPropertySchema": {
-        "title": leniency.Leniency(error=True),
-        "description": leniency.Leniency(error=True),
-        "default": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "BooleanPropertySchema": {
-        "title": leniency.Leniency(error=True),
-        "description": leniency.Leniency(error=True),
-        "default": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "MultiSelectPropertySchema": {
-        "title": leniency.Leniency(error=True),
-        "description": leniency.Leniency(error=True),
-        "default": leniency.Leniency(error=True, items=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "StringMultiSelectItems": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "TitledMultiSelectItems": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "EnvVariable": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "InitializeRequest": {
-        "capabilities": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "InitializeResponse": {
-        "capabilities": leniency.Leniency(error=True),
-        "authMethods": leniency.Leniency(error=True, items=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "Implementation": {
-        "title": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ClientCapabilities": {
-        "auth": leniency.Leniency(error=True),
-        "elicitation": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ClientAuthCapabilities": {
-        "terminal": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "TerminalAuthCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ElicitationCapabilities": {
-        "form": leniency.Leniency(error=True),
-        "url": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ElicitationFormCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ElicitationUrlCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "AgentCapabilities": {
-        "session": leniency.Leniency(error=True),
-        "auth": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-        "providers": leniency.Leniency(error=True),
-    },
-    "SessionCapabilities": {
-        "prompt": leniency.Leniency(error=True),
-        "mcp": leniency.Leniency(error=True),
-        "delete": leniency.Leniency(error=True),
-        "additionalDirectories": leniency.Leniency(error=True),
-        "fork": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-        "archive": leniency.Leniency(error=True),
-        "status": leniency.Leniency(error=True),
-        "title": leniency.Leniency(error=True),
-        "systemPrompt": leniency.Leniency(error=True),
-    },
-    "PromptCapabilities": {
-        "image": leniency.Leniency(error=True),
-        "audio": leniency.Leniency(error=True),
-        "embeddedContext": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "PromptImageCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "PromptAudioCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "PromptEmbeddedContextCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "McpCapabilities": {
-        "stdio": leniency.Leniency(error=True),
-        "http": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-        "acp": leniency.Leniency(error=True),
-    },
-    "McpStdioCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "McpHttpCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionDeleteCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionAdditionalDirectoriesCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionForkCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "AgentAuthCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-        "status": leniency.Leniency(error=True),
-    },
-    "AuthStatusCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ProvidersCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionArchiveCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionStatusCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionTitleCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionSystemPromptCapabilities": {
-        "mode": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionSystemPromptModeCapabilities": {
-        "override": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionSystemPromptOverrideCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "McpAcpCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "CancelRequestNotification": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "Error": {
-        "data": leniency.Leniency(error=True),
-    },
-    "UnsupportedProtocolVersionErrorData": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionNotFoundErrorData": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "MessageMcpRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ResultMessageMcpResponse": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ErrorMessageMcpResponse": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "MessageMcpNotification": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "McpServerHttp": {
-        "headers": leniency.Leniency(null=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "HttpHeader": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "McpServerStdio": {
-        "args": leniency.Leniency(null=True),
-        "env": leniency.Leniency(null=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "McpServerAcp": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "Notice": {
-        "description": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "RequestPermissionRequest": {
-        "description": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "RequestPermissionResponse": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ToolCallPermissionSubject": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "CommandPermissionSubject": {
-        "toolCallId": leniency.Leniency(error=True),
-        "terminalId": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "PermissionOption": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "CancelledPermissionOutcome": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SelectedPermissionOutcome": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "PlanUpdate": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "PlanItems": {
-        "entries": leniency.Leniency(items=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "PlanEntry": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "PlanFile": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "PlanMarkdown": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "PlanRemoved": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "PromptRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "PromptResponse": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "CancelSessionNotification": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ListProvidersRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ListProvidersResponse": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ProviderInfo": {
-        "supported": leniency.Leniency(error=True, items=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ProviderCurrentConfig": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SetProviderRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SetProviderResponse": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "DisableProviderRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "DisableProviderResponse": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ProxySuccessorRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ProxySuccessorNotification": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "NewSessionRequest": {
-        "mcpServers": leniency.Leniency(null=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "NewSessionResponse": {
-        "configOptions": leniency.Leniency(error=True, items=True),
-        "availableCommands": leniency.Leniency(error=True, items=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "LoadSessionRequest": {
-        "mcpServers": leniency.Leniency(null=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "LoadSessionResponse": {
-        "configOptions": leniency.Leniency(error=True, items=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ListSessionsRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ListSessionsResponse": {
-        "sessions": leniency.Leniency(error=True, items=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionInfo": {
-        "title": leniency.Leniency(error=True),
-        "updatedAt": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-        "archived": leniency.Leniency(error=True),
-    },
-    "ResumeSessionRequest": {
-        "mcpServers": leniency.Leniency(null=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ResumeSessionResponse": {
-        "configOptions": leniency.Leniency(error=True, items=True),
-        "availableCommands": leniency.Leniency(error=True, items=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ReplayFromStart": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ForkSessionRequest": {
-        "mcpServers": leniency.Leniency(null=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ForkSessionResponse": {
-        "configOptions": leniency.Leniency(error=True, items=True),
-        "availableCommands": leniency.Leniency(error=True, items=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "CloseSessionRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "CloseSessionResponse": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "DeleteSessionRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "DeleteSessionResponse": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ArchiveSessionRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ArchiveSessionResponse": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "UnarchiveSessionRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "UnarchiveSessionResponse": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionStatusRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionStatusResponse": {
-        "state": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SetSessionTitleRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SetSessionTitleResponse": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "RunningStateUpdate": {
-        "background": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "RequiresActionStateUpdate": {
-        "background": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "EndTurnStopReason": {
-        "stopReason": leniency.Leniency(error=True),
-        "background": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-        "usage": leniency.Leniency(error=True),
-    },
-    "MaxTokensStopReason": {
-        "stopReason": leniency.Leniency(error=True),
-        "background": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-        "usage": leniency.Leniency(error=True),
-    },
-    "MaxTurnRequestsStopReason": {
-        "stopReason": leniency.Leniency(error=True),
-        "background": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-        "usage": leniency.Leniency(error=True),
-    },
-    "RefusalStopReason": {
-        "stopReason": leniency.Leniency(error=True),
-        "background": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-        "usage": leniency.Leniency(error=True),
-    },
-    "CancelledStopReason": {
-        "stopReason": leniency.Leniency(error=True),
-        "background": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-        "usage": leniency.Leniency(error=True),
-    },
-    "UnknownIdleStateUpdate": {
-        "background": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-        "stopReason": leniency.Leniency(error=True),
-        "usage": leniency.Leniency(error=True),
-    },
-    "NoStopReason": {
-        "background": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-        "stopReason": leniency.Leniency(error=True),
-        "usage": leniency.Leniency(error=True),
-    },
-    "ErrorStopReason": {
-        "stopReason": leniency.Leniency(error=True),
-        "error": leniency.Leniency(error=True),
-        "background": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-        "usage": leniency.Leniency(error=True),
-    },
-    "BackgroundTerminal": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "BackgroundToolCall": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "Usage": {
-        "thoughtTokens": leniency.Leniency(error=True),
-        "cachedReadTokens": leniency.Leniency(error=True),
-        "cachedWriteTokens": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "UnknownStateUpdate": {
-        "background": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionCancelCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SubagentSessionCapabilities": {
-        "cancel": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SubagentUpdate": {
-        "title": leniency.Leniency(error=True),
-        "description": leniency.Leniency(error=True),
-        "capabilities": leniency.Leniency(error=True),
-        "state": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionMessage": {
-        "senderSessionId": leniency.Leniency(error=True),
-        "recipientSessionId": leniency.Leniency(error=True),
-        "senderMessageId": leniency.Leniency(error=True),
-        "recipientMessageId": leniency.Leniency(error=True),
-        "content": leniency.Leniency(error=True, items=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionMessageChunk": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "BackgroundSubagent": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SystemPrompt": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "TerminalUpdate": {
-        "command": leniency.Leniency(error=True),
-        "cwd": leniency.Leniency(error=True),
-        "output": leniency.Leniency(error=True),
-        "exitStatus": leniency.Leniency(error=True),
-        "size": leniency.Leniency(error=True),
-        "capabilities": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "TerminalOutputChunk": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "TerminalOutput": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "TerminalExitStatus": {
-        "exitCode": leniency.Leniency(error=True),
-        "signal": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "TerminalSize": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "TerminalCapabilities": {
-        "cancel": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "TerminalCancelCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "CancelTerminalRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "CancelTerminalResponse": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "Terminal": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ToolCallUpdate": {
-        "name": leniency.Leniency(error=True),
-        "title": leniency.Leniency(error=True),
-        "kind": leniency.Leniency(error=True),
-        "status": leniency.Leniency(error=True),
-        "content": leniency.Leniency(error=True, items=True),
-        "locations": leniency.Leniency(error=True, items=True),
-        "rawInput": leniency.Leniency(error=True),
-        "rawOutput": leniency.Leniency(error=True),
-        "capabilities": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ToolCallContentChunk": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "CancelToolCallRequest": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "CancelToolCallResponse": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "Content": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ToolCallLocation": {
-        "line": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ToolCallCapabilities": {
-        "cancel": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ToolCallCancelCapabilities": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "UpdateSessionNotification": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "RunningSessionStateUpdate": {
-        "background": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "EndTurnIdleSessionStateUpdate": {
-        "stopReason": leniency.Leniency(error=True),
-        "background": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-        "usage": leniency.Leniency(error=True),
-    },
-    "MaxTokensIdleSessionStateUpdate": {
-        "stopReason": leniency.Leniency(error=True),
-        "background": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-        "usage": leniency.Leniency(error=True),
-    },
-    "MaxTurnRequestsIdleSessionStateUpdate": {
-        "stopReason": leniency.Leniency(error=True),
-        "background": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-        "usage": leniency.Leniency(error=True),
-    },
-    "RefusalIdleSessionStateUpdate": {
-        "stopReason": leniency.Leniency(error=True),
-        "background": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-        "usage": leniency.Leniency(error=True),
-    },
-    "CancelledIdleSessionStateUpdate": {
-        "stopReason": leniency.Leniency(error=True),
-        "background": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-        "usage": leniency.Leniency(error=True),
-    },
-    "ErrorIdleSessionStateUpdate": {
-        "stopReason": leniency.Leniency(error=True),
-        "background": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-        "usage": leniency.Leniency(error=True),
-        "error": leniency.Leniency(error=True),
-    },
-    "UnknownIdleSessionStateUpdate": {
-        "background": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-        "stopReason": leniency.Leniency(error=True),
-        "usage": leniency.Leniency(error=True),
-    },
-    "NoneIdleSessionStateUpdate": {
-        "background": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-        "stopReason": leniency.Leniency(error=True),
-        "usage": leniency.Leniency(error=True),
-    },
-    "RequiresActionSessionStateUpdate": {
-        "background": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "UnknownSessionStateUpdate": {
-        "background": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "UserMessage": {
-        "content": leniency.Leniency(error=True, items=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "AgentMessage": {
-        "content": leniency.Leniency(error=True, items=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "AgentThought": {
-        "content": leniency.Leniency(error=True, items=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "ContentChunk": {
-        "_meta": leniency.Leniency(error=True),
-    },
-    "SessionInfoUpdate": {
-        "title": leniency.Leniency(error=True),
-        "updatedAt": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "UsageUpdate": {
-        "cost": leniency.Leniency(error=True),
-        "_meta": leniency.Leniency(error=True),
-    },
-    "Cost": {
-        "_meta": leniency.Leniency(error=True),
-    },
-}
-"""The fields that are decoded leniently, by record and wire name (`x-deserialize-…`)."""
-
-OWNERS: Final[dict[str, dict[str, str]]] = {
-    "SessionUnknownCreateElicitationRequest": {
-        "sessionId": "ElicitationSessionScope",
-        "toolCallId": "ElicitationSessionScope",
-    },
-    "RequestUnknownCreateElicitationRequest": {
-        "requestId": "ElicitationRequestScope",
-    },
-    "ToolCallUpdate": {
-        "sessionUpdate": "SessionToolCallUpdate",
-    },
-    "RunningSessionStateUpdate": {
-        "background": "RunningStateUpdate",
-        "_meta": "RunningStateUpdate",
-    },
-    "ErrorIdleSessionStateUpdate": {
-        "error": "ErrorStopReason",
-    },
-    "RequiresActionSessionStateUpdate": {
-        "background": "RequiresActionStateUpdate",
-        "_meta": "RequiresActionStateUpdate",
-    },
-    "UnknownSessionStateUpdate": {
-        "background": "UnknownStateUpdate",
-        "_meta": "UnknownStateUpdate",
-    },
-}
-"""The definition that declares a field, where it is not the one of the record's own name."""
-
 UNENFORCED: Final[Mapping[str, tuple[str, ...]]] = {}
-"""Places in the schema of the keywords that `decode` does not enforce, by definition. `validate` enforces them, but for patterns that
-ECMA-262 does not define or that no engine here can check, which `acpgen generate` names.
-"""
+"""Places in the schema of patterns that ECMA-262 does not define or that no engine here can check, by definition: they refuse nothing."""
 
-CODEC: Final = codec.Codec(
+STRICT: Final = strict.Strict.of(__name__, METHODS)
+"""The judge of this protocol version; `acp_session.monitor` takes it too."""
+
+CODEC: Final = codec.Codec.of(
+    __name__,
     METHODS,
-    LENIENT,
-    OWNERS,
-    error=Error,
+    error=models.Error,
     null_id=False,
     batch=True,
     sides=("agent", "client", "proxy"),
@@ -1604,11 +657,7 @@ def decode_as(
     Raises `DecodeError`, pointers relative to `value`; `KeyError` for what is no definition of the schema.
     """
     return CODEC.decode_as(
-        published.type_of(__name__, type_),
-        value,
-        on_drop=on_drop,
-        lenient=lenient,
-        strict=strict,
+        type_, value, on_drop=on_drop, lenient=lenient, strict=strict
     )
 
 
@@ -1626,582 +675,6 @@ def encode(
     return CODEC.encode(message, strict=strict)
 
 
-CONTRACT: Final = contract.Contract(
-    name="acp/unstable/v2",
-    version=2,
-    sides=("agent", "client", "proxy"),
-    batch=True,
-    methods=(
-        contract.Method(
-            name="auth/login",
-            side="agent",
-            kind="request",
-            params="LoginAuthRequest",
-            result="LoginAuthResponse",
-            batch="never",
-        ),
-        contract.Method(
-            name="auth/logout",
-            side="agent",
-            kind="request",
-            params="LogoutAuthRequest",
-            result="LogoutAuthResponse",
-        ),
-        contract.Method(
-            name="auth/status",
-            side="agent",
-            kind="request",
-            params="AuthStatusRequest",
-            result="AuthStatusResponse",
-            capability="agent:capabilities.auth.status",
-            unstable=True,
-        ),
-        contract.Method(
-            name="auth/status_update",
-            side="client",
-            kind="notification",
-            params="AuthStatusUpdateNotification",
-            capability="agent:capabilities.auth.status",
-            unstable=True,
-        ),
-        contract.Method(
-            name="session/set_config_option",
-            side="agent",
-            kind="request",
-            params="SetSessionConfigOptionRequest",
-            result="SetSessionConfigOptionResponse",
-            capability="agent:capabilities.session",
-        ),
-        contract.Method(
-            name="elicitation/create",
-            side="client",
-            kind="request",
-            params="CreateElicitationRequest",
-            result="CreateElicitationResponse",
-            capability="client:capabilities.elicitation",
-        ),
-        contract.Method(
-            name="elicitation/complete",
-            side="client",
-            kind="notification",
-            params="CompleteElicitationNotification",
-            capability="client:capabilities.elicitation.url",
-        ),
-        contract.Method(
-            name="initialize",
-            side="agent",
-            kind="request",
-            params="InitializeRequest",
-            result="InitializeResponse",
-            batch="never",
-        ),
-        contract.Method(
-            name="$/cancel_request",
-            side="protocol",
-            kind="notification",
-            params="CancelRequestNotification",
-        ),
-        contract.Method(
-            name="mcp/message",
-            side="client",
-            kind="request",
-            params="MessageMcpRequest",
-            result="MessageMcpResponse",
-            unstable=True,
-        ),
-        contract.Method(
-            name="mcp/message",
-            side="agent",
-            kind="notification",
-            params="MessageMcpNotification",
-            unstable=True,
-        ),
-        contract.Method(
-            name="session/request_permission",
-            side="client",
-            kind="request",
-            params="RequestPermissionRequest",
-            result="RequestPermissionResponse",
-        ),
-        contract.Method(
-            name="session/prompt",
-            side="agent",
-            kind="request",
-            params="PromptRequest",
-            result="PromptResponse",
-            capability="agent:capabilities.session",
-            batch="never",
-        ),
-        contract.Method(
-            name="session/cancel",
-            side="agent",
-            kind="notification",
-            params="CancelSessionNotification",
-            capability="agent:capabilities.session",
-        ),
-        contract.Method(
-            name="providers/list",
-            side="agent",
-            kind="request",
-            params="ListProvidersRequest",
-            result="ListProvidersResponse",
-            capability="agent:capabilities.providers",
-            unstable=True,
-        ),
-        contract.Method(
-            name="providers/set",
-            side="agent",
-            kind="request",
-            params="SetProviderRequest",
-            result="SetProviderResponse",
-            capability="agent:capabilities.providers",
-            unstable=True,
-        ),
-        contract.Method(
-            name="providers/disable",
-            side="agent",
-            kind="request",
-            params="DisableProviderRequest",
-            result="DisableProviderResponse",
-            capability="agent:capabilities.providers",
-            unstable=True,
-        ),
-        contract.Method(
-            name="proxy/initialize",
-            side="proxy",
-            kind="request",
-            params="InitializeProxyRequest",
-            result="InitializeProxyResponse",
-            unstable=True,
-        ),
-        contract.Method(
-            name="proxy/successor",
-            side="proxy",
-            kind="request",
-            params="ProxySuccessorRequest",
-            result="ProxySuccessorResponse",
-            unstable=True,
-        ),
-        contract.Method(
-            name="proxy/successor",
-            side="proxy",
-            kind="notification",
-            params="ProxySuccessorNotification",
-            unstable=True,
-        ),
-        contract.Method(
-            name="session/new",
-            side="agent",
-            kind="request",
-            params="NewSessionRequest",
-            result="NewSessionResponse",
-            capability="agent:capabilities.session",
-            batch="never",
-        ),
-        contract.Method(
-            name="session/load",
-            side="agent",
-            kind="request",
-            params="LoadSessionRequest",
-            result="LoadSessionResponse",
-            capability="agent:capabilities.session",
-            batch="never",
-        ),
-        contract.Method(
-            name="session/list",
-            side="agent",
-            kind="request",
-            params="ListSessionsRequest",
-            result="ListSessionsResponse",
-            capability="agent:capabilities.session",
-        ),
-        contract.Method(
-            name="session/resume",
-            side="agent",
-            kind="request",
-            params="ResumeSessionRequest",
-            result="ResumeSessionResponse",
-            capability="agent:capabilities.session",
-            batch="never",
-        ),
-        contract.Method(
-            name="session/fork",
-            side="agent",
-            kind="request",
-            params="ForkSessionRequest",
-            result="ForkSessionResponse",
-            capability="agent:capabilities.session.fork",
-            unstable=True,
-        ),
-        contract.Method(
-            name="session/close",
-            side="agent",
-            kind="request",
-            params="CloseSessionRequest",
-            result="CloseSessionResponse",
-            capability="agent:capabilities.session",
-        ),
-        contract.Method(
-            name="session/delete",
-            side="agent",
-            kind="request",
-            params="DeleteSessionRequest",
-            result="DeleteSessionResponse",
-            capability="agent:capabilities.session.delete",
-        ),
-        contract.Method(
-            name="session/archive",
-            side="agent",
-            kind="request",
-            params="ArchiveSessionRequest",
-            result="ArchiveSessionResponse",
-            capability="agent:capabilities.session.archive",
-            unstable=True,
-        ),
-        contract.Method(
-            name="session/unarchive",
-            side="agent",
-            kind="request",
-            params="UnarchiveSessionRequest",
-            result="UnarchiveSessionResponse",
-            capability="agent:capabilities.session.archive",
-            unstable=True,
-        ),
-        contract.Method(
-            name="session/status",
-            side="agent",
-            kind="request",
-            params="SessionStatusRequest",
-            result="SessionStatusResponse",
-            capability="agent:capabilities.session.status",
-            unstable=True,
-        ),
-        contract.Method(
-            name="session/set_title",
-            side="agent",
-            kind="request",
-            params="SetSessionTitleRequest",
-            result="SetSessionTitleResponse",
-            capability="agent:capabilities.session.title",
-            unstable=True,
-        ),
-        contract.Method(
-            name="terminal/cancel",
-            side="agent",
-            kind="request",
-            params="CancelTerminalRequest",
-            result="CancelTerminalResponse",
-        ),
-        contract.Method(
-            name="tool_call/cancel",
-            side="agent",
-            kind="request",
-            params="CancelToolCallRequest",
-            result="CancelToolCallResponse",
-        ),
-        contract.Method(
-            name="session/update",
-            side="client",
-            kind="notification",
-            params="UpdateSessionNotification",
-            capability="agent:capabilities.session",
-        ),
-    ),
-    gated={
-        "AuthMethod": contract.Gated(
-            tag="type",
-            variants={
-                "terminal": contract.Member(
-                    capability="client:capabilities.auth.terminal"
-                ),
-                "agent": contract.Member(),
-            },
-        ),
-        "CompactionUpdate": contract.Gated(
-            fields={
-                "summary": contract.Member(look=("[]ContentBlock",)),
-            },
-        ),
-        "CompactionSummaryChunk": contract.Gated(
-            fields={
-                "content": contract.Member(look=("ContentBlock",)),
-            },
-        ),
-        "ContentBlock": contract.Gated(
-            tag="type",
-            variants={
-                "text": contract.Member(),
-                "image": contract.Member(
-                    capability="agent:capabilities.session.prompt.image"
-                ),
-                "audio": contract.Member(
-                    capability="agent:capabilities.session.prompt.audio"
-                ),
-                "resource_link": contract.Member(),
-                "resource": contract.Member(
-                    capability="agent:capabilities.session.prompt.embeddedContext"
-                ),
-            },
-        ),
-        "CreateElicitationRequest": contract.Gated(
-            tag="mode",
-            variants={
-                "form": contract.Member(
-                    capability="client:capabilities.elicitation.form"
-                ),
-                "url": contract.Member(
-                    capability="client:capabilities.elicitation.url"
-                ),
-            },
-        ),
-        "InitializeResponse": contract.Gated(
-            fields={
-                "authMethods": contract.Member(look=("[]AuthMethod",)),
-            },
-        ),
-        "McpServer": contract.Gated(
-            tag="type",
-            variants={
-                "http": contract.Member(
-                    capability="agent:capabilities.session.mcp.http"
-                ),
-                "stdio": contract.Member(
-                    capability="agent:capabilities.session.mcp.stdio"
-                ),
-                "acp": contract.Member(capability="agent:capabilities.session.mcp.acp"),
-            },
-        ),
-        "RequestPermissionRequest": contract.Gated(
-            fields={
-                "subject": contract.Member(look=("RequestPermissionSubject",)),
-            },
-        ),
-        "RequestPermissionSubject": contract.Gated(
-            tag="type",
-            variants={
-                "tool_call": contract.Member(look=("ToolCallPermissionSubject",)),
-                "command": contract.Member(),
-            },
-        ),
-        "ToolCallPermissionSubject": contract.Gated(
-            fields={
-                "toolCall": contract.Member(look=("ToolCallUpdate",)),
-            },
-        ),
-        "PromptRequest": contract.Gated(
-            fields={
-                "prompt": contract.Member(look=("[]ContentBlock",)),
-            },
-        ),
-        "InitializeProxyResponse": contract.Gated(
-            look=("InitializeResponse",),
-        ),
-        "NewSessionRequest": contract.Gated(
-            fields={
-                "additionalDirectories": contract.Member(
-                    capability="agent:capabilities.session.additionalDirectories"
-                ),
-                "mcpServers": contract.Member(look=("[]McpServer",)),
-                "systemPrompt": contract.Member(
-                    capability="agent:capabilities.session.systemPrompt",
-                    look=("SystemPrompt",),
-                ),
-            },
-        ),
-        "LoadSessionRequest": contract.Gated(
-            fields={
-                "additionalDirectories": contract.Member(
-                    capability="agent:capabilities.session.additionalDirectories"
-                ),
-                "mcpServers": contract.Member(look=("[]McpServer",)),
-            },
-        ),
-        "ListSessionsRequest": contract.Gated(
-            fields={
-                "additionalDirectories": contract.Member(
-                    capability="agent:capabilities.session.additionalDirectories"
-                ),
-                "archived": contract.Member(
-                    capability="agent:capabilities.session.archive"
-                ),
-            },
-        ),
-        "ListSessionsResponse": contract.Gated(
-            fields={
-                "sessions": contract.Member(look=("[]SessionInfo",)),
-            },
-        ),
-        "SessionInfo": contract.Gated(
-            fields={
-                "additionalDirectories": contract.Member(
-                    required_with="agent:capabilities.session.additionalDirectories"
-                ),
-                "archived": contract.Member(
-                    capability="agent:capabilities.session.archive"
-                ),
-            },
-        ),
-        "ResumeSessionRequest": contract.Gated(
-            fields={
-                "additionalDirectories": contract.Member(
-                    capability="agent:capabilities.session.additionalDirectories"
-                ),
-                "mcpServers": contract.Member(look=("[]McpServer",)),
-                "systemPrompt": contract.Member(
-                    capability="agent:capabilities.session.systemPrompt",
-                    look=("SystemPrompt",),
-                ),
-            },
-        ),
-        "ForkSessionRequest": contract.Gated(
-            fields={
-                "additionalDirectories": contract.Member(
-                    capability="agent:capabilities.session.additionalDirectories"
-                ),
-                "mcpServers": contract.Member(look=("[]McpServer",)),
-                "systemPrompt": contract.Member(
-                    capability="agent:capabilities.session.systemPrompt",
-                    look=("SystemPrompt",),
-                ),
-            },
-        ),
-        "SubagentUpdate": contract.Gated(
-            fields={
-                "additionalDirectories": contract.Member(
-                    capability="agent:capabilities.session.additionalDirectories"
-                ),
-            },
-        ),
-        "SessionMessage": contract.Gated(
-            fields={
-                "content": contract.Member(look=("[]ContentBlock",)),
-            },
-        ),
-        "SessionMessageChunk": contract.Gated(
-            fields={
-                "content": contract.Member(look=("ContentBlock",)),
-            },
-        ),
-        "SystemPrompt": contract.Gated(
-            fields={
-                "content": contract.Member(look=("[]ContentBlock",)),
-            },
-        ),
-        "ToolCallUpdate": contract.Gated(
-            fields={
-                "content": contract.Member(look=("[]ToolCallContent",)),
-            },
-        ),
-        "ToolCallContentChunk": contract.Gated(
-            fields={
-                "content": contract.Member(look=("ToolCallContent",)),
-            },
-        ),
-        "ToolCallContent": contract.Gated(
-            tag="type",
-            variants={
-                "content": contract.Member(look=("Content",)),
-                "diff": contract.Member(),
-                "terminal": contract.Member(),
-            },
-        ),
-        "Content": contract.Gated(
-            fields={
-                "content": contract.Member(look=("ContentBlock",)),
-            },
-        ),
-        "UpdateSessionNotification": contract.Gated(
-            fields={
-                "update": contract.Member(look=("SessionUpdate",)),
-            },
-        ),
-        "SessionUpdate": contract.Gated(
-            tag="sessionUpdate",
-            variants={
-                "user_message_chunk": contract.Member(look=("UserMessageChunk",)),
-                "user_message": contract.Member(look=("UserMessage",)),
-                "agent_message_chunk": contract.Member(look=("AgentMessageChunk",)),
-                "agent_message": contract.Member(look=("AgentMessage",)),
-                "agent_thought_chunk": contract.Member(look=("AgentThoughtChunk",)),
-                "agent_thought": contract.Member(look=("AgentThought",)),
-                "state_update": contract.Member(),
-                "tool_call_content_chunk": contract.Member(
-                    look=("ToolCallContentChunk",)
-                ),
-                "tool_call_update": contract.Member(look=("SessionToolCallUpdate",)),
-                "terminal_update": contract.Member(),
-                "terminal_output_chunk": contract.Member(),
-                "plan_update": contract.Member(),
-                "available_commands_update": contract.Member(),
-                "config_option_update": contract.Member(),
-                "session_info_update": contract.Member(),
-                "usage_update": contract.Member(),
-                "notice": contract.Member(),
-                "compaction_update": contract.Member(look=("CompactionUpdate",)),
-                "compaction_summary_chunk": contract.Member(
-                    look=("CompactionSummaryChunk",)
-                ),
-                "plan_removed": contract.Member(),
-                "subagent_update": contract.Member(look=("SubagentUpdate",)),
-                "session_message": contract.Member(look=("SessionMessage",)),
-                "session_message_chunk": contract.Member(look=("SessionMessageChunk",)),
-            },
-        ),
-        "UserMessageChunk": contract.Gated(
-            fields={
-                "content": contract.Member(look=("ContentBlock",)),
-            },
-        ),
-        "AgentMessageChunk": contract.Gated(
-            fields={
-                "content": contract.Member(look=("ContentBlock",)),
-            },
-        ),
-        "AgentThoughtChunk": contract.Gated(
-            fields={
-                "content": contract.Member(look=("ContentBlock",)),
-            },
-        ),
-        "SessionToolCallUpdate": contract.Gated(
-            fields={
-                "content": contract.Member(look=("[]ToolCallContent",)),
-            },
-        ),
-        "UserMessage": contract.Gated(
-            fields={
-                "content": contract.Member(look=("[]ContentBlock",)),
-            },
-        ),
-        "AgentMessage": contract.Gated(
-            fields={
-                "content": contract.Member(look=("[]ContentBlock",)),
-            },
-        ),
-        "AgentThought": contract.Gated(
-            fields={
-                "content": contract.Member(look=("[]ContentBlock",)),
-            },
-        ),
-        "ContentChunk": contract.Gated(
-            fields={
-                "content": contract.Member(look=("ContentBlock",)),
-            },
-        ),
-    },
-)
-"""What the protocol asks beyond the shapes of its messages."""
-
-DEFINITIONS: Final[dict[str, str]] = {}
-"""The definition of a class, where the two have different names."""
-
-STRICT: Final = strict.Strict(
-    CONTRACT,
-    lambda: homes.schema_of(homes.home_of(__name__)),
-    extra="acp-bindings[strict]",
-)
-"""The judge of this protocol version; `acp_session.monitor` takes it too."""
-
-
 def validate(
     message: Any,
     *,
@@ -2215,8 +688,7 @@ def validate(
     An empty tuple means that all is well. If there are more problems than `limit`, a last one with the rule `more` says so; `None` tells
     all, however many. The result in a response is judged if `method` names its request; without, only the envelope is.
     A message that holds more `values` than these is not judged, and the only problem, with the rule `size`, says so.
-    Nothing is decoded leniently: unknown tags of closed unions are wrong here, even where `decode` keeps them. Raises `MissingExtra`, an `ImportError`,
-    where jsonschema-rs is not installed.
+    Nothing is decoded leniently: unknown tags of closed unions are wrong here, even where `decode` keeps them.
     """
     return STRICT.validate(
         message, sender=sender, method=method, limit=limit, values=values
@@ -2230,5 +702,4 @@ def validate_as(
 
     `limit` is as in `validate`. Raises `KeyError` for what is no definition of the schema.
     """
-    name = type_ if isinstance(type_, str) else type_.__name__
-    return STRICT.validate_as(DEFINITIONS.get(name, name), value, limit=limit)
+    return STRICT.validate_as(type_, value, limit=limit)

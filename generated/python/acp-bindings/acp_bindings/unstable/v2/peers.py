@@ -12,78 +12,11 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from jsonrpc_bindings import framing, peers, transport, wire
 
-from . import methods
+from . import methods, models
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Unpack
-
-    from .models import (
-        ArchiveSessionRequest,
-        ArchiveSessionResponse,
-        AuthStatusRequest,
-        AuthStatusResponse,
-        AuthStatusUpdateNotification,
-        CancelRequestNotification,
-        CancelSessionNotification,
-        CancelTerminalRequest,
-        CancelTerminalResponse,
-        CancelToolCallRequest,
-        CancelToolCallResponse,
-        CloseSessionRequest,
-        CloseSessionResponse,
-        CompleteElicitationNotification,
-        DeleteSessionRequest,
-        DeleteSessionResponse,
-        DisableProviderRequest,
-        DisableProviderResponse,
-        ForkSessionRequest,
-        ForkSessionResponse,
-        InitializeRequest,
-        InitializeResponse,
-        ListProvidersRequest,
-        ListProvidersResponse,
-        ListSessionsRequest,
-        ListSessionsResponse,
-        LoadSessionRequest,
-        LoadSessionResponse,
-        LoginAuthRequest,
-        LoginAuthResponse,
-        LogoutAuthRequest,
-        LogoutAuthResponse,
-        MessageMcpNotification,
-        MessageMcpRequest,
-        NewSessionRequest,
-        NewSessionResponse,
-        PromptRequest,
-        PromptResponse,
-        ProxySuccessorNotification,
-        ProxySuccessorRequest,
-        RequestPermissionRequest,
-        RequestPermissionResponse,
-        ResumeSessionRequest,
-        ResumeSessionResponse,
-        SessionStatusRequest,
-        SessionStatusResponse,
-        SetProviderRequest,
-        SetProviderResponse,
-        SetSessionConfigOptionResponse,
-        SetSessionTitleRequest,
-        SetSessionTitleResponse,
-        UnarchiveSessionRequest,
-        UnarchiveSessionResponse,
-        UpdateSessionNotification,
-    )
-    from .unions import (
-        CreateElicitationRequest,
-        CreateElicitationResponse,
-        InitializeProxyRequest,
-        InitializeProxyResponse,
-        MessageMcpResponse,
-        ProxySuccessorResponse,
-        SetSessionConfigOptionRequest,
-    )
-
 
 WIRE: Final = wire.Wire(
     methods.CODEC,
@@ -96,77 +29,89 @@ WIRE: Final = wire.Wire(
 class RemoteAgent(peers.Remote):
     """The calls to the agent. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
 
-    async def auth_login(self, params: LoginAuthRequest, /) -> LoginAuthResponse:
+    async def auth_login(
+        self, params: models.LoginAuthRequest, /
+    ) -> models.LoginAuthResponse:
         """The client asks the agent to log the user in. It is allowed when the agent listed at least one
         authentication method, and never with one of type `terminal`.
         """
-        result: LoginAuthResponse = await self.connection.request("auth/login", params)
+        result: models.LoginAuthResponse = await self.connection.request(
+            "auth/login", params
+        )
         return result
 
     async def auth_logout(
-        self, params: LogoutAuthRequest | None = None, /
-    ) -> LogoutAuthResponse:
+        self, params: models.LogoutAuthRequest | None = None, /
+    ) -> models.LogoutAuthResponse:
         """The client asks the agent to log the user out. It is allowed when the agent listed at least one
         authentication method.
         """
-        result: LogoutAuthResponse = await self.connection.request(
+        result: models.LogoutAuthResponse = await self.connection.request(
             "auth/logout", params
         )
         return result
 
     async def auth_status(
-        self, params: AuthStatusRequest | None = None, /
-    ) -> AuthStatusResponse:
+        self, params: models.AuthStatusRequest | None = None, /
+    ) -> models.AuthStatusResponse:
         """The client asks whether the user is signed in. The request changes nothing, and is never refused with
         -32000.
 
         Needs the capability `capabilities.auth.status` of the agent.
         """
-        result: AuthStatusResponse = await self.connection.request(
+        result: models.AuthStatusResponse = await self.connection.request(
             "auth/status", params
         )
         return result
 
     async def session_set_config_option(
-        self, params: SetSessionConfigOptionRequest, /
-    ) -> SetSessionConfigOptionResponse:
+        self, params: models.SetSessionConfigOptionRequest, /
+    ) -> models.SetSessionConfigOptionResponse:
         """The client changes an option. Every agent that offers options for a session has the method. An unknown
         option or a value that does not fit is refused with -32602 and changes nothing.
 
         Needs the capability `capabilities.session` of the agent.
         """
-        result: SetSessionConfigOptionResponse = await self.connection.request(
+        result: models.SetSessionConfigOptionResponse = await self.connection.request(
             "session/set_config_option", params
         )
         return result
 
-    async def initialize(self, params: InitializeRequest, /) -> InitializeResponse:
+    async def initialize(
+        self, params: models.InitializeRequest, /
+    ) -> models.InitializeResponse:
         """The first request on every connection, sent by the client. It negotiates the version of the protocol and the
         capabilities of both sides.
         """
-        result: InitializeResponse = await self.connection.request("initialize", params)
+        result: models.InitializeResponse = await self.connection.request(
+            "initialize", params
+        )
         return result
 
-    async def cancel_request(self, params: CancelRequestNotification, /) -> None:
+    async def cancel_request(self, params: models.CancelRequestNotification, /) -> None:
         """Either side says that it no longer needs the answer to a request it sent. The receiver may stop the work and
         still sends exactly one answer: the regular result, the method's own result for cancellation, or error
         -32800. It ignores ids that it does not know or has answered.
         """
         await self.connection.notify("$/cancel_request", params)
 
-    async def mcp_message(self, params: MessageMcpNotification, /) -> None:
+    async def mcp_message(self, params: models.MessageMcpNotification, /) -> None:
         """Whoever provides a server passes on what that sends about a request under way."""
         await self.connection.notify("mcp/message", params)
 
-    async def session_prompt(self, params: PromptRequest, /) -> PromptResponse:
+    async def session_prompt(
+        self, params: models.PromptRequest, /
+    ) -> models.PromptResponse:
         """The client hands the user's message to the agent.
 
         Needs the capability `capabilities.session` of the agent.
         """
-        result: PromptResponse = await self.connection.request("session/prompt", params)
+        result: models.PromptResponse = await self.connection.request(
+            "session/prompt", params
+        )
         return result
 
-    async def session_cancel(self, params: CancelSessionNotification, /) -> None:
+    async def session_cancel(self, params: models.CancelSessionNotification, /) -> None:
         """The client stops the work in the foreground and the prompts not yet inserted; background work continues. The
         agent stops model and tools as soon as it can, withdraws its open permission requests, sends its remaining
         updates, and then reports an idle state with `cancelled`, not `error`. Late answers to withdrawn requests
@@ -177,51 +122,57 @@ class RemoteAgent(peers.Remote):
         await self.connection.notify("session/cancel", params)
 
     async def providers_list(
-        self, params: ListProvidersRequest | None = None, /
-    ) -> ListProvidersResponse:
+        self, params: models.ListProvidersRequest | None = None, /
+    ) -> models.ListProvidersResponse:
         """The client asks which providers of language models it can configure.
 
         Needs the capability `capabilities.providers` of the agent.
         """
-        result: ListProvidersResponse = await self.connection.request(
+        result: models.ListProvidersResponse = await self.connection.request(
             "providers/list", params
         )
         return result
 
-    async def providers_set(self, params: SetProviderRequest, /) -> SetProviderResponse:
+    async def providers_set(
+        self, params: models.SetProviderRequest, /
+    ) -> models.SetProviderResponse:
         """They replace the whole configuration of one provider.
 
         Needs the capability `capabilities.providers` of the agent.
         """
-        result: SetProviderResponse = await self.connection.request(
+        result: models.SetProviderResponse = await self.connection.request(
             "providers/set", params
         )
         return result
 
     async def providers_disable(
-        self, params: DisableProviderRequest, /
-    ) -> DisableProviderResponse:
+        self, params: models.DisableProviderRequest, /
+    ) -> models.DisableProviderResponse:
         """The agent stops using one provider.
 
         Needs the capability `capabilities.providers` of the agent.
         """
-        result: DisableProviderResponse = await self.connection.request(
+        result: models.DisableProviderResponse = await self.connection.request(
             "providers/disable", params
         )
         return result
 
-    async def session_new(self, params: NewSessionRequest, /) -> NewSessionResponse:
+    async def session_new(
+        self, params: models.NewSessionRequest, /
+    ) -> models.NewSessionResponse:
         """The client opens a session. The agent may work inside the roots `cwd` and `additionalDirectories`, as far as
         permissions allow. The request fails with -32000 if the user has to log in first.
 
         Needs the capability `capabilities.session` of the agent.
         """
-        result: NewSessionResponse = await self.connection.request(
+        result: models.NewSessionResponse = await self.connection.request(
             "session/new", params
         )
         return result
 
-    async def session_load(self, params: LoadSessionRequest, /) -> LoadSessionResponse:
+    async def session_load(
+        self, params: models.LoadSessionRequest, /
+    ) -> models.LoadSessionResponse:
         """The client opens a stored session and has its conversation replayed. The agent sends the retained history as
         `session/update` notifications from the start, then the current state, then its answer, just as for
         `session/resume` with `replayFrom` at the start. The request fails with -32000 if the user has to log in
@@ -231,145 +182,147 @@ class RemoteAgent(peers.Remote):
 
         Needs the capability `capabilities.session` of the agent.
         """
-        result: LoadSessionResponse = await self.connection.request(
+        result: models.LoadSessionResponse = await self.connection.request(
             "session/load", params
         )
         return result
 
     async def session_list(
-        self, params: ListSessionsRequest | None = None, /
-    ) -> ListSessionsResponse:
+        self, params: models.ListSessionsRequest | None = None, /
+    ) -> models.ListSessionsResponse:
         """The client asks for the sessions that the agent knows, a page at a time. Where both filters are present,
         both must match.
 
         Needs the capability `capabilities.session` of the agent.
         """
-        result: ListSessionsResponse = await self.connection.request(
+        result: models.ListSessionsResponse = await self.connection.request(
             "session/list", params
         )
         return result
 
     async def session_resume(
-        self, params: ResumeSessionRequest, /
-    ) -> ResumeSessionResponse:
+        self, params: models.ResumeSessionRequest, /
+    ) -> models.ResumeSessionResponse:
         """The client reopens an existing session, by default without a replay of its history. The request fails with
         -32000 if the user has to log in first.
 
         Needs the capability `capabilities.session` of the agent.
         """
-        result: ResumeSessionResponse = await self.connection.request(
+        result: models.ResumeSessionResponse = await self.connection.request(
             "session/resume", params
         )
         return result
 
-    async def session_fork(self, params: ForkSessionRequest, /) -> ForkSessionResponse:
+    async def session_fork(
+        self, params: models.ForkSessionRequest, /
+    ) -> models.ForkSessionResponse:
         """The client has a new session made that starts from the context of another. The original is not touched, so a
         fork suits work such as a summary. The request fails with -32000 if the user has to log in first.
 
         Needs the capability `capabilities.session.fork` of the agent.
         """
-        result: ForkSessionResponse = await self.connection.request(
+        result: models.ForkSessionResponse = await self.connection.request(
             "session/fork", params
         )
         return result
 
     async def session_close(
-        self, params: CloseSessionRequest, /
-    ) -> CloseSessionResponse:
+        self, params: models.CloseSessionRequest, /
+    ) -> models.CloseSessionResponse:
         """The client ends a session on this connection; it stays in the list and can be opened again. The agent
         cancels all work, that in the background included, reports the end of active work by an idle state with
         `cancelled`, frees what the session held, and answers. Prompts not yet inserted fail with -32800.
 
         Needs the capability `capabilities.session` of the agent.
         """
-        result: CloseSessionResponse = await self.connection.request(
+        result: models.CloseSessionResponse = await self.connection.request(
             "session/close", params
         )
         return result
 
     async def session_delete(
-        self, params: DeleteSessionRequest, /
-    ) -> DeleteSessionResponse:
+        self, params: models.DeleteSessionRequest, /
+    ) -> models.DeleteSessionResponse:
         """The client has a stored session removed, so that no list shows it again.
 
         Needs the capability `capabilities.session.delete` of the agent.
         """
-        result: DeleteSessionResponse = await self.connection.request(
+        result: models.DeleteSessionResponse = await self.connection.request(
             "session/delete", params
         )
         return result
 
     async def session_archive(
-        self, params: ArchiveSessionRequest, /
-    ) -> ArchiveSessionResponse:
+        self, params: models.ArchiveSessionRequest, /
+    ) -> models.ArchiveSessionResponse:
         """Lists leave the session out from now on. Its id and history stay. Work in progress is cancelled and the
         session closed first. An archived session may be archived again.
 
         Needs the capability `capabilities.session.archive` of the agent.
         """
-        result: ArchiveSessionResponse = await self.connection.request(
+        result: models.ArchiveSessionResponse = await self.connection.request(
             "session/archive", params
         )
         return result
 
     async def session_unarchive(
-        self, params: UnarchiveSessionRequest, /
-    ) -> UnarchiveSessionResponse:
+        self, params: models.UnarchiveSessionRequest, /
+    ) -> models.UnarchiveSessionResponse:
         """Lists hold the session again. It is not opened by that.
 
         Needs the capability `capabilities.session.archive` of the agent.
         """
-        result: UnarchiveSessionResponse = await self.connection.request(
+        result: models.UnarchiveSessionResponse = await self.connection.request(
             "session/unarchive", params
         )
         return result
 
     async def session_status(
-        self, params: SessionStatusRequest, /
-    ) -> SessionStatusResponse:
+        self, params: models.SessionStatusRequest, /
+    ) -> models.SessionStatusResponse:
         """The client asks whether the agent holds a session in memory. The request changes nothing. A session that the
         agent does not know is refused with -32002.
 
         Needs the capability `capabilities.session.status` of the agent.
         """
-        result: SessionStatusResponse = await self.connection.request(
+        result: models.SessionStatusResponse = await self.connection.request(
             "session/status", params
         )
         return result
 
     async def session_set_title(
-        self, params: SetSessionTitleRequest, /
-    ) -> SetSessionTitleResponse:
+        self, params: models.SetSessionTitleRequest, /
+    ) -> models.SetSessionTitleResponse:
         """The client names any session that lists hold. The agent does not replace that title by one that it makes
         itself.
 
         Needs the capability `capabilities.session.title` of the agent.
         """
-        result: SetSessionTitleResponse = await self.connection.request(
+        result: models.SetSessionTitleResponse = await self.connection.request(
             "session/set_title", params
         )
         return result
 
     async def terminal_cancel(
-        self, params: CancelTerminalRequest, /
-    ) -> CancelTerminalResponse:
+        self, params: models.CancelTerminalRequest, /
+    ) -> models.CancelTerminalResponse:
         """The client asks the agent to stop the process in one terminal. It is allowed only while that terminal offers
         `capabilities.cancel`; an unknown, ended or unstoppable one is refused with -32602. It changes neither the
         session's state nor the status of a tool call.
         """
-        result: CancelTerminalResponse = await self.connection.request(
+        result: models.CancelTerminalResponse = await self.connection.request(
             "terminal/cancel", params
         )
         return result
 
     async def tool_call_cancel(
-        self, params: CancelToolCallRequest, /
-    ) -> CancelToolCallResponse:
+        self, params: models.CancelToolCallRequest, /
+    ) -> models.CancelToolCallResponse:
         """The client asks the agent to stop one tool call. It is allowed only while that tool call offers
         `capabilities.cancel`; an unknown, finished or unstoppable tool call is refused with -32602. It does not
         change the state of the session.
         """
-        result: CancelToolCallResponse = await self.connection.request(
+        result: models.CancelToolCallResponse = await self.connection.request(
             "tool_call/cancel", params
         )
         return result
@@ -378,7 +331,9 @@ class RemoteAgent(peers.Remote):
 class RemoteClient(peers.Remote):
     """The calls to the client. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
 
-    async def auth_status_update(self, params: AuthStatusUpdateNotification, /) -> None:
+    async def auth_status_update(
+        self, params: models.AuthStatusUpdateNotification, /
+    ) -> None:
         """The agent tells that what it would answer to `auth/status` has changed. Agents that advertised `auth.status`
         may send it at any time after `initialize`.
 
@@ -387,8 +342,8 @@ class RemoteClient(peers.Remote):
         await self.connection.notify("auth/status_update", params)
 
     async def elicitation_create(
-        self, params: CreateElicitationRequest, /
-    ) -> CreateElicitationResponse:
+        self, params: models.CreateElicitationRequest, /
+    ) -> models.CreateElicitationResponse:
         """The agent asks the user for input through the client: by a form, or by a visit to a web page. It belongs to
         a session, perhaps to one of its tool calls, or to a request that is still open; agents withdraw it when the
         work that needs it is cancelled. Only one that blocks all foreground work makes the session's state
@@ -396,13 +351,13 @@ class RemoteClient(peers.Remote):
 
         Needs the capability `capabilities.elicitation` of the client.
         """
-        result: CreateElicitationResponse = await self.connection.request(
+        result: models.CreateElicitationResponse = await self.connection.request(
             "elicitation/create", params
         )
         return result
 
     async def elicitation_complete(
-        self, params: CompleteElicitationNotification, /
+        self, params: models.CompleteElicitationNotification, /
     ) -> None:
         """The agent reports that the interaction on the web page is complete. It does not change the state of the
         session.
@@ -411,33 +366,35 @@ class RemoteClient(peers.Remote):
         """
         await self.connection.notify("elicitation/complete", params)
 
-    async def cancel_request(self, params: CancelRequestNotification, /) -> None:
+    async def cancel_request(self, params: models.CancelRequestNotification, /) -> None:
         """Either side says that it no longer needs the answer to a request it sent. The receiver may stop the work and
         still sends exactly one answer: the regular result, the method's own result for cancellation, or error
         -32800. It ignores ids that it does not know or has answered.
         """
         await self.connection.notify("$/cancel_request", params)
 
-    async def mcp_message(self, params: MessageMcpRequest, /) -> MessageMcpResponse:
+    async def mcp_message(
+        self, params: models.MessageMcpRequest, /
+    ) -> models.MessageMcpResponse:
         """The agent calls a method of an MCP server that the client provides."""
-        result: MessageMcpResponse = await self.connection.request(
+        result: models.MessageMcpResponse = await self.connection.request(
             "mcp/message", params
         )
         return result
 
     async def session_request_permission(
-        self, params: RequestPermissionRequest, /
-    ) -> RequestPermissionResponse:
+        self, params: models.RequestPermissionRequest, /
+    ) -> models.RequestPermissionResponse:
         """The agent asks the user, through the client, whether it may do something. `title`, `description` and
         `options` are the whole prompt; `subject` adds what the question is about, for clients that can show more.
         Whatever the answer, the agent goes ahead only if an offered option that allows it was chosen.
         """
-        result: RequestPermissionResponse = await self.connection.request(
+        result: models.RequestPermissionResponse = await self.connection.request(
             "session/request_permission", params
         )
         return result
 
-    async def session_update(self, params: UpdateSessionNotification, /) -> None:
+    async def session_update(self, params: models.UpdateSessionNotification, /) -> None:
         """The agent reports to the client what happens in a session: messages, tool calls, plans, states and more. The
         agent may send it whenever the session exists, during a replay too.
 
@@ -449,7 +406,7 @@ class RemoteClient(peers.Remote):
 class RemoteProxy(peers.Remote):
     """The calls to the proxy. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
 
-    async def cancel_request(self, params: CancelRequestNotification, /) -> None:
+    async def cancel_request(self, params: models.CancelRequestNotification, /) -> None:
         """Either side says that it no longer needs the answer to a request it sent. The receiver may stop the work and
         still sends exactly one answer: the regular result, the method's own result for cancellation, or error
         -32800. It ignores ids that it does not know or has answered.
@@ -457,28 +414,30 @@ class RemoteProxy(peers.Remote):
         await self.connection.notify("$/cancel_request", params)
 
     async def proxy_initialize(
-        self, params: InitializeProxyRequest, /
-    ) -> InitializeProxyResponse:
+        self, params: models.InitializeProxyRequest, /
+    ) -> models.InitializeProxyResponse:
         """The conductor sends them in place of `initialize` to each component that has another one behind it. That
         component initializes the next one before it answers.
         """
-        result: InitializeProxyResponse = await self.connection.request(
+        result: models.InitializeProxyResponse = await self.connection.request(
             "proxy/initialize", params
         )
         return result
 
     async def proxy_successor_request(
-        self, params: ProxySuccessorRequest, /
-    ) -> ProxySuccessorResponse:
+        self, params: models.ProxySuccessorRequest, /
+    ) -> models.ProxySuccessorResponse:
         """A message to the next component, or from it. Result and error of the message inside are passed back as they
         are.
         """
-        result: ProxySuccessorResponse = await self.connection.request(
+        result: models.ProxySuccessorResponse = await self.connection.request(
             "proxy/successor", params
         )
         return result
 
-    async def proxy_successor(self, params: ProxySuccessorNotification, /) -> None:
+    async def proxy_successor(
+        self, params: models.ProxySuccessorNotification, /
+    ) -> None:
         """A message to the next component, or from it."""
         await self.connection.notify("proxy/successor", params)
 
@@ -524,19 +483,25 @@ class Agent(peers.Side):
         """The calls to the client."""
         return RemoteClient(self.connection)
 
-    async def auth_login(self, params: LoginAuthRequest, /) -> LoginAuthResponse:
+    async def auth_login(
+        self, params: models.LoginAuthRequest, /
+    ) -> models.LoginAuthResponse:
         """The client asks the agent to log the user in. It is allowed when the agent listed at least one
         authentication method, and never with one of type `terminal`.
         """
         raise peers.unserved("auth/login")
 
-    async def auth_logout(self, params: LogoutAuthRequest, /) -> LogoutAuthResponse:
+    async def auth_logout(
+        self, params: models.LogoutAuthRequest, /
+    ) -> models.LogoutAuthResponse:
         """The client asks the agent to log the user out. It is allowed when the agent listed at least one
         authentication method.
         """
         raise peers.unserved("auth/logout")
 
-    async def auth_status(self, params: AuthStatusRequest, /) -> AuthStatusResponse:
+    async def auth_status(
+        self, params: models.AuthStatusRequest, /
+    ) -> models.AuthStatusResponse:
         """The client asks whether the user is signed in. The request changes nothing, and is never refused with
         -32000.
 
@@ -545,8 +510,8 @@ class Agent(peers.Side):
         raise peers.unserved("auth/status")
 
     async def session_set_config_option(
-        self, params: SetSessionConfigOptionRequest, /
-    ) -> SetSessionConfigOptionResponse:
+        self, params: models.SetSessionConfigOptionRequest, /
+    ) -> models.SetSessionConfigOptionResponse:
         """The client changes an option. Every agent that offers options for a session has the method. An unknown
         option or a value that does not fit is refused with -32602 and changes nothing.
 
@@ -554,29 +519,33 @@ class Agent(peers.Side):
         """
         raise peers.unserved("session/set_config_option")
 
-    async def initialize(self, params: InitializeRequest, /) -> InitializeResponse:
+    async def initialize(
+        self, params: models.InitializeRequest, /
+    ) -> models.InitializeResponse:
         """The first request on every connection, sent by the client. It negotiates the version of the protocol and the
         capabilities of both sides.
         """
         raise peers.unserved("initialize")
 
-    async def cancel_request(self, params: CancelRequestNotification, /) -> None:
+    async def cancel_request(self, params: models.CancelRequestNotification, /) -> None:
         """Either side says that it no longer needs the answer to a request it sent. The receiver may stop the work and
         still sends exactly one answer: the regular result, the method's own result for cancellation, or error
         -32800. It ignores ids that it does not know or has answered.
         """
 
-    async def mcp_message(self, params: MessageMcpNotification, /) -> None:
+    async def mcp_message(self, params: models.MessageMcpNotification, /) -> None:
         """Whoever provides a server passes on what that sends about a request under way."""
 
-    async def session_prompt(self, params: PromptRequest, /) -> PromptResponse:
+    async def session_prompt(
+        self, params: models.PromptRequest, /
+    ) -> models.PromptResponse:
         """The client hands the user's message to the agent.
 
         Needs the capability `capabilities.session` of the agent.
         """
         raise peers.unserved("session/prompt")
 
-    async def session_cancel(self, params: CancelSessionNotification, /) -> None:
+    async def session_cancel(self, params: models.CancelSessionNotification, /) -> None:
         """The client stops the work in the foreground and the prompts not yet inserted; background work continues. The
         agent stops model and tools as soon as it can, withdraws its open permission requests, sends its remaining
         updates, and then reports an idle state with `cancelled`, not `error`. Late answers to withdrawn requests
@@ -586,15 +555,17 @@ class Agent(peers.Side):
         """
 
     async def providers_list(
-        self, params: ListProvidersRequest, /
-    ) -> ListProvidersResponse:
+        self, params: models.ListProvidersRequest, /
+    ) -> models.ListProvidersResponse:
         """The client asks which providers of language models it can configure.
 
         Needs the capability `capabilities.providers` of the agent.
         """
         raise peers.unserved("providers/list")
 
-    async def providers_set(self, params: SetProviderRequest, /) -> SetProviderResponse:
+    async def providers_set(
+        self, params: models.SetProviderRequest, /
+    ) -> models.SetProviderResponse:
         """They replace the whole configuration of one provider.
 
         Needs the capability `capabilities.providers` of the agent.
@@ -602,15 +573,17 @@ class Agent(peers.Side):
         raise peers.unserved("providers/set")
 
     async def providers_disable(
-        self, params: DisableProviderRequest, /
-    ) -> DisableProviderResponse:
+        self, params: models.DisableProviderRequest, /
+    ) -> models.DisableProviderResponse:
         """The agent stops using one provider.
 
         Needs the capability `capabilities.providers` of the agent.
         """
         raise peers.unserved("providers/disable")
 
-    async def session_new(self, params: NewSessionRequest, /) -> NewSessionResponse:
+    async def session_new(
+        self, params: models.NewSessionRequest, /
+    ) -> models.NewSessionResponse:
         """The client opens a session. The agent may work inside the roots `cwd` and `additionalDirectories`, as far as
         permissions allow. The request fails with -32000 if the user has to log in first.
 
@@ -618,7 +591,9 @@ class Agent(peers.Side):
         """
         raise peers.unserved("session/new")
 
-    async def session_load(self, params: LoadSessionRequest, /) -> LoadSessionResponse:
+    async def session_load(
+        self, params: models.LoadSessionRequest, /
+    ) -> models.LoadSessionResponse:
         """The client opens a stored session and has its conversation replayed. The agent sends the retained history as
         `session/update` notifications from the start, then the current state, then its answer, just as for
         `session/resume` with `replayFrom` at the start. The request fails with -32000 if the user has to log in
@@ -631,8 +606,8 @@ class Agent(peers.Side):
         raise peers.unserved("session/load")
 
     async def session_list(
-        self, params: ListSessionsRequest, /
-    ) -> ListSessionsResponse:
+        self, params: models.ListSessionsRequest, /
+    ) -> models.ListSessionsResponse:
         """The client asks for the sessions that the agent knows, a page at a time. Where both filters are present,
         both must match.
 
@@ -641,8 +616,8 @@ class Agent(peers.Side):
         raise peers.unserved("session/list")
 
     async def session_resume(
-        self, params: ResumeSessionRequest, /
-    ) -> ResumeSessionResponse:
+        self, params: models.ResumeSessionRequest, /
+    ) -> models.ResumeSessionResponse:
         """The client reopens an existing session, by default without a replay of its history. The request fails with
         -32000 if the user has to log in first.
 
@@ -650,7 +625,9 @@ class Agent(peers.Side):
         """
         raise peers.unserved("session/resume")
 
-    async def session_fork(self, params: ForkSessionRequest, /) -> ForkSessionResponse:
+    async def session_fork(
+        self, params: models.ForkSessionRequest, /
+    ) -> models.ForkSessionResponse:
         """The client has a new session made that starts from the context of another. The original is not touched, so a
         fork suits work such as a summary. The request fails with -32000 if the user has to log in first.
 
@@ -659,8 +636,8 @@ class Agent(peers.Side):
         raise peers.unserved("session/fork")
 
     async def session_close(
-        self, params: CloseSessionRequest, /
-    ) -> CloseSessionResponse:
+        self, params: models.CloseSessionRequest, /
+    ) -> models.CloseSessionResponse:
         """The client ends a session on this connection; it stays in the list and can be opened again. The agent
         cancels all work, that in the background included, reports the end of active work by an idle state with
         `cancelled`, frees what the session held, and answers. Prompts not yet inserted fail with -32800.
@@ -670,8 +647,8 @@ class Agent(peers.Side):
         raise peers.unserved("session/close")
 
     async def session_delete(
-        self, params: DeleteSessionRequest, /
-    ) -> DeleteSessionResponse:
+        self, params: models.DeleteSessionRequest, /
+    ) -> models.DeleteSessionResponse:
         """The client has a stored session removed, so that no list shows it again.
 
         Needs the capability `capabilities.session.delete` of the agent.
@@ -679,8 +656,8 @@ class Agent(peers.Side):
         raise peers.unserved("session/delete")
 
     async def session_archive(
-        self, params: ArchiveSessionRequest, /
-    ) -> ArchiveSessionResponse:
+        self, params: models.ArchiveSessionRequest, /
+    ) -> models.ArchiveSessionResponse:
         """Lists leave the session out from now on. Its id and history stay. Work in progress is cancelled and the
         session closed first. An archived session may be archived again.
 
@@ -689,8 +666,8 @@ class Agent(peers.Side):
         raise peers.unserved("session/archive")
 
     async def session_unarchive(
-        self, params: UnarchiveSessionRequest, /
-    ) -> UnarchiveSessionResponse:
+        self, params: models.UnarchiveSessionRequest, /
+    ) -> models.UnarchiveSessionResponse:
         """Lists hold the session again. It is not opened by that.
 
         Needs the capability `capabilities.session.archive` of the agent.
@@ -698,8 +675,8 @@ class Agent(peers.Side):
         raise peers.unserved("session/unarchive")
 
     async def session_status(
-        self, params: SessionStatusRequest, /
-    ) -> SessionStatusResponse:
+        self, params: models.SessionStatusRequest, /
+    ) -> models.SessionStatusResponse:
         """The client asks whether the agent holds a session in memory. The request changes nothing. A session that the
         agent does not know is refused with -32002.
 
@@ -708,8 +685,8 @@ class Agent(peers.Side):
         raise peers.unserved("session/status")
 
     async def session_set_title(
-        self, params: SetSessionTitleRequest, /
-    ) -> SetSessionTitleResponse:
+        self, params: models.SetSessionTitleRequest, /
+    ) -> models.SetSessionTitleResponse:
         """The client names any session that lists hold. The agent does not replace that title by one that it makes
         itself.
 
@@ -718,8 +695,8 @@ class Agent(peers.Side):
         raise peers.unserved("session/set_title")
 
     async def terminal_cancel(
-        self, params: CancelTerminalRequest, /
-    ) -> CancelTerminalResponse:
+        self, params: models.CancelTerminalRequest, /
+    ) -> models.CancelTerminalResponse:
         """The client asks the agent to stop the process in one terminal. It is allowed only while that terminal offers
         `capabilities.cancel`; an unknown, ended or unstoppable one is refused with -32602. It changes neither the
         session's state nor the status of a tool call.
@@ -727,8 +704,8 @@ class Agent(peers.Side):
         raise peers.unserved("terminal/cancel")
 
     async def tool_call_cancel(
-        self, params: CancelToolCallRequest, /
-    ) -> CancelToolCallResponse:
+        self, params: models.CancelToolCallRequest, /
+    ) -> models.CancelToolCallResponse:
         """The client asks the agent to stop one tool call. It is allowed only while that tool call offers
         `capabilities.cancel`; an unknown, finished or unstoppable tool call is refused with -32602. It does not
         change the state of the session.
@@ -759,7 +736,9 @@ class Client(peers.Side):
         """The calls to the agent."""
         return RemoteAgent(self.connection)
 
-    async def auth_status_update(self, params: AuthStatusUpdateNotification, /) -> None:
+    async def auth_status_update(
+        self, params: models.AuthStatusUpdateNotification, /
+    ) -> None:
         """The agent tells that what it would answer to `auth/status` has changed. Agents that advertised `auth.status`
         may send it at any time after `initialize`.
 
@@ -767,8 +746,8 @@ class Client(peers.Side):
         """
 
     async def elicitation_create(
-        self, params: CreateElicitationRequest, /
-    ) -> CreateElicitationResponse:
+        self, params: models.CreateElicitationRequest, /
+    ) -> models.CreateElicitationResponse:
         """The agent asks the user for input through the client: by a form, or by a visit to a web page. It belongs to
         a session, perhaps to one of its tool calls, or to a request that is still open; agents withdraw it when the
         work that needs it is cancelled. Only one that blocks all foreground work makes the session's state
@@ -779,7 +758,7 @@ class Client(peers.Side):
         raise peers.unserved("elicitation/create")
 
     async def elicitation_complete(
-        self, params: CompleteElicitationNotification, /
+        self, params: models.CompleteElicitationNotification, /
     ) -> None:
         """The agent reports that the interaction on the web page is complete. It does not change the state of the
         session.
@@ -787,26 +766,28 @@ class Client(peers.Side):
         Needs the capability `capabilities.elicitation.url` of the client.
         """
 
-    async def cancel_request(self, params: CancelRequestNotification, /) -> None:
+    async def cancel_request(self, params: models.CancelRequestNotification, /) -> None:
         """Either side says that it no longer needs the answer to a request it sent. The receiver may stop the work and
         still sends exactly one answer: the regular result, the method's own result for cancellation, or error
         -32800. It ignores ids that it does not know or has answered.
         """
 
-    async def mcp_message(self, params: MessageMcpRequest, /) -> MessageMcpResponse:
+    async def mcp_message(
+        self, params: models.MessageMcpRequest, /
+    ) -> models.MessageMcpResponse:
         """The agent calls a method of an MCP server that the client provides."""
         raise peers.unserved("mcp/message")
 
     async def session_request_permission(
-        self, params: RequestPermissionRequest, /
-    ) -> RequestPermissionResponse:
+        self, params: models.RequestPermissionRequest, /
+    ) -> models.RequestPermissionResponse:
         """The agent asks the user, through the client, whether it may do something. `title`, `description` and
         `options` are the whole prompt; `subject` adds what the question is about, for clients that can show more.
         Whatever the answer, the agent goes ahead only if an offered option that allows it was chosen.
         """
         raise peers.unserved("session/request_permission")
 
-    async def session_update(self, params: UpdateSessionNotification, /) -> None:
+    async def session_update(self, params: models.UpdateSessionNotification, /) -> None:
         """The agent reports to the client what happens in a session: messages, tool calls, plans, states and more. The
         agent may send it whenever the session exists, during a replay too.
 
@@ -834,29 +815,31 @@ class Proxy(peers.Side):
         """The calls to the client."""
         return RemoteClient(self.connection)
 
-    async def cancel_request(self, params: CancelRequestNotification, /) -> None:
+    async def cancel_request(self, params: models.CancelRequestNotification, /) -> None:
         """Either side says that it no longer needs the answer to a request it sent. The receiver may stop the work and
         still sends exactly one answer: the regular result, the method's own result for cancellation, or error
         -32800. It ignores ids that it does not know or has answered.
         """
 
     async def proxy_initialize(
-        self, params: InitializeProxyRequest, /
-    ) -> InitializeProxyResponse:
+        self, params: models.InitializeProxyRequest, /
+    ) -> models.InitializeProxyResponse:
         """The conductor sends them in place of `initialize` to each component that has another one behind it. That
         component initializes the next one before it answers.
         """
         raise peers.unserved("proxy/initialize")
 
     async def proxy_successor_request(
-        self, params: ProxySuccessorRequest, /
-    ) -> ProxySuccessorResponse:
+        self, params: models.ProxySuccessorRequest, /
+    ) -> models.ProxySuccessorResponse:
         """A message to the next component, or from it. Result and error of the message inside are passed back as they
         are.
         """
         raise peers.unserved("proxy/successor")
 
-    async def proxy_successor(self, params: ProxySuccessorNotification, /) -> None:
+    async def proxy_successor(
+        self, params: models.ProxySuccessorNotification, /
+    ) -> None:
         """A message to the next component, or from it."""
 
 

@@ -12,17 +12,11 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from jsonrpc_bindings import framing, peers, transport, wire
 
-from . import methods
+from . import methods, models
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Unpack
-
-    from .models import (
-        EvilRequest,
-        EvilResponse,
-    )
-
 
 WIRE: Final = wire.Wire(
     methods.CODEC,
@@ -35,15 +29,15 @@ class RemoteAgent(peers.Remote):
     """The calls to the agent. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
 
     async def import_os_system_x_7_7_raw_script_b(
-        self, params: EvilRequest | None = None, /
-    ) -> EvilResponse:
+        self, params: models.EvilRequest | None = None, /
+    ) -> models.EvilResponse:
         """\"\"\"
         '''\\"); import os; os.system("x") #{{ 7*7 }}{% raw %}</script><b>
         \u202e\x00
 
         Needs the capability `evil` of the agent.
         """
-        result: EvilResponse = await self.connection.request(
+        result: models.EvilResponse = await self.connection.request(
             '"""\'\'\'\\");__import__("os").system("x"){{7*7}}{%raw%}</script><b>\u202e\x00',
             params,
         )
@@ -71,8 +65,8 @@ class Agent(peers.Side):
         return RemoteClient(self.connection)
 
     async def import_os_system_x_7_7_raw_script_b(
-        self, params: EvilRequest, /
-    ) -> EvilResponse:
+        self, params: models.EvilRequest, /
+    ) -> models.EvilResponse:
         """\"\"\"
         '''\\"); import os; os.system("x") #{{ 7*7 }}{% raw %}</script><b>
         \u202e\x00

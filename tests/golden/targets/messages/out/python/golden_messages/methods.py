@@ -17,27 +17,16 @@ from typing import (
     overload,
 )
 
-from jsonrpc_bindings import (
-    codec,
-    contract,
-    homes,
-    jsonrpc,
-    leniency,
-    published,
-    strict,
-)
+from jsonrpc_bindings import codec, contract, jsonrpc, strict
 
-from .models import (
-    PingRequestParams,
-    PingResult,
-)
+from . import models
 
 T = TypeVar("T")
 
 Sender: TypeAlias = Literal["client", "server"]
 
 AnyRequestParams: TypeAlias = """(
-    PingRequestParams
+    models.PingRequestParams
     | jsonrpc.JSON
 )"""
 """The params of any request; plain JSON for extension methods."""
@@ -48,7 +37,7 @@ AnyNotificationParams: TypeAlias = """(
 """The params of any notification; plain JSON for extension methods."""
 
 AnyResult: TypeAlias = """(
-    PingResult
+    models.PingResult
     | jsonrpc.JSON
 )"""
 """The result of any request."""
@@ -67,7 +56,7 @@ if TYPE_CHECKING:
         @overload
         def __getitem__(
             self, key: Literal["ping"], /
-        ) -> contract.Method[PingRequestParams, PingResult]: ...
+        ) -> contract.Method[models.PingRequestParams, models.PingResult]: ...
         @overload
         def __getitem__(
             self, key: Literal["notifications/bye"], /
@@ -79,38 +68,24 @@ if TYPE_CHECKING:
 
 _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
     "ping": contract.Method(
-        "ping",
-        "server",
-        "request",
-        PingRequestParams,
-        PingResult,
+        "ping", "server", "request", models.PingRequestParams, models.PingResult
     ),
     "notifications/bye": contract.Method(
-        "notifications/bye",
-        "client",
-        "notification",
-        None,
-        None,
+        "notifications/bye", "client", "notification", None, None
     ),
 }
 METHODS: Final = cast("_Methods", _ROWS)
 """Every method by name: who handles it, its params and result, and the capability that gates it."""
 
-LENIENT: Final[dict[str, dict[str, leniency.Leniency]]] = {}
-"""The fields that are decoded leniently, by record and wire name (`x-deserialize-…`)."""
-
-OWNERS: Final[dict[str, dict[str, str]]] = {}
-"""The definition that declares a field, where it is not the one of the record's own name."""
-
 UNENFORCED: Final[Mapping[str, tuple[str, ...]]] = {}
-"""Places in the schema of the keywords that `decode` does not enforce, by definition. `validate` enforces them, but for patterns that
-ECMA-262 does not define or that no engine here can check, which `acpgen generate` names.
-"""
+"""Places in the schema of patterns that ECMA-262 does not define or that no engine here can check, by definition: they refuse nothing."""
 
-CODEC: Final = codec.Codec(
+STRICT: Final = strict.Strict.of(__name__, METHODS)
+"""The judge of this protocol version; `acp_session.monitor` takes it too."""
+
+CODEC: Final = codec.Codec.of(
+    __name__,
     METHODS,
-    LENIENT,
-    OWNERS,
     error=jsonrpc.ErrorObject,
     null_id=False,
     batch=False,
@@ -186,11 +161,7 @@ def decode_as(
     Raises `DecodeError`, pointers relative to `value`; `KeyError` for what is no definition of the schema.
     """
     return CODEC.decode_as(
-        published.type_of(__name__, type_),
-        value,
-        on_drop=on_drop,
-        lenient=lenient,
-        strict=strict,
+        type_, value, on_drop=on_drop, lenient=lenient, strict=strict
     )
 
 
@@ -206,36 +177,6 @@ def encode(message: Message | Any, *, strict: bool | None = None) -> bytes:
     return CODEC.encode(message, strict=strict)
 
 
-CONTRACT: Final = contract.Contract(
-    name="messages",
-    version=None,
-    sides=("client", "server"),
-    batch=False,
-    methods=(
-        contract.Method(
-            name="ping",
-            side="server",
-            kind="request",
-            params="PingRequestParams",
-            result="PingResult",
-        ),
-        contract.Method(name="notifications/bye", side="client", kind="notification"),
-    ),
-    gated={},
-)
-"""What the protocol asks beyond the shapes of its messages."""
-
-DEFINITIONS: Final[dict[str, str]] = {}
-"""The definition of a class, where the two have different names."""
-
-STRICT: Final = strict.Strict(
-    CONTRACT,
-    lambda: homes.schema_of(homes.home_of(__name__)),
-    extra="jsonschema-rs>=0.60.3,<0.62",
-)
-"""The judge of this protocol version; `acp_session.monitor` takes it too."""
-
-
 def validate(
     message: Any,
     *,
@@ -249,8 +190,7 @@ def validate(
     An empty tuple means that all is well. If there are more problems than `limit`, a last one with the rule `more` says so; `None` tells
     all, however many. The result in a response is judged if `method` names its request; without, only the envelope is.
     A message that holds more `values` than these is not judged, and the only problem, with the rule `size`, says so.
-    Nothing is decoded leniently: unknown tags of closed unions are wrong here, even where `decode` keeps them. Raises `MissingExtra`, an `ImportError`,
-    where jsonschema-rs is not installed.
+    Nothing is decoded leniently: unknown tags of closed unions are wrong here, even where `decode` keeps them.
     """
     return STRICT.validate(
         message, sender=sender, method=method, limit=limit, values=values
@@ -264,5 +204,4 @@ def validate_as(
 
     `limit` is as in `validate`. Raises `KeyError` for what is no definition of the schema.
     """
-    name = type_ if isinstance(type_, str) else type_.__name__
-    return STRICT.validate_as(DEFINITIONS.get(name, name), value, limit=limit)
+    return STRICT.validate_as(type_, value, limit=limit)

@@ -12,17 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from jsonrpc_bindings import framing, peers, transport, wire
 
-from . import methods
+from . import methods, models
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Unpack
-
-    from .models import (
-        PingRequestParams,
-        PingResult,
-    )
-
 
 WIRE: Final = wire.Wire(
     methods.CODEC,
@@ -42,9 +36,11 @@ class RemoteClient(peers.Remote):
 class RemoteServer(peers.Remote):
     """The calls to the server. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
 
-    async def ping(self, params: PingRequestParams | None = None, /) -> PingResult:
+    async def ping(
+        self, params: models.PingRequestParams | None = None, /
+    ) -> models.PingResult:
         """Asks whether the other side is there."""
-        result: PingResult = await self.connection.request("ping", params)
+        result: models.PingResult = await self.connection.request("ping", params)
         return result
 
 
@@ -84,7 +80,7 @@ class Server(peers.Side):
         """The calls to the client."""
         return RemoteClient(self.connection)
 
-    async def ping(self, params: PingRequestParams, /) -> PingResult:
+    async def ping(self, params: models.PingRequestParams, /) -> models.PingResult:
         """Asks whether the other side is there."""
         raise peers.unserved("ping")
 

@@ -12,17 +12,11 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from jsonrpc_bindings import framing, peers, transport, wire
 
-from . import methods
+from . import methods, models
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Unpack
-
-    from .models import (
-        DrawRequest,
-        DrawResponse,
-    )
-
 
 WIRE: Final = wire.Wire(
     methods.CODEC,
@@ -34,9 +28,11 @@ WIRE: Final = wire.Wire(
 class RemoteAgent(peers.Remote):
     """The calls to the agent. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
 
-    async def board_draw(self, params: DrawRequest, /) -> DrawResponse:
+    async def board_draw(self, params: models.DrawRequest, /) -> models.DrawResponse:
         """Draws shapes on a board."""
-        result: DrawResponse = await self.connection.request("board/draw", params)
+        result: models.DrawResponse = await self.connection.request(
+            "board/draw", params
+        )
         return result
 
 
@@ -60,7 +56,7 @@ class Agent(peers.Side):
         """The calls to the client."""
         return RemoteClient(self.connection)
 
-    async def board_draw(self, params: DrawRequest, /) -> DrawResponse:
+    async def board_draw(self, params: models.DrawRequest, /) -> models.DrawResponse:
         """Draws shapes on a board."""
         raise peers.unserved("board/draw")
 

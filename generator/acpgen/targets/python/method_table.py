@@ -1,0 +1,27 @@
+"""The method table of `methods.py`, as rows for the template."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from acpgen import ir
+from acpgen.meaning.contract import method_row
+from acpgen.targets.python.literals import literal
+from acpgen.targets.python.naming import Names
+
+
+def method_rows(protocol: ir.Protocol, names: Names, any_: str = "Any") -> list[dict[str, Any]]:
+    """One row a method. A name that is both a request and a notification has a row for each. `any_` is what the module calls `Any`."""
+    rows: list[dict[str, Any]] = []
+    seen: set[str] = set()
+    for method in protocol.methods:
+        key = method.name if method.name not in seen else f"{method.name} ({method.kind})"
+        seen.add(method.name)
+        row = method_row(method)
+        payloads = [names.classes[row.pop(part)] if part in row else "None" for part in ("params", "result")]
+        head = [literal(row.pop(part)) for part in ("name", "side", "kind")]
+        rest = [f"{argument}={literal(value)}" for argument, value in row.items()]
+        types = [any_ if payload == "None" else payload for payload in payloads]
+        types = types if method.kind == "request" else [types[0], "None"]
+        rows.append({"key": literal(key), "arguments": [*head, *payloads, *rest], "types": ", ".join(types)})
+    return rows

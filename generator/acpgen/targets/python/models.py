@@ -1,0 +1,262 @@
+"""`models.py`: the records, emitted by datamodel-code-generator through our template, its text left as it comes, and all other types."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from acpgen import ir
+from acpgen.resources import templates
+from acpgen.schema.effort import spend
+from acpgen.schema.names import class_name
+from acpgen.targets.python.aliases import alias_views
+from acpgen.targets.python.defaults import Defaults, without_null
+from acpgen.targets.python.dials import Dials
+from acpgen.targets.python.joined import import_of
+from acpgen.targets.python.laid_out import lay_out, title_of
+from acpgen.targets.python.literals import docstring, literal
+from acpgen.targets.python.naming import Names
+from acpgen.targets.python.notes import field_notes
+from acpgen.targets.python.types import Hints
+
+_AT_ONCE: Final = 300
+"""As many records the emitter gets at once."""
+
+_STEPS_A_RECORD: Final = 100
+_STEPS_A_FIELD: Final = 30
+"""What the emitter, which counts nothing itself, takes for a record: as long as so many steps take elsewhere."""
+
+_WIDEST: Final = 100
+"""Characters of an import that stands on one line."""
+
+_FROM_TYPING: Final = ("TYPE_CHECKING", "Annotated", "Any", "ClassVar", "Literal", "Never", "TypeAlias")
+_FROM_MSGSPEC: Final = ("UNSET", "UnsetType", "field")
+
+
+@dataclass(frozen=True, slots=True)
+class Modules:
+    """Where generated code finds things: the run-time package and this protocol's package, dotted; and what is chosen for it."""
+
+    runtime: str
+    package: str
+    dials: Dials
+
+    @property
+    def is_file(self) -> bool:
+        """Whether one module has everything."""
+        return self.dials.layout == "file"
+
+
+def render_models(protocol: ir.Protocol, names: Names, modules: Modules, notice: str, keeping: Collection[str]) -> str:
+    """The source of `models.py`. `keeping` are the definitions that keep unknown fields whatever is chosen."""
+    hints = Hints(protocol, names)
+    records = [d for d in protocol.definitions.values() if isinstance(d, ir.Record)]
+    views = _Views(protocol, names, modules, hints, keeping)
+    made = {record.name: views.of(record) for record in records}
+    aliases = alias_views(protocol, names, hints)
+    if aliases:
+        hints.ours("TypeAlias")
+    head = f'"""{title_of(protocol)}: the types.\n\n{notice}\n"""\n\n{_imports(hints, modules)}\n'
+    spend(sum(_STEPS_A_RECORD + _STEPS_A_FIELD * len(record.fields) for record in records))
+    classes = [_emitted(lot, names, made) for lot in _groups(records)] if records else []
+    others = lay_out(
+        "aliases", aliases=aliases, type_checking=names.ours("TYPE_CHECKING"), type_alias=names.ours("TypeAlias")
+    )
+    return "\n\n".join([head, *classes, others])
+
+
+def _imports(hints: Hints, modules: Modules) -> str:
+    """All that the module imports."""
+    by_module: dict[str, set[str]] = {}
+    for name in hints.used:
+        module = "typing" if name in _FROM_TYPING else "msgspec" if name in _FROM_MSGSPEC else modules.runtime
+        by_module.setdefault(module, set()).add(hints.names.imported(name))
+    lines = (import_of(module, found, _WIDEST) for module, found in sorted(by_module.items()))
+    return "\n".join(["from __future__ import annotations", "", *lines])
+
+
+def _groups(records: list[ir.Record]) -> list[list[ir.Record]]:
+    """The records in lots that the emitter, whose time and memory grow faster than its input, takes at once. Bases stay with their kin."""
+    by_name = {record.name: record for record in records}
+    families: dict[str, list[ir.Record]] = {}
+    for record in records:
+        root = record
+        while root.base is not None and root.base in by_name:
+            root = by_name[root.base]
+        families.setdefault(root.name, []).append(record)
+    groups: list[list[ir.Record]] = [[]]
+    for family in families.values():
+        if groups[-1] and len(groups[-1]) + len(family) > _AT_ONCE:
+            groups.append([])
+        groups[-1] += family
+    order = {record.name: index for index, record in enumerate(records)}
+    return [sorted(group, key=lambda record: order[record.name]) for group in groups]
+
+
+def _emitted(records: list[ir.Record], names: Names, made: Mapping[str, dict[str, Any]]) -> str:
+    """The source of some of the classes. The emitter lays them out with neutral names; the template has the rest."""
+    from datamodel_code_generator import LiteralType, generate
+    from datamodel_code_generator.enums import DataModelType, InputFileType
+    from datamodel_code_generator.format import PythonVersion
+
+    keys = _keys(records, names)
+    source = generate(
+        _layout(records, keys),
+        input_file_type=InputFileType.JsonSchema,
+        output_model_type=DataModelType.MsgspecStruct,
+        target_python_version=PythonVersion.PY_311,
+        formatters=[],
+        disable_future_imports=True,
+        disable_timestamp=True,
+        custom_template_dir=Path(templates() / "python" / "dcg"),
+        settings_path=Path(templates() / "python" / "dcg"),
+        extra_template_data=defaultdict(dict, {f"#/$defs/{keys[r.name]}": made[r.name] for r in records}),
+        custom_class_name_generator=_as_it_is,
+        allow_remote_refs=False,
+        strict_refs=True,
+        strict_nullable=True,
+        use_annotated=True,
+        field_constraints=True,
+        use_union_operator=True,
+        use_standard_collections=True,
+        enum_field_as_literal=LiteralType.All,
+        keep_model_order=True,
+        collapse_root_models=False,
+        skip_root_model=True,
+    )
+    assert isinstance(source, str)
+    first = next(node for node in ast.parse(source).body if isinstance(node, ast.ClassDef))
+    return "".join(source.splitlines(keepends=True)[first.lineno - 1 :])
+
+
+def _keys(records: list[ir.Record], names: Names) -> Mapping[str, str]:
+    """A neutral name for each record. The emitter sorts by it, so it follows the order of the classes."""
+    classes = sorted(records, key=lambda record: names.classes[record.name])
+    return {record.name: f"R{index:0{len(str(len(records)))}}" for index, record in enumerate(classes)}
+
+
+def _as_it_is(name: str) -> str:
+    return name
+
+
+def _layout(records: list[ir.Record], keys: Mapping[str, str]) -> dict[str, Any]:
+    """The schema of the records with neutral names: what each extends, and one field, since without any it would be a map."""
+    definitions: dict[str, Any] = {}
+    for record in records:
+        schema: dict[str, Any] = {"type": "object", "properties": {"f": {"type": "boolean"}}, "required": ["f"]}
+        if record.base is not None:
+            schema["allOf"] = [{"$ref": f"#/$defs/{keys[record.base]}"}]
+        definitions[keys[record.name]] = schema
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": definitions}
+
+
+class _Views:
+    """The classes of one protocol as values for the template of a record."""
+
+    def __init__(
+        self, protocol: ir.Protocol, names: Names, modules: Modules, hints: Hints, keeping: Collection[str]
+    ) -> None:
+        self._protocol = protocol
+        self._names = names
+        self._modules = modules
+        self._hints = hints
+        self._keeping = keeping
+        self._defaults = Defaults(protocol, names)
+
+    def of(self, record: ir.Record) -> dict[str, Any]:
+        """The values for one record."""
+        union = self._hints.unknown.get(record.name) if record.base is None else None
+        base = "Unknown" if union is not None else "Record"
+        fields = [self._field(field, record) for field in self._own_fields(record)]
+        is_judged = bool(record.unenforced) or any(field.pop("is_judged") for field in fields)
+        return {
+            "own_name": self._names.classes[record.name],
+            "own_base": self._names.classes[record.base] if record.base is not None else self._hints.ours(base),
+            "keywords": self._keywords(record, union, is_judged=is_judged),
+            "docstring": docstring(record.doc or f"`{record.name}`.", 4),
+            "views": fields,
+        }
+
+    def _own_fields(self, record: ir.Record) -> tuple[ir.Field, ...]:
+        base = self._protocol.definitions[record.base] if record.base is not None else None
+        inherited = {field.name for field in base.fields} if isinstance(base, ir.Record) else set[str]()
+        return tuple(field for field in record.fields if field.name not in inherited)
+
+    def _keywords(self, record: ir.Record, union: ir.TaggedUnion | None, *, is_judged: bool) -> list[str]:
+        found: list[str] = []
+        tag = self._hints.tags.get(record.name)
+        if tag is not None:
+            found += [f"tag_field={literal(tag.field)}", f"tag={literal(tag.value)}"]
+        elif union is not None:
+            own = [union.default_tag] if union.default_tag is not None else []
+            excluded = dict(record.excluded).get(union.tag, ())
+            tags = dict.fromkeys([*(variant.tag for variant in union.variants), *own, *excluded])
+            texts = [tag for tag in tags if isinstance(tag, str)]  # the unknown tag is text: it can be no other one
+            found += [f"tag_field={literal(union.tag)}", f"known=({_listed(texts)})"]
+        elif record.excluded and record.base is None:
+            rows = (f"{literal(key)}: ({_listed(tags)})" for key, tags in record.excluded)
+            found.append(f"excludes={{{', '.join(rows)}}}")
+        unknown = self._modules.dials.unknown
+        match record.extra:
+            case ir.Anything() if unknown == "keep" or union is not None or self._keeps(record.base):
+                pass
+            case ir.Anything() if record.name in self._keeping:
+                if record.base is not None:
+                    found.append("drop=False" if unknown == "ignore" else f"extra={literal(self._hints.ours('Any'))}")
+            case ir.Anything():
+                found.append("drop=True" if unknown == "ignore" else "extra=None")
+            case ir.Nothing():
+                found.append("extra=None")
+            case typed:
+                values = self._hints.of_field(typed, f"{self._names.classes[record.name]}Extra")
+                is_judged = is_judged or values.is_judged
+                found.append(f"extra={literal(values.source)}")
+        if self._is_unknown(record):  # its constructor is that of `Unknown`, which takes the tag as text
+            found.append("init=False")
+        return [*found, *(["judged=True"] if is_judged else [])]
+
+    def _is_unknown(self, record: ir.Record) -> bool:
+        """Whether a class keeps unknown variants, by itself or by a base."""
+        if record.name in self._hints.unknown:
+            return True
+        base = self._protocol.definitions.get(record.base or "")
+        return isinstance(base, ir.Record) and self._is_unknown(base)
+
+    def _keeps(self, base: str | None) -> bool:
+        """Whether a base, or one of it, keeps unknown fields whatever is chosen."""
+        record = self._protocol.definitions[base] if base is not None else None
+        return isinstance(record, ir.Record) and (record.name in self._keeping or self._keeps(record.base))
+
+    def _field(self, field: ir.Field, record: ir.Record) -> dict[str, Any]:
+        name = self._names.fields[record.name][field.name]
+        tag = self._hints.tags.get(record.name)
+        view = {"name": name, "docstring": docstring(field_notes(field), 4), "is_judged": False}
+        if tag is not None and tag.field == field.name:
+            constant = f"{self._hints.ours('Literal')}[{literal(tag.value)}]"
+            return view | {"hint": f"{self._hints.ours('ClassVar')}[{constant}]", "default": literal(tag.value)}
+        place = f"{self._names.classes[record.name]}{class_name(field.name)}"
+        hint = self._hints.of_field(field.type, place)
+        union = self._hints.unknown.get(record.name)
+        if union is not None and union.tag == field.name:
+            hint = replace(hint, source=self._hints.ours("UnknownTag"))
+        alias = [f"name={literal(field.name)}"] if name != field.name else []
+        default = self._defaults.of(field)
+        source, is_made = default if default is not None else ("", False)
+        if source == "list" and isinstance(array := without_null(field.type), ir.Array):
+            source = f"lambda: list[{self._hints.of_field(array.items, place).source}]()"
+        if default is None and not field.required:
+            source = self._hints.ours("UNSET")
+        unset = f" | {self._hints.ours('UnsetType')}" if default is None and not field.required else ""
+        given = [f"{'default_factory' if is_made else 'default'}={source}"] if source else []
+        if alias or is_made:
+            source = f"{self._hints.ours('field')}({', '.join([*alias, *given])})"
+        return view | {"hint": f"{hint.source}{unset}", "default": source, "is_judged": hint.is_judged}
+
+
+def _listed(values: Collection[ir.JSON]) -> str:
+    """The entries of a tuple."""
+    return ", ".join(map(literal, values)) + ("," if len(values) == 1 else "")

@@ -1,0 +1,69 @@
+"""`_schema.json`: the schema without its prose, and what receivers and judges need beside it, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, Final
+
+from acpgen import ir
+from acpgen.meaning.contract import protocol_row
+from acpgen.schema.bundle import Bundle
+from acpgen.schema.keywords import PROSE
+from acpgen.schema.numbers import dumps
+from acpgen.schema.walk import ASSERTIONS, LISTS, MAPS, SINGLE, is_array, is_object
+from acpgen.targets.python.naming import Names
+
+_OF_RECEIVERS: Final = frozenset(
+    {
+        "x-deserialize-default-on-error",
+        "x-deserialize-default-on-null",
+        "x-deserialize-skip-invalid-items",
+        "x-null",
+        "x-unknown",
+    }
+)
+"""What the dialect says to who receives a value."""
+
+
+def schema_text(bundle: Bundle, beside: Mapping[str, Any] | None = None, tolerated: Collection[str] = ()) -> str:
+    """The bundled schema as JSON, a definition a line: what judges, and what receivers may do; before it `beside`, as `x-protocol`.
+
+    The `tolerated` definitions keep what is unknown.
+    """
+    rows = {name: _judging(schema) for name, schema in bundle.definitions.items()}
+    rows.update({name: {**rows[name], "x-unknown": "keep"} for name in tolerated if name in rows})
+    definitions = ",\n".join(f"{_json(name)}: {_json(row)}" for name, row in rows.items())
+    about = f'"x-protocol": {_json(beside)},\n' if beside is not None else ""
+    return f'{{"$schema": {_json(bundle.schema["$schema"])},\n{about}"$defs": {{\n{definitions}\n}}}}\n'
+
+
+def tolerated(protocol: ir.Protocol) -> list[str]:
+    """The definitions that keep what is unknown though the schema is closed."""
+    unions = (one for one in protocol.definitions.values() if isinstance(one, ir.TaggedUnion | ir.Enum))
+    return [one.name for one in unions if one.openness == "tolerated"]
+
+
+def beside_the_schema(protocol: ir.Protocol, bundle: Bundle, names: Names) -> Mapping[str, Any]:
+    """What the schema does not say, with the names of types that are called otherwise than their definitions."""
+    renamed = {class_: name for name, class_ in names.classes.items() if class_ != name}
+    return {**protocol_row(protocol, bundle), "definitions": renamed}
+
+
+def _judging(schema: Any) -> Any:
+    if not is_object(schema):
+        return schema
+    kept: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in SINGLE:
+            kept[key] = _judging(value)
+        elif key in LISTS and is_array(value):
+            kept[key] = [_judging(item) for item in value]
+        elif key in MAPS and is_object(value):
+            kept[key] = {name: _judging(item) for name, item in value.items()}
+        elif key in ASSERTIONS or key in _OF_RECEIVERS or (key not in PROSE and not key.startswith("x-")):
+            kept[key] = value
+    return kept
+
+
+def _json(value: object) -> str:
+    return dumps(value, ensure_ascii=True)

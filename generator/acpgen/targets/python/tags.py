@@ -1,0 +1,124 @@
+"""Which classes have their tags themselves, so that msgspec alone tells them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from acpgen import ir
+from acpgen.meaning.discriminators import shared_tag, tags_by_type
+
+_LARGEST: Final = 2**63
+"""Below it, tags that are integers fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """The field and the constant that tell a record from the others of its union."""
+
+    field: str
+    value: str | int
+
+
+def class_tags(protocol: ir.Protocol) -> Mapping[str, Tag]:
+    """The tag of each record that has one of its own, by definition: that of the first union which tells it apart."""
+    found: dict[str, Tag] = {}
+    for name, tag in _told_apart(protocol):
+        record = protocol.definitions[name]
+        if name not in found and isinstance(record, ir.Record) and _has(record, tag):
+            found[name] = tag
+    based = {one.name: one.base for one in protocol.definitions.values() if isinstance(one, ir.Record)}
+    return {name: tag for name, tag in found.items() if not _inherits(name, tag, found, based, protocol)}
+
+
+def unknown_records(protocol: ir.Protocol) -> Mapping[str, ir.TaggedUnion]:
+    """The records that keep unknown tags, each with its union."""
+    return {
+        union.fallback: union
+        for union in protocol.definitions.values()
+        if isinstance(union, ir.TaggedUnion) and union.fallback is not None
+    }
+
+
+def is_native(union: ir.TaggedUnion, tags: Mapping[str, Tag], protocol: ir.Protocol) -> bool:
+    """Whether the tags of its classes are all that a tagged union goes by."""
+    own = {name: tags.get(name) for name in tags_by_type(union)}
+    values = [tag.value for tag in own.values() if tag is not None and tag.field == union.tag]
+    told = values == [variant.tag for variant in union.variants]
+    of_texts = all(isinstance(value, str) for value in values)
+    of_integers = not any(isinstance(value, str) for value in values)
+    plain = union.default is None and not union.fallback_shapes and not union.unenforced
+    keeps = union.fallback is None or (of_texts and _takes_any_text(union, protocol))
+    return bool(own) and told and (of_texts or of_integers) and plain and keeps
+
+
+def _takes_any_text(union: ir.TaggedUnion, protocol: ir.Protocol) -> bool:
+    record = protocol.definitions[union.fallback or ""]
+    return (
+        isinstance(record, ir.Record)
+        and record.base is None
+        and any(field.name == union.tag and field.type == ir.String() and field.required for field in record.fields)
+    )
+
+
+def _told_apart(protocol: ir.Protocol) -> Iterator[tuple[str, Tag]]:
+    """The records with the tags by which unions tell them apart: first the unions that say so."""
+    for union in protocol.definitions.values():
+        if isinstance(union, ir.TaggedUnion):
+            for name, values in tags_by_type(union).items():
+                if len(values) == 1 and isinstance(values[0], str | int):
+                    yield name, Tag(union.tag, values[0])
+    for type_ in _types(protocol):
+        tag = shared_tag(type_, protocol.definitions)
+        if tag is None or tag.optional:
+            continue
+        for one, constants in zip(type_.types, tag.tags, strict=True):
+            if isinstance(one, ir.Ref) and len(constants) == 1 and isinstance(constants[0], str | int):
+                yield one.name, Tag(tag.field, constants[0])
+
+
+def _types(protocol: ir.Protocol) -> Iterator[ir.AnyOf]:
+    """The unions inside a protocol that are told apart by shape."""
+    pending: list[ir.Type] = []
+    for one in protocol.definitions.values():
+        match one:
+            case ir.Alias(type=type_):
+                pending.append(type_)
+            case ir.Record(fields=fields, extra=extra):
+                pending += [*(field.type for field in fields), extra]
+            case _:
+                continue
+    while pending:
+        match pending.pop(0):
+            case ir.AnyOf(types=types) as union:
+                yield union
+                pending += types
+            case ir.Array(items=inner) | ir.Map(values=inner):
+                pending.append(inner)
+            case ir.Tuple(first=first, rest=rest):
+                pending += [*first, rest]
+            case _:
+                continue
+
+
+def _has(record: ir.Record, tag: Tag) -> bool:
+    """Whether a record has the tag as a constant that must be there."""
+    is_small = isinstance(tag.value, str) or (not isinstance(tag.value, bool) and -_LARGEST <= tag.value < _LARGEST)
+    return is_small and any(
+        field.name == tag.field and field.required and field.type == ir.Constant((tag.value,))
+        for field in record.fields
+    )
+
+
+def _inherits(
+    name: str, tag: Tag, found: Mapping[str, Tag], based: Mapping[str, str | None], protocol: ir.Protocol
+) -> bool:
+    """Whether a base of a record has a tag, or the field of this one."""
+    base = based[name]
+    while base is not None:
+        record = protocol.definitions[base]
+        if base in found or not isinstance(record, ir.Record) or any(f.name == tag.field for f in record.fields):
+            return True
+        base = based.get(base)
+    return False

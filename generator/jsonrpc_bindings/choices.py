@@ -1,0 +1,262 @@
+"""Annotations of generated types: how they are resolved, and what tells the branches of a union apart."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    ForwardRef,
+    Literal,
+    TypeAlias,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+)
+
+from msgspec import UnsetType
+
+Tag: TypeAlias = "str | int | float | bool"
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged:
+    """A union whose branches are told apart by the constant in one field.
+
+    The branches say their constants themselves. A class of unknown variants takes the tags that no branch has, and what has no constant in
+    the field is the default branch: for objects without a tag, or with one of `default_tags`. `default_admits_known`: it is tried after the
+    branch of a known tag, too; `default_admits_unknown`: unknown tags go to it. `exclusive`: what two branches accept is refused.
+    """
+
+    field: str
+    default_tags: tuple[Tag, ...] = ()
+    default_admits_known: bool = False
+    default_admits_unknown: bool = False
+    exclusive: bool = False
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from .pydantic_guest import core_schema_of
+
+        return core_schema_of(Annotated[source, self], handler)
+
+
+@dataclass(frozen=True, slots=True)
+class Shapes:
+    """A union whose branches are tried in order. `exclusive`: what two branches accept is refused."""
+
+    exclusive: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """A union of objects, each told by the one key that it has; what is no object is read by the branches without a key."""
+
+    keys: tuple[str | None, ...]
+
+
+Marker: TypeAlias = "Tagged | Shapes | Keyed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meta:
+    """The limits of a type. Those of a length are of texts, arrays and objects."""
+
+    ge: int | float | None = None
+    gt: int | float | None = None
+    le: int | float | None = None
+    lt: int | float | None = None
+    multiple_of: int | float | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    pattern: str | None = None
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from .pydantic_guest import limited
+
+        return limited(Annotated[source, self], handler)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The text of an annotation, and the module in which its names stand."""
+
+    module: str
+    text: str
+    known: list[Any] = field(default_factory=list[Any], compare=False, repr=False)
+
+    def resolved(self) -> Any:
+        """The annotation itself."""
+        if not self.known:
+            self.known.append(resolve(self.text, self.module))
+        return self.known[0]
+
+
+def Choice(module: str, text: str, marker: Marker, *, judged: str = "") -> Any:  # noqa: N802 - it stands where a type stands
+    """A type, as text of a module, with what tells the branches of a union apart.
+
+    `judged` is the definition of which the schema says more than the text does.
+    """
+    return Alias(module, text, marker, judged)
+
+
+class Alias:
+    """A type that is read once somebody asks for it: it may refer to itself, and to what stands further down."""
+
+    __slots__ = ("_key", "judged", "marker", "written")
+
+    def __init__(self, module: str, text: str, marker: Marker | None = None, judged: str = "") -> None:
+        self.written: Final = Written(module, text)
+        self.marker: Final = marker
+        self.judged: Final = judged
+        self._key: Final = module, text, repr(marker), judged
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from .pydantic_guest import core_schema_of
+
+        return core_schema_of(self, handler)
+
+    def __call__(self) -> None:
+        """Let `typing` take this for a type."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Alias) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __repr__(self) -> str:
+        return f"Choice{self._key!r}"
+
+    def __or__(self, other: Any) -> Any:
+        return Union[self, other]  # noqa: UP007
+
+    def __ror__(self, other: Any) -> Any:
+        return Union[other, self]  # noqa: UP007
+
+
+if TYPE_CHECKING:
+    Number: TypeAlias = int | float
+else:
+
+    class Number:
+        """A JSON number: an integer, however large, or a binary number that is finite."""
+
+        @classmethod
+        def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+            from .pydantic_guest import number
+
+            return number(cls)
+
+
+class _Names(dict[str, Any]):
+    """The names of a module, with the aliases that it writes as text."""
+
+    def __init__(self, module: str) -> None:
+        super().__init__()
+        self.module = module
+        self.globals: Mapping[str, Any] = vars(sys.modules[module])
+
+    def __missing__(self, name: str) -> Any:
+        if name not in self.globals:
+            raise KeyError(name)
+        value = self.globals[name]
+        if isinstance(value, str) and name not in _WORDS:
+            return Alias(self.module, value)
+        return Alias(self.module, _text(value)) if isinstance(value, ForwardRef) else value
+
+
+_WORDS: Final = frozenset({"__name__", "__doc__", "__file__", "__package__"})
+
+
+def _text(value: ForwardRef) -> str:
+    return value.__forward_arg__
+
+
+_RESOLVED: Final[dict[tuple[str, str], Any]] = {}
+
+
+def resolve(annotation: Any, module: str) -> Any:
+    """An annotation without text in it; aliases stay as they are."""
+    if not isinstance(annotation, str):
+        return _resolved(annotation, module)
+    key = module, annotation
+    if key not in _RESOLVED:
+        _RESOLVED[key] = _resolved(annotation, module)
+    return _RESOLVED[key]
+
+
+def _resolved(annotation: Any, module: str) -> Any:
+    if isinstance(annotation, str):
+        names = _Names(module)
+        annotation = eval(compile(annotation, f"<annotation in {module}>", "eval"), {"__builtins__": _BUILTINS}, names)  # noqa: S307 - the text is ours
+    if isinstance(annotation, str | ForwardRef):
+        return Alias(module, annotation if isinstance(annotation, str) else _text(annotation))
+    origin = get_origin(annotation)
+    if origin is None or origin is Literal:
+        return NoneType if annotation is None else annotation
+    if origin is Annotated:
+        inner, *more = get_args(annotation)
+        return Annotated[cast("Any", (resolve(inner, module), *more))]
+    inside = tuple(one if one is Ellipsis else _resolved_part(one, module) for one in get_args(annotation))
+    if origin in (Union, UnionType):
+        return Union[inside]  # noqa: UP007
+    return origin[inside if len(inside) != 1 else inside[0]]
+
+
+def _resolved_part(one: Any, module: str) -> Any:
+    found = resolve(one, module)
+    return next(iter(found)) if is_unpacked(one) else found
+
+
+def is_unpacked(annotation: Any) -> bool:
+    """Whether an annotation stands for what follows the first items of a tuple."""
+    return bool(getattr(annotation, "__unpacked__", False))
+
+
+_BUILTINS: Final[Mapping[str, Any]] = {
+    one.__name__: one for one in (str, int, float, bool, list, dict, tuple, object, type)
+} | {"None": None}
+
+
+def bare(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
+    """A resolved annotation without aliases and markers, and the markers, the inner ones first."""
+    markers: tuple[Any, ...] = ()
+    while True:
+        if isinstance(annotation, Alias):
+            markers = (annotation.marker, *markers) if annotation.marker is not None else markers
+            annotation = annotation.written.resolved()
+        elif get_origin(annotation) is Annotated:
+            annotation, *more = get_args(annotation)
+            markers = (*more, *markers)
+        else:
+            return annotation, markers
+
+
+def marker_of(markers: tuple[Any, ...]) -> Marker | None:
+    """What tells the branches apart, if anything does."""
+    return next((one for one in markers if isinstance(one, Tagged | Shapes | Keyed)), None)
+
+
+def branches(annotation: Any) -> tuple[Any, ...]:
+    """The branches of a resolved union without those of unmarked unions in it; a type that is no union is one branch."""
+    inner, markers = bare(annotation)
+    if get_origin(inner) not in (Union, UnionType):
+        return (annotation,)
+    return tuple(_flat(inner)) if marker_of(markers) is None else (annotation,)
+
+
+def members(union: Any) -> tuple[Any, ...]:
+    """The branches of what is a union without its markers."""
+    return tuple(_flat(union)) if get_origin(union) in (Union, UnionType) else (union,)
+
+
+def _flat(union: Any) -> Iterator[Any]:
+    for one in get_args(union):
+        if one is not UnsetType:
+            yield from branches(one)

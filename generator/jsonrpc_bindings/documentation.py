@@ -1,0 +1,36 @@
+"""What the source of a module says of the fields of its classes, for `help` and `inspect`. Imported when somebody asks."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+
+def documentation_of(cls: Any) -> dict[str, str]:
+    """The docstrings of the fields of a class by name, those of its bases too; none where the source is not there."""
+    found: dict[str, str] = {}
+    for base in reversed(cls.__mro__):
+        found |= _of_module(base.__module__).get(base.__qualname__, {})
+    return found
+
+
+@cache
+def _of_module(name: str) -> Mapping[str, Mapping[str, str]]:
+    try:
+        tree = ast.parse(inspect.getsource(sys.modules[name]))
+    except (OSError, TypeError, KeyError, SyntaxError):
+        return {}
+    return {one.name: dict(_of_class(one)) for one in tree.body if isinstance(one, ast.ClassDef)}
+
+
+def _of_class(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
+    for field, following in zip(node.body, node.body[1:], strict=False):
+        match field, following:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                yield name, inspect.cleandoc(text)
+            case _:
+                continue

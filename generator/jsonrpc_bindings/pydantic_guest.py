@@ -1,0 +1,192 @@
+"""Records as guests of pydantic: fields of a `BaseModel`, types of a `TypeAdapter`, JSON Schemas. Imported when pydantic asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
+from contextvars import ContextVar
+from inspect import cleandoc
+from typing import Any, Final, get_args
+
+from pydantic_core import PydanticCustomError, core_schema
+
+from .choices import Alias, bare, members
+from .documentation import documentation_of
+from .errors import DecodeError, EncodeError
+from .json_types import Mismatch, is_array, is_object
+from .pointers import referred
+from .readers import is_judged, is_record, reader
+from .receiving import Receiving, accepts, bounds, explained_value, receiving_of
+from .records import Record, shape_of
+from .writers import DEEP, plain
+
+
+def core_schema_of(type_: Any, handler: Any) -> core_schema.CoreSchema:
+    """How pydantic reads and writes the values of a class of records, or of a marked union."""
+    read = reader(type_)
+
+    def validate(value: Any) -> Any:
+        try:
+            found = read(value if isinstance(value, Record) else _as_json(value))
+            if is_judged(type_) and not accepts(type_, value):
+                raise Mismatch
+            return found
+        except (Mismatch, RecursionError):
+            raise PydanticCustomError("record", "{sentence}", {"sentence": _why(type_, value)}) from None
+        except DecodeError as error:
+            raise PydanticCustomError("record", "{sentence}", {"sentence": str(error)}) from None
+
+    return core_schema.no_info_plain_validator_function(
+        validate,
+        serialization=core_schema.plain_serializer_function_ser_schema(_written, when_used="always"),
+        ref=_ref(type_),
+        metadata={"pydantic_js_functions": [_json_schema_function(type_)]},
+    )
+
+
+def number(type_: Any) -> core_schema.CoreSchema:
+    """What pydantic makes of any number of JSON."""
+    read = reader(type_)
+
+    def check(value: Any) -> Any:
+        try:
+            return read(value)
+        except Mismatch:
+            raise PydanticCustomError("number", "a finite number is expected") from None
+
+    def function(schema: Any, describe: Any) -> dict[str, Any]:
+        return {"type": "number"}
+
+    return core_schema.no_info_plain_validator_function(check, metadata={"pydantic_js_functions": [function]})
+
+
+def limited(type_: Any, handler: Any) -> core_schema.CoreSchema:
+    """What pydantic makes of a type, within limits."""
+    inner, *_, meta = get_args(type_)
+    read = reader(type_)
+
+    def check(value: Any) -> Any:
+        try:
+            return read(value)
+        except Mismatch:
+            limits = ", ".join(f"{name}: {limit!r}" for name, limit in bounds(meta, inner).items())
+            raise PydanticCustomError("limits", "the value is not within {limits}", {"limits": limits}) from None
+
+    def function(schema: Any, describe: Any) -> dict[str, Any]:
+        return {**describe(schema), **bounds(meta, inner)}
+
+    metadata = {"pydantic_js_functions": [function]}
+    return core_schema.no_info_after_validator_function(check, handler(inner), metadata=metadata)
+
+
+def _json_schema_function(type_: Any) -> Callable[[Any, Any], dict[str, Any]]:
+    def function(schema: Any, handler: Any) -> dict[str, Any]:
+        return json_schema_of(type_, handler)
+
+    return function
+
+
+def _as_json(value: Any) -> Any:
+    """A value that pydantic passes: of a dictionary, one that later changes do not reach."""
+    return plain(value) if isinstance(value, dict | list) else value
+
+
+def _why(type_: Any, value: Any) -> str:
+    problems = explained_value(type_, value)
+    return "; ".join(map(str, problems[:10])) or "this value does not fit here"
+
+
+def _written(value: Any) -> Any:
+    try:
+        return plain(value)
+    except EncodeError as error:
+        raise ValueError(str(error)) from None
+    except RecursionError:
+        raise ValueError(DEEP) from None
+
+
+def json_schema_of(type_: Any, handler: Any) -> dict[str, Any]:
+    """The JSON Schema of a type, as it is published, in the references of pydantic."""
+    receiving = receiving_of(_module_of(type_))
+    name = str(receiving.place(type_)[1])
+    writing = _WRITING.get()
+    if type_ in writing:
+        known: dict[str, Any] = handler(core_schema.definition_reference_schema(_ref(type_)))
+        return known
+    token = _WRITING.set({*writing, type_})
+    try:
+        written: Any = _Writer(receiving, handler).written(receiving.published(name))
+    finally:
+        _WRITING.reset(token)
+    return _described(type_, written) if is_record(type_) else written
+
+
+def _described(cls: Any, written: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a class with the words of its source."""
+    words = documentation_of(cls)
+    fields: dict[str, Any] = written.get("properties", {})
+    for one in shape_of(cls).fields.values():
+        if one.name in words and is_object(fields.get(one.wire)):
+            fields[one.wire] = {"description": words[one.name], **fields[one.wire]}
+    return {"title": cls.__name__, "description": cleandoc(cls.__doc__ or ""), **written}
+
+
+_WRITING: ContextVar[AbstractSet[Any]] = ContextVar("_WRITING", default=frozenset())
+"""The types whose schemas are being written."""
+
+
+class _Writer:
+    """Writes the schemas of one package. A definition that has a class is referred to; others stand where they are used."""
+
+    def __init__(self, receiving: Receiving, handler: Any) -> None:
+        self.receiving: Final = receiving
+        self.handler: Final = handler
+        self.open: Final[set[str]] = set()
+
+    def written(self, schema: Any) -> Any:
+        """A schema for pydantic, without annotations of ours."""
+        if is_array(schema):
+            return [self.written(one) for one in schema]
+        if not is_object(schema):
+            return schema
+        found: dict[str, Any] = {}
+        for key, value in schema.items():
+            if key == "$ref":
+                found |= self._referred(str(referred(value)[1]))
+            elif key in ("const", "enum", "default", "examples"):
+                found[key] = value
+            elif key in ("properties", "patternProperties", "dependentSchemas"):
+                found[key] = {name: self.written(one) for name, one in value.items()}
+            elif not key.startswith("x-"):
+                found[key] = self.written(value)
+        return found
+
+    def _referred(self, name: str) -> dict[str, Any]:
+        class_ = self.receiving.class_of(name)
+        if class_ is not None and class_ in _WRITING.get():
+            found: dict[str, Any] = self.handler(core_schema.definition_reference_schema(_ref(class_)))
+            return found
+        if class_ is not None:
+            known: dict[str, Any] = self.handler(core_schema.definitions_schema(core_schema_of(class_, None), []))
+            return known
+        if name in self.open:
+            raise TypeError(f"{name}: no class stands for this definition, and it refers to itself")
+        self.open.add(name)
+        try:
+            return {"allOf": [self.written(self.receiving.published(name))]}
+        finally:
+            self.open.discard(name)
+
+
+def _ref(type_: Any) -> str:
+    if is_record(type_):
+        return f"{type_.__module__}.{type_.__qualname__}:{id(type_)}"
+    module = _module_of(type_)
+    name = receiving_of(module).home.name_of(type_) or getattr(getattr(type_, "written", None), "text", "Union")
+    return f"{module}.{name}:{hash(type_)}"
+
+
+def _module_of(type_: Any) -> str:
+    if isinstance(type_, type):
+        return type_.__module__
+    return type_.written.module if isinstance(type_, Alias) else _module_of(members(bare(type_)[0])[0])

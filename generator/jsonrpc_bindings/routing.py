@@ -1,0 +1,151 @@
+"""What the envelope of a message says: what the message is, and which method reads its payload. Decoding and judging ask here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from .contract import Method, Path
+from .errors import INVALID_REQUEST, METHOD_NOT_FOUND, shown, told
+from .explain import did_you_mean, near_field
+from .json_types import is_object
+
+Pending: TypeAlias = Callable[[Any], str | None]
+"""Finds the method of the request that has an id."""
+
+EMPTY: Final = "a batch must hold at least one message"
+
+
+class Fault(NamedTuple):
+    """What is wrong with an envelope: where, a sentence, the JSON-RPC error code that fits, and what speaks."""
+
+    path: Path
+    sentence: str
+    code: int = INVALID_REQUEST
+    rule: Literal["envelope", "method"] = "envelope"
+    schema: str = ""
+
+
+class Routed(NamedTuple):
+    """What a message is, and the method that it belongs to: empty, or without a row, where none is known or it is an extension.
+
+    `kind` is `None` where the payload cannot be read.
+    """
+
+    kind: Literal["request", "notification", "result", "error"] | None
+    method: str
+    row: Method[Any, Any] | None
+    faults: tuple[Fault, ...]
+
+
+class Routing:
+    """Reads the envelopes of one protocol version.
+
+    `refused_id` says of a value that it is no id, by the pointer into the schema that refuses it, which may be empty; `None` of an id.
+    """
+
+    def __init__(
+        self, rows: Iterable[Method[Any, Any]], *, is_versioned: bool, refused_id: Callable[[Any], str | None]
+    ) -> None:
+        self.rows: Final[Mapping[tuple[str, bool], Method[Any, Any]]] = {
+            (row.name, row.kind == "request"): row for row in rows
+        }
+        self._is_versioned: Final = is_versioned
+        self._refused_id: Final = refused_id
+
+    def ids(self) -> str:
+        """Says what an id is."""
+        nullable = self._refused_id(None) is None
+        return "an integer, a string or null" if nullable else "an integer or a string"
+
+    def route(self, value: Any, at: Path, sender: str, method: str | None, pending: Pending | None) -> Routed:
+        """What one message is. `method` names the request of a result, or `pending` finds it."""
+        if not is_object(value):
+            return Routed(None, "", None, (Fault(at, f"a JSON-RPC message is an object, not {told(value)}"),))
+        faults = tuple(self._version(value, at))
+        name = value.get("method")
+        if isinstance(name, str):
+            return self._call(value, name, at, sender, faults)
+        if "method" in value:
+            wrong = Fault((*at, "method"), f"the method must be a string, not {told(name)}")
+        elif "result" in value or "error" in value:
+            return self._answer(value, at, sender, method, pending, faults)
+        else:
+            wrong = Fault(at, f"the message has no 'method', and neither 'result' nor 'error'{_near('method', value)}")
+        return Routed(None, "", None, (*faults, wrong))
+
+    def _version(self, value: dict[str, Any], at: Path) -> Iterator[Fault]:
+        if self._is_versioned and value.get("jsonrpc") != "2.0":
+            stands = f", not {told(value['jsonrpc'])}" if "jsonrpc" in value else ""
+            yield Fault((*at, "jsonrpc") if stands else at, f"the field 'jsonrpc' must be \"2.0\"{stands}")
+
+    def _call(self, value: dict[str, Any], name: str, at: Path, sender: str, faults: tuple[Fault, ...]) -> Routed:
+        is_request = "id" in value
+        if is_request:
+            faults += tuple(self._id(value["id"], at))
+        if "result" in value or "error" in value:
+            faults += (Fault(at, "a message with 'method' holds neither 'result' nor 'error'"),)
+        row = self.rows.get((name, is_request))
+        if (row is None and not name.startswith("_")) or (row is not None and row.side == sender):
+            return Routed(None, name, None, (*faults, self._unknown(name, is_request, sender, at)))
+        return Routed("request" if is_request else "notification", name, row, faults)
+
+    def _answer(
+        self,
+        value: dict[str, Any],
+        at: Path,
+        sender: str,
+        method: str | None,
+        pending: Pending | None,
+        faults: tuple[Fault, ...],
+    ) -> Routed:
+        is_error = "error" in value
+        if is_error and "result" in value:
+            faults += (Fault(at, "a response holds either 'result' or 'error', not both"),)
+        if "id" not in value:
+            faults += (Fault(at, "a response must carry the request's 'id'"),)
+        elif not (is_error and value["id"] is None):
+            faults += tuple(self._id(value["id"], at))
+        if method is None and pending is not None and isinstance(value.get("id", ()), str | int | float | None):
+            method = pending(value["id"])
+        if is_error or method is None:
+            return Routed("error" if is_error else "result", method or "", None, faults)
+        row = self.rows.get((method, True))
+        if row is None and not method.startswith("_"):
+            return Routed(None, method, None, (*faults, self._unknown(method, True, sender, at)))
+        if row is not None and row.side not in (sender, "both", "protocol"):
+            wrong = Fault(at, f"{method!r} is answered by the {row.side}, not by the {sender}")
+            return Routed(None, method, None, (*faults, wrong))
+        return Routed("result", method, row, faults)
+
+    def _id(self, value: Any, at: Path) -> Iterator[Fault]:
+        schema = self._refused_id(value)
+        if schema is not None:
+            yield Fault((*at, "id"), f"an id must be {self.ids()}, not {told(value)}", schema=schema)
+
+    def _unknown(self, name: str, is_request: bool, sender: str, at: Path) -> Fault:
+        row = self.rows.get((name, is_request))
+        other = self.rows.get((name, not is_request))
+        if row is not None:
+            sentence = f"{name!r} is handled by the {row.side}, so the {sender} does not send it"
+        elif other is not None:
+            how = "not a request: remove 'id'" if is_request else "not a notification: add 'id'"
+            sentence = f"{name!r} is a {other.kind}, {how}"
+        else:
+            known = [method for method, form in self.rows if form == is_request] or [m for m, _ in self.rows]
+            sentence = f"the method {shown(name)} is not known{did_you_mean(name, known)}"
+        return Fault((*at, "method"), sentence, METHOD_NOT_FOUND, "method")
+
+
+def is_id(value: Any, *, nullable: bool) -> bool:
+    """Whether a value is the id of a message, where no schema says what one is."""
+    if isinstance(value, bool):
+        return False
+    if isinstance(value, float):
+        return value.is_integer()
+    return isinstance(value, str | int) or (value is None and nullable)
+
+
+def _near(missing: str, value: Mapping[str, Any]) -> str:
+    found = near_field(missing, [key for key in value if key not in ("jsonrpc", "id", "params")])
+    return f"; {shown(found)} is not known here, did you mean {missing!r}?" if found else ""

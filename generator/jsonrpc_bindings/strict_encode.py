@@ -1,0 +1,120 @@
+"""What a sender answers for, beyond what a receiver refuses: values, variants and fields that the schema does not name.
+
+Names that begin with an underscore are extensions, and free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, Literal, get_args, get_origin
+
+from .choices import bare, members
+from .construct import no_such_field
+from .contract import Path
+from .errors import Problem, shown
+from .json_types import is_object, is_sequence
+from .pointers import json_pointer
+from .receiving import Receiving
+from .records import Record, held, notes_of, shape_of
+from .texts import OpenTexts, is_texts
+
+
+class Switch:
+    """Whether `encode` judges where it is not told."""
+
+    __slots__ = ("is_on",)
+
+    def __init__(self) -> None:
+        self.is_on = False
+
+
+STRICTLY: Final = Switch()
+
+
+def encode_strictly(is_on: bool = True) -> None:
+    """From now on, `encode` of all packages that share this run-time judges what it writes, or does so no more.
+
+    An argument `strict` of a call counts more than this.
+    """
+    STRICTLY.is_on = is_on
+
+
+def unnamed(receiving: Receiving, value: Any, type_: Any, at: Path = ()) -> Iterator[Problem]:
+    """What the schema does not name in a value that was read as a type."""
+    if isinstance(value, Record):
+        yield from _of_record(receiving, value, at)
+    elif isinstance(value, str):
+        known = _texts(type_)
+        if known is not None and value not in known and not value.startswith("_"):
+            yield _problem(at, _not_known(value, known))
+    elif is_object(value):
+        for key, item in value.items():
+            yield from unnamed(receiving, item, _inside(type_, dict), (*at, key))
+    elif is_sequence(value):
+        for index, item in enumerate(value):
+            yield from unnamed(receiving, item, _inside(type_, list), (*at, index))
+
+
+def _of_record(receiving: Receiving, record: Any, at: Path) -> Iterator[Problem]:
+    shape, notes = shape_of(type(record)), notes_of(record)
+    if shape.is_unknown and notes is not None:
+        if not str(notes.tag).startswith("_"):
+            known = frozenset(map(str, shape.known or ()))
+            yield _problem((*at, str(shape.tag_field)), _not_known(str(notes.tag), known))
+        return
+    for one in shape.fields.values():
+        yield from unnamed(receiving, held(record, one), one.type, (*at, one.wire))
+    further = shape.extra_type()
+    for key, item in (notes.unknown if notes is not None and notes.unknown else {}).items():
+        if not key.startswith("_") and further is Any and not receiving.takes_more(type(record)):
+            yield _problem((*at, key), no_such_field(key, shape, ""))
+        yield from unnamed(receiving, item, further, (*at, key))
+
+
+def _texts(type_: Any) -> frozenset[str] | None:
+    """The texts that a type names; `None` where it takes any."""
+    found: set[str] = set()
+    is_open = False
+    for one in _flat(type_):
+        if is_texts(one):
+            found |= {text.value for text in one}
+            is_open = is_open or issubclass(one, OpenTexts)
+        elif get_origin(one) is Literal:
+            found |= {text for text in get_args(one) if isinstance(text, str)}
+        elif one is str:
+            is_open = True
+        elif one is Any:
+            return None
+    return frozenset(found) if found and is_open else None
+
+
+def _inside(type_: Any, kind: type) -> Any:
+    """The type of the items of an array, or of the values of an object."""
+    for one in _flat(type_):
+        if get_origin(one) is kind:
+            return get_args(one)[-1]
+    return Any
+
+
+def _flat(type_: Any) -> Iterator[Any]:
+    inner, _ = bare(type_)
+    for one in members(inner):
+        plain, _ = bare(one)
+        if (
+            plain is inner
+            or plain in (str, int, bool, float, Any)
+            or is_texts(plain)
+            or get_origin(plain) in (Literal, list, dict, tuple)
+        ):
+            yield plain
+        elif not isinstance(plain, type):
+            yield from _flat(plain)
+
+
+def _not_known(value: str, known: frozenset[str]) -> str:
+    listed = ", ".join(map(repr, sorted(known)))
+    return f"{shown(value)} is not one of the known values {listed}, and not an extension, which would begin with '_'"
+
+
+def _problem(at: Path, sentence: str) -> Problem:
+    return Problem(json_pointer(at), "", sentence)

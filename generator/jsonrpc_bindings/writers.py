@@ -1,0 +1,211 @@
+"""From values to JSON text: in C where a record has nothing but its fields, else by way of plain values."""
+
+from __future__ import annotations
+
+import json
+import re
+from math import isfinite
+from typing import Any, Final, overload
+
+import msgspec
+from msgspec import UNSET, Struct
+
+from .errors import EncodeError
+from .json_types import is_mapping
+from .jsonrpc import Message
+from .parse import FAILURES, refuse_deep
+from .records import NOTES, Notes, Record, changed, held, notes_of, shape_of
+
+DEEP: Final = "this is nested too deep to be written as JSON"
+"""Why a value is not written that a parser would not read, or that holds itself."""
+
+
+class HasNotes(TypeError):
+    """A record holds more than its fields, and is written by way of plain values."""
+
+
+def _no_notes(value: object) -> Any:
+    if isinstance(value, Notes):
+        raise HasNotes
+    raise HasNotes(f"{type(value).__name__!r} is no value of JSON")
+
+
+_packed: Final = msgspec.msgpack.Encoder(enc_hook=_no_notes).encode
+
+encode_native: Final = msgspec.json.Encoder(enc_hook=_no_notes).encode
+"""Writes records without notes. Raises `HasNotes` for others."""
+
+
+class _Notes:
+    """Writes notes among the fields of their record: after a mark, which is taken out again."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.encode: Final = msgspec.json.Encoder(enc_hook=self).encode
+
+    def __call__(self, notes: object) -> Any:
+        if not isinstance(notes, Notes) or notes.made:
+            raise HasNotes
+        unknown = notes.unknown or {}
+        if notes.tag_field is not None:
+            unknown = {notes.tag_field: notes.tag, **unknown}
+        if not unknown:
+            raise HasNotes
+        self.count += 1
+        return msgspec.Raw(b"0," + self.encode(unknown)[1:-1])
+
+
+_MARK: Final = msgspec.json.encode(NOTES) + b":0,"
+
+
+def write_with_notes(value: Any) -> bytes:
+    """A value with notes as JSON text. Raises `HasNotes` where it is written by way of plain values."""
+    notes = _Notes()
+    text = notes.encode(value)
+    if text.count(_MARK) != notes.count:
+        raise HasNotes
+    return text.replace(_MARK, b"")
+
+
+@overload
+def to_builtins(value: Record) -> dict[str, Any]: ...
+@overload
+def to_builtins(value: Any) -> Any: ...
+def to_builtins(value: Any) -> Any:
+    """A value as plain JSON: a record as a `dict` with what is set in it, by the names of the schema.
+
+    It is the opposite of `decode_as`, and checks no types. A message is written by `encode`. Raises `EncodeError` for what JSON
+    cannot hold.
+    """
+    try:
+        return plain(value)
+    except RecursionError:
+        raise EncodeError(DEEP) from None
+
+
+def plain(value: Any) -> Any:
+    """A value as plain JSON. Raises `EncodeError` for what JSON cannot hold."""
+    kind = value.__class__
+    if kind is str or kind is int or value is None or kind is bool:
+        return value
+    if kind is list:
+        return [plain(item) for item in value]
+    if isinstance(value, Record):
+        return _plain_record(value)
+    if is_mapping(value):
+        if not all(isinstance(key, str) for key in value):
+            raise EncodeError("the keys of an object are strings")
+        return {key: plain(item) for key, item in value.items()}
+    if kind is tuple:
+        return [plain(item) for item in value]
+    if isinstance(value, float):
+        if not isfinite(value):
+            raise EncodeError("a number that is not finite cannot be written as JSON")
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, Message):
+        raise EncodeError("a message is no value: it is written by `encode`")
+    try:
+        return msgspec.to_builtins(value, enc_hook=_no_notes)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise EncodeError(f"this cannot be written as JSON: {error}") from None
+
+
+def _plain_record(record: Any) -> dict[str, Any]:
+    cls = record.__class__
+    fields = _FIELDS.get(cls)
+    if fields is None:
+        fields = _FIELDS[cls] = [(one.wire, one.slot.__get__) for one in shape_of(cls).fields.values()]
+    shape = shape_of(cls)
+    notes = notes_of(record)
+    found: dict[str, Any] = {}
+    if shape.tag_field is not None:
+        found[shape.tag_field] = notes.tag if shape.is_unknown and notes is not None else shape.tag
+    for wire, get in fields:
+        value = get(record)
+        if value is not UNSET:
+            kind = value.__class__
+            found[wire] = value if kind is str or kind is int or value is None else plain(value)
+    if notes is not None:
+        if notes.made:
+            for one, value in changed(record):
+                found[one.wire] = plain(value)
+        for key, value in (notes.unknown or {}).items():
+            if key in found:
+                raise EncodeError(f"{cls.__name__}: {key!r} is a field of it, and is among its unknown fields too")
+            found[key] = plain(value)
+    return found
+
+
+_FIELDS: Final[dict[type, list[tuple[str, Any]]]] = {}
+
+
+def readable(value: Any) -> Any:
+    """A value as plain JSON that a parser reads: it is nested no deeper. Raises `EncodeError`."""
+    try:
+        written = plain(value)
+        text = written_text(written)
+        refuse_deep(text, text.count(b":"))
+    except EncodeError:
+        raise
+    except (ValueError, RecursionError):
+        raise EncodeError(DEEP) from None
+    return written
+
+
+def text_of(value: Any) -> bytes:
+    """A value as JSON text. Raises `EncodeError` for what JSON cannot hold."""
+    try:
+        text = encode_native(value)
+    except FAILURES:  # with notes, among others
+        return written_text(plain(value))
+    if text.find(b"null") >= 0:  # what msgspec writes for a number that is not finite
+        refuse_not_finite(value)
+    return text
+
+
+def written_text(value: Any) -> bytes:
+    """Plain JSON as text."""
+    try:
+        return msgspec.json.encode(value)
+    except FAILURES:
+        pass
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise EncodeError(f"this cannot be written as JSON: {error}") from None
+
+
+_NOT_FINITE: Final = re.compile(rb"\xcb[\x7f\xff][\xf0-\xff]")
+"""How MessagePack begins a number that is not finite. Few other values hold these bytes, and no text does."""
+
+
+def refuse_not_finite(value: Any) -> None:
+    """Raise `EncodeError` for a number that is not finite, at any depth."""
+    try:
+        if _NOT_FINITE.search(_packed(value)) is None:
+            return
+    except FAILURES:
+        pass
+    waiting = [value]
+    for item in waiting:  # which grows
+        kind = item.__class__
+        if kind is str or item is None:
+            continue
+        if kind is dict:
+            waiting += item.values()
+        elif kind is list or kind is tuple:
+            waiting += item
+        elif kind is float:
+            if not isfinite(item):
+                raise EncodeError("a number that is not finite cannot be written as JSON")
+        elif isinstance(item, Record):
+            waiting += [held(item, one) for one in shape_of(type(item)).fields.values()]
+            waiting.append(notes_of(item))
+        elif isinstance(item, Notes):
+            waiting += [*(item.unknown or {}).values(), *(item.made or {}).values()]
+        elif isinstance(item, Struct):
+            waiting += [getattr(item, name, None) for name in item.__struct_fields__]

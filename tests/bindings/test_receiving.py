@@ -1,0 +1,143 @@
+"""What the schema of a package says beyond its classes: leniency, tolerated variants, and what readers do not know."""
+
+from __future__ import annotations
+
+import json
+import sys
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from jsonrpc_bindings.codec import Codec
+from jsonrpc_bindings.contract import Method
+from jsonrpc_bindings.errors import DecodeError, Dropped
+from jsonrpc_bindings.homes import Home
+from jsonrpc_bindings.receiving import Receiving
+
+SOURCE = """
+from __future__ import annotations
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from jsonrpc_bindings.choices import Tagged
+from jsonrpc_bindings.records import Record, Unknown, told
+
+class Text(Record, tag_field="type", tag="text"):
+    type: ClassVar[Literal["text"]] = "text"
+    text: str
+
+class UnknownBlock(Unknown, tag_field="type", known=("text",)):
+    type: str
+
+Block: TypeAlias = Annotated["Text | UnknownBlock", Tagged("type")]
+Kind: TypeAlias = Literal["a", "b"] | str
+
+class Params(Record):
+    blocks: list[Block]
+    note: str | None = None
+    must: list[str] = told(name="must")
+    env: list[str] = []
+    kind: Kind = "a"
+
+class Unique(Record, judged=True):
+    items: list[int]
+"""
+SCHEMA: dict[str, Any] = {
+    "$defs": {
+        "Text": {
+            "type": "object",
+            "properties": {"type": {"type": "string", "const": "text"}, "text": {"type": "string"}},
+            "required": ["type", "text"],
+        },
+        "Block": {"oneOf": [{"$ref": "#/$defs/Text"}], "x-unknown": "keep"},
+        "Kind": {"enum": ["a", "b"], "x-unknown": "keep"},
+        "Params": {
+            "type": "object",
+            "properties": {
+                "blocks": {
+                    "type": "array",
+                    "items": {"$ref": "#/$defs/Block"},
+                    "x-deserialize-skip-invalid-items": True,
+                },
+                "note": {"type": ["string", "null"], "x-deserialize-default-on-error": True},
+                "must": {"type": "array", "items": {"type": "string"}, "x-deserialize-default-on-error": True},
+                "env": {"type": "array", "items": {"type": "string"}, "x-deserialize-default-on-null": True},
+                "kind": {"$ref": "#/$defs/Kind"},
+            },
+            "required": ["blocks", "must"],
+        },
+        "Unique": {
+            "type": "object",
+            "properties": {"items": {"type": "array", "items": {"type": "integer"}, "uniqueItems": True}},
+            "required": ["items"],
+        },
+    }
+}
+
+
+@pytest.fixture(scope="module")
+def package() -> Any:
+    module = ModuleType("receiving_protocol")
+    sys.modules[module.__name__] = module
+    exec(SOURCE, vars(module))
+    found: Any = module
+    methods: dict[str, Method[Any, Any]] = {
+        "tell": Method("tell", "client", "notification", found.Params),
+        "set": Method("set", "client", "notification", found.Unique),
+    }
+    found.codec = Codec(methods, Receiving(Home(module.__name__, lambda: SCHEMA)), sides=("agent", "client"))
+    return found
+
+
+def tell(package: Any, params: Any, *, lenient: bool = True, method: str = "tell") -> tuple[Any, list[Dropped]]:
+    drops: list[Dropped] = []
+    line = json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).encode()
+    found = package.codec.decode(line, sender="agent", on_drop=drops.append, lenient=lenient)
+    return json.loads(package.codec.encode(found))["params"], drops
+
+
+def test_what_is_tolerated_is_kept(package: Any) -> None:
+    params = {"blocks": [{"type": "_x", "y": 1}], "must": [], "kind": "c", "note": None}
+    assert tell(package, params, lenient=False) == (params, [])
+
+
+def test_what_may_be_dropped_is_dropped_and_told(package: Any) -> None:
+    text = {"type": "text", "text": "a"}
+    bad = {"blocks": [5, text, {"type": "text"}, text], "note": 5, "must": "x", "env": None}
+    params, drops = tell(package, bad)
+    assert params == {"blocks": [text, text], "must": []}
+    assert {drop.pointer: drop.value for drop in drops} == {
+        "/params/blocks/0": 5,
+        "/params/blocks/2": {"type": "text"},
+        "/params/env": None,
+        "/params/must": "x",
+        "/params/note": 5,
+    }
+    problem = next(drop.problem for drop in drops if drop.pointer == "/params/note")
+    assert (problem.pointer, problem.schema) == ("/params/note", "#/$defs/Params/properties/note/type")
+    assert problem.sentence.endswith("is expected, not 5")
+
+
+def test_without_leniency_nothing_is_dropped(package: Any) -> None:
+    with pytest.raises(DecodeError) as caught:
+        tell(package, {"blocks": [5], "must": [], "note": 5}, lenient=False)
+    assert {problem.pointer for problem in caught.value.problems} == {"/params/blocks/0", "/params/note"}
+    with pytest.raises(DecodeError, match="the field 'blocks' is required"):
+        tell(package, {"must": []})
+    assert tell(package, {"blocks": []})[0] == {"blocks": [], "must": []}
+
+
+def test_the_schema_says_more_than_the_fields(package: Any) -> None:
+    assert tell(package, {"items": [1, 2.0]}, method="set")[0] == {"items": [1, 2]}
+    with pytest.raises(DecodeError, match="must be unique"):
+        tell(package, {"items": [1, 1]}, method="set")
+    with pytest.raises(DecodeError, match="must be unique"):
+        package.Unique(items=[2, 2])
+
+
+def test_the_schema_for_pydantic_is_the_published_one(package: Any) -> None:
+    pydantic = pytest.importorskip("pydantic")
+    schema = pydantic.TypeAdapter(package.Params).json_schema()
+    kind = schema["properties"]["kind"]
+    assert "string" not in str(kind)
+    assert "'enum': ['a', 'b']" in str(kind)
+    assert "UnknownBlock" not in str(schema)
