@@ -52,9 +52,10 @@ def _revision(file: Path) -> str:
 
 def measured() -> dict[str, Any]:
     """By pair: the counts of findings, and lines and characters of each format."""
+    from acpgen.compat.report import written
+
     from acpgen.compat.compare import compare
     from acpgen.compat.findings import counts
-    from acpgen.compat.report import written
 
     found: dict[str, Any] = {}
     for name, old, new in pairs():

@@ -15,16 +15,15 @@ import pytest
 from acpgen.compat.catalogue import catalogue
 from acpgen.compat.findings import Finding, Nameable, Report, Spot, failing, fails, lowered, raised
 from acpgen.compat.promises import NONE, Area, Level, Policy, judged
-from acpgen.compat.report import FORMATS, written
 from acpgen.compat.settings import policy
 from acpgen.errors import Faults, did_you_mean
-from compat.protocols import RELEASES, ROOT, Schema, compared, found, go, protocol, validates
+from compat.protocols import FORMATS, RELEASES, ROOT, Schema, compared, found, go, protocol, validates, written
 from compat.test_diff_command import run
 
 TODAY = date(2026, 7, 1)
 AT = Spot("pyproject.toml", "", 1, 1)
 RULES = tuple(entry.id for entry in catalogue())
-SCHEMA = json.loads((ROOT / "generator/acpgen/compat/report/report.schema.json").read_text())
+SCHEMA = json.loads((ROOT / "generator/acpgen/compat/check_report.schema.json").read_text())
 
 
 def settings(text: str) -> Policy:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from acpgen.compat import remembering
+from acpgen.compat.check_report import repair_sentence
 from acpgen.compat.compare import compared, reported, side
 from acpgen.compat.findings import BUDGET
-from acpgen.compat.report import repairs
 from acpgen.errors import Faults, NotRepairable
 from acpgen.kept import NOTHING, Kept
 from acpgen.save import save
@@ -49,7 +49,7 @@ class Fixed:
     def told(self) -> Iterator[str]:
         """What was repaired and what was not, in lines for people."""
         for finding in self.report.findings:
-            said = repairs.sentence(finding)
+            said = repair_sentence(finding)
             if said:
                 yield f"{finding.rule} {finding.declaration or finding.location}: {said}"
         yield f"Written: {', '.join(self.names)}." if self.targets else "Nothing was written."
