@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from acpgen.diagnostics.model import SEVERITIES, Diagnostic, DiagnosticReport, Snippet
+from acpgen.errors import visible
 from acpgen.ir import JSON
 from acpgen.schema.numbers import dumps
 
@@ -149,7 +150,7 @@ def some(names: Sequence[str], room: int) -> str:
 def snippet_lines(snippet: Snippet, width: int) -> list[str]:
     """The lines of a snippet; a JSON value is one line if that fits, else indented."""
     if snippet.lines:
-        return list(snippet.lines)
+        return [visible(line) for line in snippet.lines]
     line = dumps(snippet.value, ensure_ascii=False)
     return [line] if len(line) <= width else json_lines(snippet.value)
 

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 from acpgen.diagnostics import grouping
 from acpgen.diagnostics.grouping import RuleGroup
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, ReportTable, Snippet
+from acpgen.errors import visible
 from acpgen.markup import code, plain
 
 LONGEST: Final = 5_800
@@ -155,7 +156,7 @@ def _repair(diagnostic: Diagnostic) -> Iterator[str]:
         fence = grouping.fence(edit.text)
         lines = f"line {edit.first}" if edit.first == edit.last else f"lines {edit.first} to {edit.last}"
         yield f"\n    {code(edit.file)}, {lines}:\n"
-        yield from (f"    {line}" for line in (f"{fence}suggestion", *edit.text.split("\n"), fence))
+        yield from (f"    {line}" for line in (f"{fence}suggestion", *map(visible, edit.text.split("\n")), fence))
 
 
 def _listed(group: RuleGroup) -> Iterator[str]:
