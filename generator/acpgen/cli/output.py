@@ -6,7 +6,7 @@ import contextlib
 import sys
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
@@ -59,7 +59,7 @@ def deliver(texts: Mapping[Path | None, str]) -> None:
         print_report(texts[None])
 
 
-def finish(report: DiagnosticReport, destinations: Sequence[Destination]) -> None:
+def finish(report: DiagnosticReport, destinations: Sequence[Destination]) -> NoReturn:
     """Write a report to where it goes, and end with its exit code. Raises `Faults`."""
     from acpgen.diagnostics.outputs import texts
 

@@ -14,16 +14,15 @@ from typing import Final
 from acpgen.compat.findings import (
     NO_ACTION,
     Coverage,
-    FilePatch,
     Finding,
     Fix,
     Inclusion,
     Note,
     Reach,
+    Repair,
     Report,
     Revision,
     Spot,
-    Verdict,
     Witness,
     counts,
     failing,
@@ -33,8 +32,8 @@ from acpgen.compat.findings import (
     raised,
 )
 from acpgen.compat.rule_pages import address
-from acpgen.diagnostics.grouping import THE_ROOT, counted, tally
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, Replacement, RuleDescription, Snippet, SourceLocation
+from acpgen.diagnostics.outline import THE_ROOT, counted, tally
 from acpgen.ir import JSON
 
 VERDICTS: Final = {
@@ -276,56 +275,49 @@ def _coverage(coverage: Coverage) -> str:
 
 def as_data(report: Report, fail_on: str = "risky") -> dict[str, JSON]:
     """The report as JSON."""
+    ruled: JSON = {"lowered": len(lowered(report)), "raised": len(raised(report)), "verdict": report.unruled}
+    optional: dict[str, JSON] = {
+        "fix": None if report.fix is None else _fix_data(report.fix),
+        "coverage": None if report.coverage is None else asdict(report.coverage),
+        "docs": report.docs or None,
+        "earlier": None if report.earlier is None else list(report.earlier),
+        "policy": None if report.unruled is None else ruled,
+        "merge_base": None if report.merge_base is None else asdict(report.merge_base),
+    }
     return {
-        "mode": report.mode,
-        "old": report.old,
-        "new": report.new,
-        "verdict": report.verdict,
-        "backward": report.wire.backward,
-        "forward": report.wire.forward,
-        "language": {"backward": report.language.backward, "forward": report.language.forward},
+        **{name: getattr(report, name) for name in ("mode", "old", "new", "verdict")},
+        **asdict(report.wire),
+        "language": asdict(report.language),
         "bindings": report.bindings,
         "counts": {str(severity): count for severity, count in counts(report).items()},
         "failing": len(failing(report, fail_on)),
         "findings": [_finding_data(finding) for finding in report.findings],
-        "notes": [_note_data(note) for note in report.notes],
-        **({} if report.fix is None else {"fix": _fix_data(report.fix)}),
-        **({} if report.coverage is None else {"coverage": asdict(report.coverage)}),
-        **({"docs": report.docs} if report.docs else {}),
-        **({} if report.earlier is None else {"earlier": list(report.earlier)}),
-        **({} if report.unruled is None else {"policy": _policy_data(report, report.unruled)}),
-        **({} if report.merge_base is None else {"merge_base": asdict(report.merge_base)}),
+        "notes": [
+            {**_fields(note, "rule", "message", "advice"), "at": str(note.at), "position": _position(note.at)}
+            for note in report.notes
+        ],
+        **{name: value for name, value in optional.items() if value is not None},
     }
 
 
 def _finding_data(finding: Finding) -> dict[str, JSON]:
     return {
-        "rule": finding.rule,
+        **_fields(finding, "rule", "advice", "declaration"),
         **_reach_data(finding),
         "old": None if finding.old is None else str(finding.old),
         "new": None if finding.new is None else str(finding.new),
         "old_position": _position(finding.old),
         "new_position": _position(finding.new),
-        "advice": finding.advice,
-        "declaration": finding.declaration,
         "methods": list(finding.methods),
         "reaches": [{**_reach_data(reach), "sender": reach.sender} for reach in finding.reaches],
-        **_repair_data(finding),
+        **({"repair": _repair_data(finding.repair)} if finding.repair else {}),
+        **({"no_repair": finding.no_repair} if finding.no_repair and not finding.repair else {}),
     }
 
 
 def _reach_data(proven: Finding | Reach) -> dict[str, JSON]:
     """What JSON tells alike of a finding and of each message that it reaches."""
-    found: dict[str, JSON] = {
-        "severity": proven.severity,
-        "effect": proven.effect,
-        "method": proven.method,
-        "flow": proven.flow,
-        "location": proven.location,
-        "message": proven.message,
-        "breaks": proven.breaks,
-        "fingerprint": proven.fingerprint,
-    }
+    found = _fields(proven, "severity", "effect", "method", "flow", "location", "message", "breaks", "fingerprint")
     if proven.witness is not None:
         facts = asdict(proven.witness).items()
         found["witness"] = {key: value for key, value in facts if key == "value" or value is not None}
@@ -333,44 +325,36 @@ def _reach_data(proven: Finding | Reach) -> dict[str, JSON]:
         ends = ("expires", proven.waived.expires) if proven.waived.expires else ("until", proven.waived.release)
         found["waived"] = {"reason": proven.waived.reason, ends[0]: ends[1]}
     if proven.ruled is not None:
-        found["policy"] = {"judged": proven.ruled.judged, "reason": proven.ruled.reason}
+        found["policy"] = asdict(proven.ruled)
     return found
 
 
-def _policy_data(report: Report, verdict: Verdict) -> JSON:
-    return {"lowered": len(lowered(report)), "raised": len(raised(report)), "verdict": verdict}
-
-
-def _note_data(note: Note) -> JSON:
-    told: dict[str, JSON] = {"rule": note.rule, "message": note.message, "advice": note.advice}
-    return {**told, "at": str(note.at), "position": _position(note.at)}
+def _fields(value: object, *names: str) -> dict[str, JSON]:
+    return {name: getattr(value, name) for name in names}
 
 
 def _position(spot: Spot | None) -> JSON:
-    return None if spot is None else {"file": spot.file, "line": spot.line, "column": spot.column}
+    return None if spot is None else _fields(spot, "file", "line", "column")
 
 
-def _repair_data(finding: Finding) -> dict[str, JSON]:
-    repair = finding.repair
-    if repair is None:
-        return {"no_repair": finding.no_repair} if finding.no_repair else {}
-    told: dict[str, JSON] = {
+def _repair_data(repair: Repair) -> JSON:
+    return {
         "description": repair.description,
         "keeps_change": repair.keeps,
         "why_not_kept": repair.why,
         "verified": "alone" if repair.alone else "together",
-        "files": [_patch_data(each) for each in repair.patches],
+        "files": [
+            {
+                **_fields(each, "file", "patch"),
+                "suggestions": [
+                    {"first_line": one.first, "last_line": one.last, "text": one.text} for one in each.suggestions
+                ],
+            }
+            for each in repair.patches
+        ],
     }
-    return {"repair": told}
-
-
-def _patch_data(each: FilePatch) -> JSON:
-    suggestions: list[JSON] = [
-        {"first_line": one.first, "last_line": one.last, "text": one.text} for one in each.suggestions
-    ]
-    return {"file": each.file, "patch": list(each.patch), "suggestions": suggestions}
 
 
 def _fix_data(fix: Fix) -> JSON:
-    files: list[JSON] = [{"file": each.file, "patch": list(each.patch)} for each in fix.patches]
-    return {"verdict": fix.verdict, "ended": fix.ended, "findings": fix.findings, "files": files}
+    files: list[JSON] = [_fields(each, "file", "patch") for each in fix.patches]
+    return {**_fields(fix, "verdict", "ended", "findings"), "files": files}

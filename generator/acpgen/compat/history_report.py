@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from functools import partial
 from typing import Final
@@ -13,8 +13,8 @@ from typing import Final
 from acpgen.compat.check_report import described
 from acpgen.compat.findings import counts, failing
 from acpgen.compat.history.timeline import Bump, Milestone, Origin, Stride, Timeline
-from acpgen.diagnostics.grouping import counted
 from acpgen.diagnostics.model import Column, Diagnostic, DiagnosticReport, ReportTable
+from acpgen.diagnostics.outline import counted
 from acpgen.ir import JSON
 
 _ORDER: Final = (
@@ -43,7 +43,7 @@ def history_report(timeline: Timeline, fail_on: str = "risky") -> DiagnosticRepo
         remarks=(*timeline.notes, *([_span(timeline)] if timeline.origins else [])),
         diagnostics=tuple(_diagnostic(each, labels) for each in timeline.origins),
         notes=(*_notes(timeline),),
-        tables=(ReportTable("Steps", _COLUMNS, tuple(map(_row, *_arrivals(timeline)))),),
+        tables=(_table(timeline),),
         data=partial(history_data, timeline, fail_on),
         describe=described,
         code=int(timeline.fails(fail_on)),
@@ -62,9 +62,12 @@ _COLUMNS: Final = (
 )
 
 
-def _arrivals(timeline: Timeline) -> tuple[Sequence[Milestone], Sequence[Stride | None]]:
+def _table(timeline: Timeline) -> ReportTable:
+    """The revisions and what the step to each did; releases have neither day nor subject."""
     arrivals = {stride.new: stride for stride in timeline.strides}
-    return timeline.milestones, [arrivals.get(each) for each in timeline.milestones]
+    rows = [_row(each, arrivals.get(each)) for each in timeline.milestones]
+    count = len(_COLUMNS) if any(each.day for each in timeline.milestones) else len(_COLUMNS) - 2
+    return ReportTable("Steps", _COLUMNS[:count], tuple(row[:count] for row in rows))
 
 
 def _row(milestone: Milestone, stride: Stride | None) -> tuple[str, ...]:
@@ -97,7 +100,6 @@ def _diagnostic(origin: Origin, labels: dict[str, str]) -> Diagnostic:
         reached=origin.declarations[1:],
         reached_noun="place",
         direction=f"since {since}",
-        details=(f"Since {since}, after {labels[origin.old]}.",),
         group=f"Since {since}",
         properties={"old": origin.old, "new": origin.new},
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from acpgen.diagnostics import grouping
+from acpgen.diagnostics import outline
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, Replacement
 from acpgen.errors import visible
 
@@ -42,7 +42,7 @@ def workflow_commands(report: DiagnosticReport) -> str:
 def _chosen(diagnostics: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
     """As many as GitHub shows: of more than that, one of those that say the same."""
     if len(diagnostics) > MOST:
-        diagnostics = [found[0] for group in grouping.groups(diagnostics) for _, found in group.alike]
+        diagnostics = [found[0] for group in outline.groups(diagnostics) for _, found in group.alike]
     return diagnostics[:MOST]
 
 
@@ -54,7 +54,7 @@ def _line(diagnostic: Diagnostic, *, advised: bool) -> str:
 
 
 def _told(diagnostic: Diagnostic, *, advised: bool = False) -> str:
-    told = grouping.headline(diagnostic, f"{diagnostic.message}{grouping.times(diagnostic)}")
+    told = outline.headline(diagnostic)
     told += f"\n{diagnostic.advice}" if diagnostic.advice and not advised else ""
     told += f" [{diagnostic.fingerprint}]" if diagnostic.fingerprint else ""
     return f"{told}\n{diagnostic.repair}" if diagnostic.repair else told
@@ -62,7 +62,7 @@ def _told(diagnostic: Diagnostic, *, advised: bool = False) -> str:
 
 def _edit(diagnostic: Diagnostic, edit: Replacement) -> str:
     """The lines that repair something, as a suggestion at their place."""
-    marks = grouping.fence(edit.text)
+    marks = outline.fence(edit.text)
     told = f"{diagnostic.repair}\n{marks}suggestion\n{edit.text}\n{marks}"
     place = {"file": edit.file, "line": str(edit.first), "endLine": str(edit.last)}
     return _command("notice", f"repair: {diagnostic.rule}", told, place)

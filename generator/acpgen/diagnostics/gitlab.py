@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterator
 from typing import Final
 
-from acpgen.diagnostics import grouping
+from acpgen.diagnostics import outline
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport
 from acpgen.ir import JSON
 from acpgen.schema.numbers import dumps
@@ -38,7 +38,7 @@ def _entries(report: DiagnosticReport, taken: set[str]) -> Iterator[JSON]:
 
 
 def _told(diagnostic: Diagnostic) -> str:
-    told = grouping.headline(diagnostic, f"{diagnostic.message}{grouping.times(diagnostic)}", way=False)
+    told = outline.headline(diagnostic)
     parts = (f"{diagnostic.severity}: {told}", *diagnostic.details, diagnostic.waived, diagnostic.advice)
     return " ".join(filter(None, parts))
 

@@ -2,101 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
-from acpgen.diagnostics import grouping
+from acpgen.diagnostics import outline
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport
-
-
-@dataclass(slots=True)
-class _TestCase:
-    """A case by suite and name: the diagnostics of a test, the reason why it was skipped, and an error where nothing was judged."""
-
-    suite: str
-    name: str
-    found: list[Diagnostic] = field(default_factory=list[Diagnostic])
-    skipped: str = ""
-    error: str = ""
-
-    @property
-    def failing(self) -> list[Diagnostic]:
-        return [each for each in self.found if each.fails]
 
 
 def junit(report: DiagnosticReport) -> str:
     """The report as JUnit XML. Where the exit code is 1 and no diagnostic says why, one case is an error."""
-    suites: dict[str, list[_TestCase]] = {}
-    for each in _cases(report):
-        suites.setdefault(each.suite, []).append(each)
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>']
+    found: dict[tuple[str, str], list[Diagnostic]] = {_split(name): [] for name in report.passed}
+    for each in (*report.diagnostics, *report.notes):
+        name = each.case or f"{each.rule} {each.context or each.subject} [{each.fingerprint}]".removesuffix(" []")
+        found.setdefault((each.group or report.label, name), []).append(each)
+    suites: dict[str, list[tuple[str, str, str]]] = {}
+    for (suite, name), diagnostics in found.items():
+        suites.setdefault(suite, []).append((name, *_outcome(diagnostics)))
+    for name, reason in report.skipped:
+        suite, short = _split(name)
+        if (suite, short) not in found:
+            suites.setdefault(suite, []).append((short, "skipped", f"<skipped message={_attribute(reason)}/>"))
+    if not suites or (report.code and not report.failing):
+        error = f"<error message={_attribute(f'{report.sentence} {report.summary}')}/>"
+        suites.setdefault(report.label, []).append((report.verdict, *(("error", error) if report.code else ("", ""))))
     name = _attribute(f"acpgen {report.command} {report.title}")
-    lines.append(
-        f"<testsuites name={name} {_counts([each for cases in suites.values() for each in cases], skipped=False)}>"
-    )
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>']
+    lines.append(f"<testsuites name={name} {_counts([case for cases in suites.values() for case in cases])}>")
     for suite, cases in suites.items():
-        lines.append(f"  <testsuite name={_attribute(suite)} {_counts(cases)}>")
-        lines += map(_case, cases)
+        lines.append(f'  <testsuite name={_attribute(suite)} {_counts(cases)} skipped="{_kinds(cases)["skipped"]}">')
+        for name, _, inside in cases:
+            opened = f'    <testcase classname={_attribute(suite)} name={_attribute(name)} time="0"'
+            lines.append(f"{opened}>{inside}</testcase>" if inside else f"{opened}/>")
         lines.append("  </testsuite>")
     return "\n".join([*lines, "</testsuites>"]) + "\n"
 
 
-def _cases(report: DiagnosticReport) -> Iterator[_TestCase]:
-    made: dict[tuple[str, str], _TestCase] = {}
-    for name in report.passed:
-        suite, _, short = name.rpartition("/")
-        made[suite, short] = _TestCase(suite, short)
-    for each in (*report.diagnostics, *report.notes):
-        suite = each.group or report.label
-        name = each.case or f"{each.rule} {each.context or each.subject} [{each.fingerprint}]".removesuffix(" []")
-        made.setdefault((suite, name), _TestCase(suite, name)).found.append(each)
-    for name, reason in report.skipped:
-        suite, _, short = name.rpartition("/")
-        made.setdefault((suite, short), _TestCase(suite, short, skipped=reason))
-    yield from made.values()
-    if report.code and not report.failing:
-        yield _TestCase(report.label, report.verdict, error=f"{report.sentence} {report.summary}")
-    elif not made:
-        yield _TestCase(report.label, report.verdict)
-
-
-def _counts(cases: list[_TestCase], *, skipped: bool = True) -> str:
-    left = sum(bool(each.skipped or _waiver(each)) for each in cases)
-    errors = sum(bool(each.error) for each in cases)
-    counts = f'tests="{len(cases)}" failures="{sum(bool(each.failing) for each in cases)}" errors="{errors}"'
-    return f'{counts} skipped="{left}"' if skipped else counts
-
-
-def _waiver(case: _TestCase) -> str:
-    """Why the diagnostics of a case do not count, if that is so for all."""
-    return case.found[0].waived if case.found and all(each.waived for each in case.found) else ""
-
-
-def _case(case: _TestCase) -> str:
-    opened = f'    <testcase classname={_attribute(case.suite)} name={_attribute(case.name)} time="0"'
-    failing = case.failing
-    body = "\n\n".join("\n".join(filter(None, grouping.told_in_full(each))) for each in failing or case.found)
-    if case.error:
-        inside = f"<error message={_attribute(case.error)}/>"
-    elif failing:
+def _outcome(found: Sequence[Diagnostic]) -> tuple[str, str]:
+    """What became of a case, and the element that says so."""
+    failing = [each for each in found if each.fails]
+    body = escape(_allowed("\n\n".join("\n".join(filter(None, _told(each))) for each in failing or found)))
+    if failing:
         message = _attribute("; ".join(each.message for each in failing))
-        inside = f"<failure message={message} type={_attribute(failing[0].severity)}>{_content(body)}</failure>"
-    elif reason := case.skipped or _waiver(case):
-        inside = f"<skipped message={_attribute(reason)}/>"
-    elif any(each.is_heavy for each in case.found):
-        inside = f"<system-out>{_content(body)}</system-out>"
-    else:
-        return f"{opened}/>"
-    return f"{opened}>{inside}</testcase>"
+        return "failure", f"<failure message={message} type={_attribute(failing[0].severity)}>{body}</failure>"
+    if found and all(each.waived for each in found):
+        return "skipped", f"<skipped message={_attribute(found[0].waived)}/>"
+    return "", f"<system-out>{body}</system-out>" if any(each.is_heavy for each in found) else ""
+
+
+def _told(one: Diagnostic) -> Iterator[str]:
+    yield f"{one.message}{outline.times(one)}"
+    yield from (*one.details, one.advice, one.repair)
+    yield from (f"{place.label} {place}".lstrip() for place in reversed(one.locations))
+    for snippet in one.evidence:
+        yield from (snippet.caption, *outline.snippet_lines(snippet, 0))
+
+
+def _split(name: str) -> tuple[str, str]:
+    suite, _, short = name.rpartition("/")
+    return suite, short
+
+
+def _kinds(cases: Sequence[tuple[str, str, str]]) -> Counter[str]:
+    return Counter(kind for _, kind, _ in cases)
+
+
+def _counts(cases: Sequence[tuple[str, str, str]]) -> str:
+    kinds = _kinds(cases)
+    return f'tests="{len(cases)}" failures="{kinds["failure"]}" errors="{kinds["error"]}"'
 
 
 def _attribute(value: str) -> str:
     return quoteattr(_allowed(value))
-
-
-def _content(value: str) -> str:
-    return escape(_allowed(value))
 
 
 def _allowed(value: str) -> str:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeAlias
 
-from acpgen.diagnostics import grouping
-from acpgen.diagnostics.grouping import RuleGroup
+from acpgen.diagnostics import outline
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, ReportTable, Snippet
+from acpgen.diagnostics.outline import CodeSpan, Item, Line, RuleGroup
 from acpgen.errors import visible
 from acpgen.markup import code, plain
 
@@ -22,17 +22,17 @@ COMMENT: Final = 65_000
 """Characters that no report exceeds, whatever a schema holds: a comment on GitHub has 65,536."""
 
 LONGEST_EDIT: Final = 60
-"""Lines of suggestions that are shown with one diagnostic."""
+"""Lines of a suggestion that is shown."""
 
 _ROOM: Final = 400
 """Characters of a list of names."""
 
-_Form: TypeAlias = "Callable[[RuleGroup], Iterator[str]]"
+_Form: TypeAlias = "Callable[[RuleGroup], Iterator[Line]]"
 
 
 def markdown(report: DiagnosticReport) -> str:
     """The report as Markdown, in the fullest form that fits."""
-    heavy = grouping.groups(report.diagnostics, heavy=True)
+    heavy = outline.groups(report.diagnostics, heavy=True)
     longest = LONGEST_WITH_REPAIRS if any(each.replacements for each in report.diagnostics) else LONGEST
     text = ""
     for forms in _forms(len(heavy)):
@@ -58,19 +58,30 @@ def _within_a_comment(text: str, report: DiagnosticReport) -> str:
     return f"{kept}{closed}\n_{rest}_\n"
 
 
+def _named(group: RuleGroup) -> Iterator[Line]:
+    return outline.named(group, _ROOM)
+
+
+def _summed(group: RuleGroup) -> Iterator[Line]:
+    yield Item(1, outline.names(group.diagnostics, _ROOM // 6))
+
+
 def _forms(count: int) -> Iterator[Sequence[_Form]]:
-    """How to tell each of so many rules, the fullest first: all alike, then the first ones at length and the others in a line."""
-    yield from ([form] * count for form in (_proven, _listed))
+    """How to tell each of so many rules, the fullest first: all alike, then the first ones at length and the others by some names."""
+    yield from ([form] * count for form in (outline.whole, outline.listed))
     yield from ([_named] * full + [_summed] * (count - full) for full in range(count, -1, -1))
 
 
 def _parts(report: DiagnosticReport, told: list[tuple[RuleGroup, _Form]]) -> Iterator[str]:
     yield f"### {report.label} of {' → '.join(map(code, report.title.split(' → ')))}\n"
     yield f"**{_text(report.sentence)}**\n"
-    counts = (f"{_text(report.summary)}." if report.summary else "", grouping.fails(report))
-    yield f"{' '.join(filter(None, counts))}\n"
-    for remark in report.remarks:
-        yield f"{_text(remark)}\n"
+    failing = outline.counted(len(report.failing), "finding") + (" fails" if len(report.failing) == 1 else " fail")
+    yield (
+        f"{_text(report.summary)}. {failing} `{report.threshold}`.\n"
+        if report.threshold
+        else f"{_text(report.summary)}.\n"
+    )
+    yield from (f"{_text(remark)}\n" for remark in report.remarks)
     if report.facts:
         yield "| | |\n| --- | --- |"
         yield from (f"| {name} | {_text(value)} |" for name, value in report.facts)
@@ -78,37 +89,40 @@ def _parts(report: DiagnosticReport, told: list[tuple[RuleGroup, _Form]]) -> Ite
     for table in report.tables:
         yield from _table(table)
     for group, form in told:
-        yield from form(group)
-    if told:
-        yield ""
-    if any(form is not _proven for _, form in told):
+        yield f"- **{group.severity}** `{group.rule}`{group.size}"
+        for line in form(group):
+            yield from _shown(line)
+    if any(form is not outline.whole for _, form in told):
         there = (
             f"[the whole report]({report.whole})"
             if report.whole
             else f"`acpgen {report.command} --format json`, or `html`"
         )
-        yield f"_All places and proofs: {there}._\n"
-    light = grouping.groups(report.diagnostics, heavy=False)
+        yield f"\n_All places and proofs: {there}._"
+    light = outline.groups(report.diagnostics, heavy=False)
     if light:
-        yield f"<details><summary>{sum(group.count for group in light)} more, none of which breaks a peer</summary>\n"
+        yield f"\n<details><summary>{sum(group.count for group in light)} more, none of which breaks a peer</summary>\n"
         for group in light:
-            files = grouping.some([*map(code, grouping.by_file(group))], _ROOM // 4)
-            listed = files if group.severity == "editorial" else _names(group.diagnostics)
-            yield f"- {group.severity} `{group.rule}`{group.size}: {listed}"
-        yield "\n</details>\n"
+            found = [Diagnostic("", "note", "", file) for file in group.by_file]
+            names = (
+                outline.names(found, _ROOM // 4)
+                if group.severity == "editorial"
+                else outline.names(group.diagnostics, _ROOM)
+            )
+            yield f"- {group.severity} `{group.rule}`{group.size}: {_line(names)}"
+        yield "\n</details>"
     links = [f"[`{rule}`]({url})" for rule, url in report.links.items() if any(rule == group.rule for group, _ in told)]
     if links:
-        yield f"Rules: {', '.join(links)}\n"
+        yield f"\nRules: {', '.join(links)}"
     if report.notes:
-        yield "#### Notes\n"
+        yield "\n#### Notes\n"
         for note in report.notes:
             where = [*map(code, filter(None, (note.subject, *map(str, note.locations))))]
             yield f"- `{note.rule}` {' '.join(where)}: {_text(note.message)} {_text(note.advice)}".rstrip()
-        yield ""
     if report.skipped:
-        yield "#### Skipped\n"
-        for reason, names in report.reasons.items():
-            yield f"- {_text(reason)}: {grouping.some([*map(code, names)], _ROOM)}"
+        yield "\n#### Skipped\n"
+        for reason, skipped in report.reasons.items():
+            yield f"- {_text(reason)}: {_line(outline.names([Diagnostic('', 'note', '', each) for each in skipped], _ROOM))}"
 
 
 def _table(table: ReportTable) -> Iterator[str]:
@@ -119,91 +133,30 @@ def _table(table: ReportTable) -> Iterator[str]:
     yield ""
 
 
-def _proven(group: RuleGroup) -> Iterator[str]:
-    """The diagnostics of one rule with their places, the evidence folded."""
-    yield f"- **{group.severity}** `{group.rule}`{group.size}"
-    for each in group.diagnostics:
-        yield f"  - {_told(each)}"
-        places = ", ".join(f"{place.label} {code(str(place))}".strip() for place in reversed(each.locations))
-        facts = ", ".join(filter(None, (places, f"`{each.fingerprint}`" if each.fingerprint else "")))
-        yield f"    {' '.join((*map(_text, each.details), f'{facts[:1].upper()}{facts[1:]}.'))}"
-        if each.waived:
-            yield f"    {_text(each.waived)}"
-        for snippet in each.evidence:
-            yield from _evidence(snippet)
-        yield from _repair(each)
-    yield from _advice(group)
+def _shown(line: Line) -> Iterator[str]:
+    """A line of a list, evidence that is folded, or an edit that can be applied."""
+    match line:
+        case Item(level, parts):
+            yield f"{'  ' * level}- {_line(parts)}"
+        case Snippet():
+            lines = outline.snippet_lines(line, 100)
+            fence = outline.fence("\n".join(lines))
+            yield f"\n    <details><summary>{_text(line.caption)}</summary>\n\n    {fence}{'text' if line.lines else 'json'}"
+            yield from (f"    {each}".rstrip() for each in lines)
+            yield f"    {fence}\n\n    </details>\n"
+        case _ if line.text.count("\n") < LONGEST_EDIT:
+            fence = outline.fence(line.text)
+            yield f"\n    {code(str(line))}\n\n    {fence}suggestion"
+            yield from (f"    {visible(each)}" for each in line.text.split("\n"))
+            yield f"    {fence}"
+        case _:
+            return
 
 
-def _evidence(snippet: Snippet) -> Iterator[str]:
-    lines = grouping.snippet_lines(snippet, 100)
-    fence = grouping.fence("\n".join(lines))
-    caption = f"<details><summary>{_text(snippet.caption)}</summary>"
-    yield ""
-    for line in (caption, "", f"{fence}{'text' if snippet.lines else 'json'}", *lines, fence, "", "</details>"):
-        yield f"    {line}".rstrip()
-    yield ""
-
-
-def _repair(diagnostic: Diagnostic) -> Iterator[str]:
-    """The repair with a suggestion for each place."""
-    if not diagnostic.repair:
-        return
-    yield f"    {_text(diagnostic.repair)}"
-    if sum(edit.text.count("\n") + 1 for edit in diagnostic.replacements) > LONGEST_EDIT:
-        return
-    for edit in diagnostic.replacements:
-        fence = grouping.fence(edit.text)
-        lines = f"line {edit.first}" if edit.first == edit.last else f"lines {edit.first} to {edit.last}"
-        yield f"\n    {code(edit.file)}, {lines}:\n"
-        yield from (f"    {line}" for line in (f"{fence}suggestion", *map(visible, edit.text.split("\n")), fence))
-
-
-def _listed(group: RuleGroup) -> Iterator[str]:
-    """The diagnostics of one rule, each on a line; what several say is said once."""
-    yield f"- **{group.severity}** `{group.rule}`{group.size}"
-    for statement, found in group.alike:
-        if len(found) > 1:
-            yield f"  - {_text(statement)}"
-        for each in found:
-            margin, told = ("    ", _name(each)) if len(found) > 1 else ("  ", _told(each))
-            yield f"{margin}- {told} `{each.fingerprint}`" if each.fingerprint else f"{margin}- {told}"
-            if each.repair:
-                yield f"      {_text(each.repair)}"
-    yield from _advice(group)
-
-
-def _named(group: RuleGroup) -> Iterator[str]:
-    """The names of the diagnostics of one rule by what they say."""
-    yield f"- **{group.severity}** `{group.rule}`{group.size}"
-    for statement, found in group.alike:
-        yield f"  - {_text(statement)} {_names(found)}"
-    yield from _advice(group)
-
-
-def _summed(group: RuleGroup) -> Iterator[str]:
-    """The names of some diagnostics of one rule."""
-    yield f"- **{group.severity}** `{group.rule}`{group.size}: {_names(group.diagnostics, _ROOM // 6)}"
-
-
-def _advice(group: RuleGroup) -> Iterator[str]:
-    yield from (f"  - → {_text(advice)}" for advice in group.advice)
-
-
-def _names(diagnostics: Sequence[Diagnostic], room: int = _ROOM) -> str:
-    return grouping.some([_name(each) for each in diagnostics], room)
-
-
-def _told(diagnostic: Diagnostic) -> str:
-    way = f" ({_text(diagnostic.direction)})" if diagnostic.direction else ""
-    name = f"{_name(diagnostic)}{way}: " if diagnostic.subject else ""
-    return f"{name}{_text(diagnostic.message)}{grouping.times(diagnostic)}"
-
-
-def _name(diagnostic: Diagnostic) -> str:
-    """The name of what it is about, and how many methods or other places it reaches, where they are several."""
-    name, extent = code(diagnostic.subject) if diagnostic.subject else grouping.THE_ROOT, grouping.extent(diagnostic)
-    return f"{name} ({'reached by ' if diagnostic.reached_noun == 'method' else ''}{extent})" if extent else name
+def _line(parts: Sequence[str]) -> str:
+    first, *rest = parts  # only what begins a line needs an escape there
+    texts = (_text(first), *(_text(f"x{part}")[1:] for part in rest))
+    return "".join(code(part) if isinstance(part, CodeSpan) else text for part, text in zip(parts, texts, strict=True))
 
 
 def _text(text: str) -> str:

@@ -6,9 +6,17 @@ from collections.abc import Iterator
 from html import escape
 from typing import Final
 
-from acpgen.diagnostics import grouping
-from acpgen.diagnostics.grouping import RuleGroup
-from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, ReportTable, Snippet, SourceLocation, tone
+from acpgen.diagnostics import outline
+from acpgen.diagnostics.model import (
+    Diagnostic,
+    DiagnosticReport,
+    Replacement,
+    ReportTable,
+    Snippet,
+    SourceLocation,
+    tone,
+)
+from acpgen.diagnostics.outline import Item, RuleGroup
 from acpgen.errors import visible
 from acpgen.markup import content_policy
 from acpgen.schema.numbers import dumps
@@ -52,9 +60,9 @@ def _lines(report: DiagnosticReport, *, full: bool) -> Iterator[str]:
         yield from _table(table)
     if not full:
         yield '<p class="facts">Of equal findings, only one shows its evidence. All evidence and places: --format json.</p>'
-    for group in grouping.groups(report.diagnostics, heavy=True):
+    for group in outline.groups(report.diagnostics, heavy=True):
         yield from _group(group, full=full)
-    for group in grouping.groups(report.diagnostics, heavy=False):
+    for group in outline.groups(report.diagnostics, heavy=False):
         yield from _folded(group, full=full)
     if report.links:
         links = (f'<a href="{_text(url)}">{_text(rule)}</a>' for rule, url in report.links.items())
@@ -87,7 +95,7 @@ def _folded(group: RuleGroup, *, full: bool) -> Iterator[str]:
     """The diagnostics of one rule that break nobody, as a list; editorial ones by file."""
     yield f"{_section(group)}<details><summary>{_heading(group)}</h2></summary><ul>"
     if group.severity == "editorial":
-        yield from (f"<li><code>{_text(file)}</code></li>" for file in grouping.by_file(group))
+        yield from (f"<li><code>{_text(file)}</code></li>" for file in group.by_file)
     for each in () if group.severity == "editorial" else group.diagnostics:
         told = f" {_text(each.message)}" if full or not each.subject else ""
         head = f"<code>{_text(each.subject)}</code>" if each.subject else ""
@@ -105,14 +113,14 @@ def _heading(group: RuleGroup) -> str:
 
 def _reached(diagnostic: Diagnostic) -> str:
     """The methods or places that it reaches; folded where there are several."""
-    extent = grouping.extent(diagnostic)
-    if not extent:
-        return "".join(f" <small>{_text(each)}</small>" for each in diagnostic.reached)
-    return f" <details><summary>{extent}</summary>{_text(', '.join(diagnostic.reached))}</details>"
+    told = _text(outline.reach(diagnostic))
+    if len(diagnostic.reached) < 2:
+        return f" <small>{told}</small>" if told else ""
+    return f" <details><summary>{told}</summary>{_text(', '.join(diagnostic.reached))}</details>"
 
 
 def _filter(report: DiagnosticReport) -> Iterator[str]:
-    found = grouping.counts(report)
+    found = outline.counts(report.diagnostics)
     if not found:
         return
     yield '<form id="filter" role="search">'
@@ -129,27 +137,28 @@ def _size(diagnostic: Diagnostic) -> float:
 
 
 def _diagnostic(diagnostic: Diagnostic, *, said: bool, proven: bool, full: bool) -> Iterator[str]:
-    facts = " · ".join(filter(None, (diagnostic.direction, diagnostic.fingerprint)))
-    identity = f' id="{_text(diagnostic.fingerprint)}"' if diagnostic.fingerprint else ""
-    yield f"<article{identity}><h3><code>{_text(grouping.name(diagnostic))}</code>{_reached(diagnostic)} <small>{_text(facts)}</small></h3>"
+    mark = _text(diagnostic.fingerprint)
+    identity = f' id="{mark}"' if mark else ""
+    yield f"<article{identity}><h3><code>{_text(outline.name(diagnostic))}</code>"
+    yield f"{_reached(diagnostic)} <small>{mark}</small></h3>"
     if said:
-        yield f"<p>{_text(diagnostic.message)}{grouping.times(diagnostic)}</p>"
-    for line in (*(diagnostic.details if full else ()), diagnostic.repair):
-        yield f"<p>{_text(line)}</p>" if line else ""
-    if diagnostic.waived:
-        yield f'<p class="waived">{_text(diagnostic.waived)}</p>'
-    for edit in diagnostic.replacements:
-        yield _fold(f"Edit of <code>{_text(str(edit))}</code>", edit.text.split("\n"))
-    for each in diagnostic.evidence if proven else ():
-        yield _fold(_text(each.caption), _body(each))
-    places = [each for each in diagnostic.locations if each.value is not None]
-    if full and places:
-        yield '<details><summary>Old and new schema</summary><div class="sides">'
-        for label in ("old", "new"):
-            yield from _side(label, next((each for each in places if each.label == label), None))
-        yield "</div></details>"
+        yield f"<p>{_text(diagnostic.message)}{outline.times(diagnostic)}</p>"
+    for line in outline.details(diagnostic):
+        match line:
+            case Item(_, parts, False):
+                yield f"<p>{_text(''.join(parts))}</p>"
+            case Replacement(text=text):
+                yield _fold(f"Edit of <code>{_text(str(line))}</code>", text.split("\n"))
+            case Snippet(caption) if proven:
+                yield _fold(_text(caption.rstrip(":")), _body(line))
+            case _:
+                pass
+    sides = {each.label: each for each in diagnostic.locations if each.value is not None}
+    if full and sides:
+        told = "".join(_side(label, sides.get(label)) for label in ("old", "new"))
+        yield f'<details><summary>Old and new schema</summary><div class="sides">{told}</div></details>'
     elif full and diagnostic.locations:
-        yield f'<p class="facts">{", ".join(f"<code>{_text(str(each))}</code>" for each in diagnostic.locations)}</p>'
+        yield f'<p class="facts">{_text(", ".join(map(str, diagnostic.locations)))}</p>'
     yield "</article>"
 
 
@@ -158,15 +167,19 @@ def _body(snippet: Snippet) -> list[str]:
 
 
 def _fold(caption: str, lines: list[str]) -> str:
+    return f"<details><summary>{caption}</summary>{_pre(lines)}</details>"
+
+
+def _pre(lines: list[str]) -> str:
     shown = "\n".join(escape(visible(line), quote=False) for line in lines)
-    return f"<details><summary>{caption}</summary><pre>{shown}</pre></details>"
+    return f"<pre>{shown}</pre>"
 
 
 def _note(note: Diagnostic) -> Iterator[str]:
     where = "".join(f" <code>{_text(each)}</code>" for each in (note.subject, *map(str, note.locations)) if each)
     yield f"<p>{_text(note.rule)}{where}</p><p>{_text(note.message)} {_text(note.advice)}</p>"
     for each in note.evidence:
-        yield _fold(_text(each.caption), _body(each))
+        yield _fold(_text(each.caption.rstrip(":")), _body(each))
 
 
 def _cases(report: DiagnosticReport) -> Iterator[str]:
@@ -189,14 +202,12 @@ def _table(table: ReportTable) -> Iterator[str]:
     yield "</tbody></table></div></section>"
 
 
-def _side(name: str, place: SourceLocation | None) -> Iterator[str]:
+def _side(name: str, place: SourceLocation | None) -> str:
     if place is None:
-        yield f'<figure><figcaption>{name.title()}</figcaption><p class="nothing">not there</p></figure>'
-        return
-    lines = grouping.json_lines(place.value)
+        return f"<figure><figcaption>{name.title()}</figcaption><p>not there</p></figure>"
+    lines = outline.json_lines(place.value)
     lines = [*lines[:LONGEST_EXCERPT], "…"] if len(lines) > LONGEST_EXCERPT else lines
-    body = "\n".join(escape(visible(line), quote=False) for line in lines)
-    yield f"<figure><figcaption>{name.title()} <code>{_text(str(place))}</code></figcaption><pre>{body}</pre></figure>"
+    return f"<figure><figcaption>{name.title()} <code>{_text(str(place))}</code></figcaption>{_pre(lines)}</figure>"
 
 
 def _text(value: str) -> str:

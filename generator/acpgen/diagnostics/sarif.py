@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import quote
 
-from acpgen.diagnostics import grouping
+from acpgen.diagnostics import outline
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, RuleDescription, SourceLocation
 from acpgen.ir import JSON
 from acpgen.schema.numbers import dumps
@@ -58,7 +58,7 @@ def _rule(rule: RuleDescription, url: str | None) -> JSON:
 
 def _result(diagnostic: Diagnostic, index: dict[str, int]) -> JSON:
     lines = (line for snippet in diagnostic.evidence if snippet.lines for line in snippet.lines)
-    told = "\n".join((f"{grouping.headline(diagnostic, diagnostic.message)} {diagnostic.advice}".rstrip(), *lines))
+    told = "\n".join((f"{outline.headline(diagnostic)} {diagnostic.advice}".rstrip(), *lines))
     locations: list[JSON] = [_location(each) for each in diagnostic.locations[:1]]
     logical: JSON = [{"fullyQualifiedName": diagnostic.subject, "kind": "member"}]
     level = "note" if diagnostic.level == "none" else diagnostic.level
@@ -90,8 +90,8 @@ def _fix(diagnostic: Diagnostic) -> JSON:
     """Lines that are deleted, and the text in their place."""
     changes: dict[str, list[JSON]] = {}
     for each in diagnostic.replacements:
-        deleted = {"startLine": each.first, "startColumn": 1, "endLine": each.last + 1, "endColumn": 1}
-        inserted = {"text": f"{each.text}\n"}
+        deleted: JSON = {"startLine": each.first, "startColumn": 1, "endLine": each.last + 1, "endColumn": 1}
+        inserted: JSON = {"text": f"{each.text}\n"}
         changes.setdefault(each.file, []).append({"deletedRegion": deleted, "insertedContent": inserted})
     return {
         "description": {"text": diagnostic.repair},

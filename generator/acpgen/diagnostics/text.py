@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import groupby
 from typing import Final
 
-from acpgen.diagnostics import grouping
+from acpgen.diagnostics import outline
 from acpgen.diagnostics.columns import COLOURS, WIDTH, columns, cut, cut_left, folded, paint, plain, wrapped
-from acpgen.diagnostics.grouping import RuleGroup
-from acpgen.diagnostics.model import SEVERITIES, Diagnostic, DiagnosticReport, ReportTable, Snippet, tone
+from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, ReportTable, Snippet, tone
+from acpgen.diagnostics.outline import CodeSpan, Item, Line, RuleGroup
 from acpgen.errors import printable, visible
 
 SCREEN: Final = 60
@@ -20,6 +19,9 @@ _LISTED: Final = 3 * WIDTH
 
 _CELL: Final = 22
 """Columns of the widest cell of a table."""
+
+_FORMS: Final = (outline.whole, outline.listed, outline.named)
+"""How to tell the diagnostics of one rule, fullest first."""
 
 
 def text(report: DiagnosticReport) -> str:
@@ -36,193 +38,112 @@ def _one_a_line(report: DiagnosticReport) -> Iterator[str]:
     """Each diagnostic as `file:line:column: pointer: rule: message`, as compilers write them, and the counts at the end."""
     for each in (*report.diagnostics, *report.notes):
         where = [part for place in each.locations[:1] for part in (str(place), place.pointer)]
-        line = ": ".join(filter(None, (*where, each.rule, f"{each.message}{grouping.times(each)}")))
+        line = ": ".join(filter(None, (*where, each.rule, f"{each.message}{outline.times(each)}")))
         yield printable(line if each.severity == "error" else f"{line} ({each.severity})")
     yield paint(report.summary, tone(report.verdict))
 
 
 def _lines(report: DiagnosticReport) -> Iterator[str]:
     """The report in the fullest form that fits on a screen, or in the shortest."""
-    end = [*_tables(report), *_notes(report), *_skipped(report)]
+    tables = [line for table in report.tables for line in ("", *_table(table))]
     for form in _FORMS:
-        lines = [*_head(report, summed=form is not _whole), *_body(report, form), *end]
+        lines = [*_head(report, summed=form is not outline.whole), *tables, *_body(report, form), *_end(report)]
         if len(lines) <= SCREEN or report.layout == "full" or form is _FORMS[-1]:
             yield from lines
-            if form is not _whole:
-                yield ""
-                yield paint("All places and proofs: --format json or html.", "quiet")
+            if form is not outline.whole:
+                yield from ("", paint("All places and proofs: --format json or html.", "quiet"))
             return
 
 
 def _head(report: DiagnosticReport, *, summed: bool) -> Iterator[str]:
     """The verdict, and the rules that found something where the rest does not fit on a screen."""
     yield from wrapped(report.title, "", COLOURS["heading"])
-    verdict = paint(report.verdict.upper(), tone(report.verdict))
     first, *more = [*folded(visible(report.summary), WIDTH - len(report.verdict) - 2)] or [""]
-    yield from (f"{verdict}  {first}".rstrip(), *more)
+    yield from (f"{paint(report.verdict.upper(), tone(report.verdict))}  {first}".rstrip(), *more)
     if report.layout == "full":
         yield from wrapped(report.sentence)
     yield from wrapped(" · ".join(f"{name}: {value}" for name, value in report.facts), "", COLOURS["quiet"])
-    for remark in report.remarks:
-        yield from wrapped(remark)
+    yield from (line for remark in report.remarks for line in wrapped(remark))
     if summed:
         yield ""
-        found = grouping.groups(report.diagnostics)
-        for severity in SEVERITIES:
-            indent = f"{severity:10} "
-            yield from wrapped(grouping.overview(found, severity), indent, COLOURS[tone(severity)])
+        for severity in outline.counts(report.diagnostics):
+            found = (each for each in outline.groups(report.diagnostics) if each.severity == severity)
+            told = ", ".join(f"{each.rule} {each.count}" for each in found)
+            yield from wrapped(told, f"{severity:10} ", COLOURS[tone(severity)])
 
 
-def _body(report: DiagnosticReport, form: Callable[[RuleGroup], Iterator[str]]) -> Iterator[str]:
+def _body(report: DiagnosticReport, form: Callable[[RuleGroup], Iterator[Line]]) -> Iterator[str]:
     """The diagnostics by rule. The shortest form leaves what breaks nobody to the summary."""
-    heavy = grouping.groups(report.diagnostics, heavy=True)
+    heavy = outline.groups(report.diagnostics, heavy=True)
     above = ""
     for group in heavy:
-        if form is not _terse or group.severity != above:
-            yield ""
+        yield from [""] * (form is not outline.named or group.severity != above)
+        yield _title(group)
         above = group.severity
-        yield _title(group)
-        yield from form(group)
-        for advice in group.advice:
-            yield from wrapped(advice, "  → ")
-    for group in grouping.groups(report.diagnostics, heavy=False):
-        if (form is _terse and heavy) or (form is not _whole and group.severity == "editorial"):
+        for line in form(group):
+            yield from _shown(line)
+    for group in outline.groups(report.diagnostics, heavy=False):
+        if (form is outline.named and heavy) or (form is not outline.whole and group.severity == "editorial"):
             continue
-        yield ""
-        yield _title(group)
+        yield from ("", _title(group))
         if group.severity == "editorial":
-            yield from (paint(f"  {cut_left(line, WIDTH - 2)}", "quiet") for line in grouping.by_file(group))
-        elif len(group.diagnostics) == 1:
-            yield from _brief(group.diagnostics[0], group.diagnostics[0].message)
+            yield from (paint(f"  {cut_left(line, WIDTH - 2)}", "quiet") for line in group.by_file)
         else:
-            yield from wrapped(grouping.some([*map(grouping.name, group.diagnostics)], _LISTED), "  ")
+            one = len(group.diagnostics) == 1
+            lines = outline.listed(group) if one else [Item(1, outline.names(group.diagnostics, _LISTED))]
+            yield from (shown for line in lines for shown in _shown(line))
 
 
 def _title(group: RuleGroup) -> str:
     return f"{paint(group.severity, tone(group.severity))}  {paint(f'{group.rule}{group.size}', 'heading')}"
 
 
-def _terse(group: RuleGroup) -> Iterator[str]:
-    """The names of the diagnostics of one rule by what they say."""
-    for statement, found in group.alike:
-        if len(found) == 1:
-            yield from wrapped(f"{_name(found[0])}: {statement}", "  ", below="    ")
-        else:
-            yield from wrapped(statement, "  ")
-            yield from wrapped(", ".join(map(_name, found)), "    ")
-
-
-def _name(diagnostic: Diagnostic) -> str:
-    """The name of a diagnostic, and how many methods it reaches, where they are several."""
-    extent = grouping.extent(diagnostic)
-    return f"{grouping.name(diagnostic)} ({extent})" if extent else grouping.name(diagnostic)
-
-
-def _listed(group: RuleGroup) -> Iterator[str]:
-    """The diagnostics of one rule, each in a line or two; what several say is said once."""
-    for statement, found in group.alike:
-        if len(found) == 1:
-            yield from _brief(found[0], statement)
-            continue
-        ways = {each.direction for each in found}
-        way = next(iter(ways)) if len(ways) == 1 else ""
-        yield from wrapped(f"{statement} ({way})" if way else statement, "  ")
-        for each in found:
-            yield from _brief(each, way=not way, indent="    ")
-
-
-def _brief(diagnostic: Diagnostic, told: str = "", *, way: bool = True, indent: str = "  ") -> Iterator[str]:
-    reached = grouping.reach(diagnostic, way=way)
-    line = f"{grouping.name(diagnostic)} ({reached})" if reached else grouping.name(diagnostic)
-    line = f"{line}: {told}" if told else line
-    rest = " ".join(filter(None, (diagnostic.waived, f"[{diagnostic.fingerprint}]" if diagnostic.fingerprint else "")))
-    yield from wrapped(f"{line} {rest}", indent, below=f"{indent}  ")
-    yield from wrapped(diagnostic.repair, f"{indent}  ")
-
-
-def _whole(group: RuleGroup) -> Iterator[str]:
-    """The diagnostics of one rule with their places and evidence; what the same evidence proves is told with it once."""
-    for _, alike in groupby(
-        group.diagnostics, lambda each: (each.subject, each.evidence) if each.evidence else id(each)
-    ):
-        yield from _proven([*alike])
-
-
-def _proven(alike: list[Diagnostic]) -> Iterator[str]:
-    one, quiet = alike[0], COLOURS["quiet"]
-    reached = grouping.reach(one)
-    if one.subject:
-        yield from wrapped(f"{one.subject} ({reached})" if reached else one.subject, "  ")
-    if one.context.count(".") + one.context.count("(") > 1:
-        yield from wrapped(f"at {one.context}", "    ", quiet)
-    for each in alike:
-        yield from wrapped(f"{each.message}{grouping.times(each)}", "    ")
-    for detail in one.details:
-        yield from wrapped(detail, "    ")
-    for place in reversed(one.locations):
-        yield paint(f"    {place.label} {cut_left(str(place), WIDTH - 5 - len(place.label))}", "quiet")
-    for snippet in one.evidence:
-        yield from wrapped(snippet.caption, "    ")
-        yield from _snippet(snippet)
-    yield from wrapped(one.repair, "    ")
-    yield from wrapped(one.waived, "    ")
-    yield from wrapped(one.fingerprint, "    ", quiet)
-
-
-def _snippet(snippet: Snippet) -> Iterator[str]:
-    """Text is folded; a JSON value, of which every line has a meaning, is cut."""
-    for line in snippet.brief or grouping.snippet_lines(snippet, WIDTH - 6):
-        if snippet.lines:
-            yield from wrapped(line, "      ", below="        ")
-        else:
-            yield f"      {cut(line, WIDTH - 6)}"
-
-
-_FORMS: Final = (_whole, _listed, _terse)
-"""How to tell the diagnostics of one rule, fullest first."""
-
-
-def _tables(report: DiagnosticReport) -> Iterator[str]:
-    for table in report.tables:
-        yield ""
-        yield from _table(table)
+def _shown(line: Line) -> Iterator[str]:
+    """A line on a terminal. Text is folded; a JSON value, of which every line has a meaning, is cut, and so is a place at its left."""
+    match line:
+        case Item(level, parts, is_quiet):
+            told, indent = "".join(parts), "  " * level
+            if is_quiet:
+                label = "".join((indent, *parts[:-1]))
+                yield paint(f"{label}{cut_left(parts[-1], WIDTH - len(label))}", "quiet")
+            else:
+                hangs = isinstance(parts[0], CodeSpan) or told.startswith("→")
+                yield from wrapped(told, indent, below=f"{indent}  " if hangs else indent)
+        case Snippet(caption, _, lines, brief):
+            yield from wrapped(caption, "    ")
+            for each in brief or outline.snippet_lines(line, WIDTH - 6):
+                yield from wrapped(each, "      ", below="        ") if lines else [f"      {cut(each, WIDTH - 6)}"]
+        case _:  # edits are for those who can apply them
+            return
 
 
 def _table(table: ReportTable) -> Iterator[str]:
-    shown = [index for index, column in enumerate(table.columns) if column.in_terminal == "cell"]
     below = [index for index, column in enumerate(table.columns) if column.in_terminal == "below"]
-    rows = [[table.columns[index].name for index in shown], *([row[index] for index in shown] for row in table.rows)]
-    cells = [[cut(cell, _CELL) for cell in row] for row in rows]
+    shown = [index for index, column in enumerate(table.columns) if column.in_terminal == "cell"]
+    names = tuple(column.name for column in table.columns)
+    cells = [[cut(row[index], _CELL) for index in shown] for row in (names, *table.rows)]
     widths = [max(columns(row[index]) for row in cells) for index in range(len(shown))]
-    for number, row in enumerate(cells):
+    for whole, row in zip((names, *table.rows), cells, strict=True):
         padded = [cell + " " * (width - columns(cell)) for cell, width in zip(row, widths, strict=True)]
-        if number:
-            padded[1] = paint(padded[1], tone(row[1]))
-        line = "  ".join(padded).rstrip()
-        yield line if number else paint(line, "quiet")
-        more = " ".join(filter(None, (table.rows[number - 1][index] for index in below))) if number else ""
-        if more:
+        if whole is names:
+            yield paint("  ".join(padded).rstrip(), "quiet")
+            continue
+        yield "  ".join((padded[0], paint(padded[1], tone(row[1])), *padded[2:])).rstrip()
+        if more := " ".join(filter(None, (whole[index] for index in below))):
             yield paint(f"    {cut(more, WIDTH - 4)}", "quiet")
 
 
-def _notes(report: DiagnosticReport) -> Iterator[str]:
+def _end(report: DiagnosticReport) -> Iterator[str]:
+    """The notes, and what was skipped."""
     if report.notes:
-        yield ""
-        yield paint("Notes", "heading")
+        yield from ("", paint("Notes", "heading"))
     for note in report.notes:
-        yield from wrapped(f"{note.rule} {note.subject}", "  ")
-        yield from wrapped(note.message, "    ")
-        for place in note.locations:
-            yield paint(f"    {cut_left(str(place), WIDTH - 4)}", "quiet")
-        for snippet in note.evidence:
-            yield from _snippet(snippet)
+        for line in (Item(1, (f"{note.rule} {note.subject}",)), Item(2, (note.message,)), *outline.details(note)):
+            yield from _shown(line)
         yield from wrapped(note.advice, "    → ")
-
-
-def _skipped(report: DiagnosticReport) -> Iterator[str]:
     if report.skipped:
-        yield ""
-        yield paint("Skipped", "heading")
+        yield from ("", paint("Skipped", "heading"))
     for reason, names in report.reasons.items():
         yield from wrapped(reason, "  ")
-        yield from wrapped(grouping.some(names, _LISTED), "    ", COLOURS["quiet"])
+        found = [Diagnostic("", "note", "", each) for each in names]
+        yield from wrapped("".join(outline.names(found, _LISTED)), "    ", COLOURS["quiet"])

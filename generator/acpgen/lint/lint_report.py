@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from acpgen.diagnostics.grouping import counted, tally
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, RuleDescription, SourceLocation
+from acpgen.diagnostics.outline import counted, tally
 from acpgen.lint import RULES, rule_id
 
 if TYPE_CHECKING:
@@ -63,15 +64,7 @@ def _diagnostic(finding: Finding, level: Level) -> Diagnostic:
         locations=(SourceLocation(finding.file, finding.line, finding.column, finding.pointer),),
         group=finding.file,
         fails=level == "error",
-        properties={
-            "rule": finding.rule,
-            "level": level,
-            "file": finding.file,
-            "line": finding.line,
-            "column": finding.column,
-            "pointer": finding.pointer,
-            "message": finding.message,
-        },
+        properties={**asdict(finding), "level": level},
     )
 
 

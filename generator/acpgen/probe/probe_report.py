@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from typing import Any, Final
 
-from acpgen.diagnostics.grouping import counted
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, RuleDescription, Snippet
+from acpgen.diagnostics.outline import counted
 from acpgen.errors import visible
 from acpgen.probe.conformance import LEVELS, Conformance, Proven, TranscriptLine
 
@@ -87,7 +87,7 @@ def _diagnostic(one: Proven, report: Conformance) -> Diagnostic:
     return Diagnostic(
         rule=one.rule,
         severity=_WORDS[one.level],
-        message=one.message,
+        message=_message(one),
         subject=one.case,
         details=(str(one.clause), f"Run it again: {_again(one, report)}"),
         fingerprint=one.fingerprint,
@@ -95,9 +95,12 @@ def _diagnostic(one: Proven, report: Conformance) -> Diagnostic:
         group=suite,
         case=name,
         fails=one in report.failing,
-        count=one.times,
         properties=_finding_data(one, report),
     )
+
+
+def _message(one: Proven) -> str:
+    return one.message if one.times == 1 else f"{one.message} ({one.times} times)"
 
 
 def _notes(report: Conformance) -> Iterator[Diagnostic]:
@@ -157,24 +160,18 @@ def as_data(report: Conformance) -> dict[str, Any]:
         "reached": report.reached,
         "not_reached": [{"case": one.case, "reason": one.reason} for one in report.not_reached],
         **({} if report.versions else {"standard_error": report.errors}),
-        "known": [{"fingerprint": one.fingerprint, "rule": one.rule, "message": one.message} for one in report.known],
+        "known": [{name: getattr(one, name) for name in ("fingerprint", "rule", "message")} for one in report.known],
         "gone": [dict(one) for one in report.gone],
         "seconds": round(report.seconds, 1),
     }
 
 
 def _finding_data(one: Proven, report: Conformance) -> dict[str, Any]:
-    clause = one.clause
     return {
         "rule": one.rule,
-        "requirement": {
-            "document": clause.document,
-            "section": clause.section,
-            "number": clause.number,
-            "says": clause.says,
-        },
+        "requirement": {name: getattr(one.clause, name) for name in ("document", "section", "number", "says")},
         "level": one.level,
-        "message": one.message if one.times == 1 else f"{one.message} ({one.times} times)",
+        "message": _message(one),
         "transcript": [_line_data(row) for row in one.transcript],
         "reproduce": {
             "command": _again(one, report),

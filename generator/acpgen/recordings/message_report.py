@@ -6,8 +6,8 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from acpgen.diagnostics.grouping import counted
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, SourceLocation
+from acpgen.diagnostics.outline import counted
 
 if TYPE_CHECKING:
     from acpgen.ir import JSON
