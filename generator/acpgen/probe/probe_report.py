@@ -41,6 +41,7 @@ def probe_report(report: Conformance) -> DiagnosticReport:
         summary=_summary(report),
         facts=(
             *known,
+            ("protocol", versions or "none"),
             ("seed", str(report.seed)),
             ("seconds", f"{report.seconds:.1f}"),
             ("command", shlex.join(report.command)),
