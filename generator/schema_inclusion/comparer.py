@@ -29,6 +29,7 @@ from schema_inclusion.formats import chosen
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import Formula
 from schema_inclusion.inclusion import Prover
+from schema_inclusion.logic import Logic
 from schema_inclusion.normal import Normaliser
 from schema_inclusion.outcome import Empty, Outcome, Satisfied, Unknown
 from schema_inclusion.places import Culprit, Part, formula_at
@@ -138,7 +139,7 @@ class Comparer:
         schemas = tuple(every_schema(old)), tuple(every_schema(new))
         self._steps = max(steps, min(steps + STEPS_A_SCHEMA * sum(map(len, schemas)), MOST_STEPS))
         self._budget = Budget(0)
-        self._normal = Normaliser(Forms(self._budget), formats=self._formats)
+        self._normal = Normaliser(Logic(self._budget), formats=self._formats)
         self._prover = Prover(self._normal.forms)
         self._kept: list[Json] = []
         self._shared: Collection[str] = ()
@@ -329,7 +330,7 @@ class Comparer:
         if not self._normal.asks_for_spelling:
             return None
         for has_fractions in (True, False):
-            forms = Forms(self._budget)
+            forms = Logic(self._budget)
             reader, prover = Normaliser(forms, formats=self._formats), Prover(forms)
             reader.written_as_integer = forms.bottom if has_fractions else forms.top
             self._renew(self._steps)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from schema_inclusion import unevaluated
+from schema_inclusion.alternatives import exclusive
 from schema_inclusion.document import (
     Dialect,
     Scope,
@@ -462,7 +463,7 @@ def _any_of(reader: Normaliser, value: Json, _schema: dict[str, Json], scope: Sc
 
 
 def _one_of(reader: Normaliser, value: Json, _schema: dict[str, Json], scope: Scope) -> Formula:
-    return reader.forms.one_of(*(reader.formula(each, scope) for each in listed(value)))
+    return exclusive(reader.forms, tuple(reader.formula(each, scope) for each in listed(value)))
 
 
 def _not(reader: Normaliser, value: Json, _schema: dict[str, Json], scope: Scope) -> Formula:
