@@ -641,12 +641,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"check", "facts", "files", "findings", "judged", "rules"}),
     ),
     "repair": (
-        frozenset(
-            f"repair.{name}"
-            for name in (
-                *("attempts", "case", "ground", "keeping", "plans", "repair", "restoring", "reversals", "search"),
-            )
-        ),
+        frozenset({"repair.proposals", "repair.repair", "repair.reversals", "repair.sides"}),
         frozenset({"facts", "files", "findings"}),
     ),
     "timeline": (frozenset({"history.timeline"}), frozenset({"findings"})),
@@ -676,11 +671,11 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         | {f"report.history_{name}" for name in ("data", "markdown", "page", "text", "words")},
         frozenset({"compare", "findings", "timeline"}),
     ),
-    "remembering": (frozenset({"remembering"}), frozenset({"files", "findings"})),
+    "cache": (frozenset({"report_cache"}), frozenset({"compare", "files", "findings"})),
     "front": (
         frozenset(
             {
-                *("command", "fixing", "history.asked", "moves", "outputs", "waiving"),
+                *("command", "repair.fix", "history.asked", "moves", "outputs", "waiving"),
                 *(
                     f"guide.{name}"
                     for name in (
@@ -705,7 +700,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "history",
                 "judged",
                 "proof",
-                "remembering",
+                "cache",
                 "repair",
                 "report",
                 "timeline",

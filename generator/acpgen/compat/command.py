@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final, cast, get_args
 from acpgen.compat import report as reports
 from acpgen.compat.compare import both
 from acpgen.compat.findings import BUDGET, FailOn, Mode, Report, Spot, fails
-from acpgen.compat.fixing import Comparing, Fixed, Repairing, fixed
 from acpgen.compat.outputs import Destination, outputs, require_apart, texts
 from acpgen.compat.promises import NONE, Policy, judged
+from acpgen.compat.report_cache import Comparer
 from acpgen.compat.roles import require_roles
 from acpgen.compat.settings import policy
 from acpgen.compat.sources import Input, files_here, is_new, opened, since_parted
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from acpgen.compat.catalogue import CatalogueEntry
+    from acpgen.compat.repair.fix import Fixed, Repairing
 
 
 _URL: Final = re.compile(r"https?://[^\s<>()\[\]]+")
@@ -141,12 +142,12 @@ def compared(
         checked = chosen.mode == "protocol"
         return opened(path, checked=checked, unstable=unstable, references=references, methods=profile)
 
-    comparing = Comparing(chosen.mode, unstable, budget or BUDGET, formats=promised.formats, kept=kept)
+    comparing = Comparer(chosen.mode, unstable, budget or BUDGET, formats=promised.formats, kept=kept)
     today = date.today()
 
     def reported(after: Input) -> Report:
         """The report of OLD, and of the releases that the project promises to live with, and of NEW as it is or is edited."""
-        asked = comparing if after is later else comparing.made
+        asked = comparing if after is later else comparing.compare
         found = replace(asked(earlier, after), merge_base=base, docs=promised.docs, whole=chosen.report_url)
         if releases is not None:
             found = with_releases(found, releases, lambda path: asked(release(path), after))
@@ -161,6 +162,8 @@ def compared(
     found = waive(report, accepted, today, versions)
     if repairing == "no":
         return Reported(found, files)
+    from acpgen.compat.repair.fix import fixed
+
     outcome = fixed(found, earlier, later, reported, unstable=unstable, repairing=repairing)
     return Reported(
         waive(outcome.left, accepted, today, versions) if repairing == "fix" else outcome.report, files, outcome
