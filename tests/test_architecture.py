@@ -621,7 +621,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         ),
         frozenset({"facts", "findings", "judged", "proof", "rules"}),
     ),
-    "files": (frozenset({"fingerprints", "numbering", "sources", "spots"}), frozenset({"findings"})),
+    "files": (frozenset({"fingerprints", "release_names", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
         frozenset(
             {
@@ -644,9 +644,9 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"repair.proposals", "repair.repair", "repair.reversals", "repair.sides"}),
         frozenset({"facts", "files", "findings"}),
     ),
-    "timeline": (frozenset({"history.timeline"}), frozenset({"findings"})),
+    "timeline": (frozenset({"history.timeline"}), frozenset({"files", "findings"})),
     "history": (
-        frozenset(f"history.{name}" for name in ("assembling", "bumps", "comparisons", "dating", "gathering")),
+        frozenset({"history.revision_sources", "history.steps"}),
         frozenset({"check", "compare", "facts", "files", "findings", "judged", "timeline"}),
     ),
     "report": (
@@ -675,7 +675,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "front": (
         frozenset(
             {
-                *("command", "repair.fix", "history.asked", "moves", "outputs", "waiving"),
+                *("command", "repair.fix", "history.history_command", "moves", "outputs", "waiving"),
                 *(
                     f"guide.{name}"
                     for name in (

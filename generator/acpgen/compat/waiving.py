@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from acpgen.compat.findings import Finding, Report, Spot
-from acpgen.compat.numbering import is_date, is_out, is_release
+from acpgen.compat.release_names import is_date, is_out, is_release
 from acpgen.compat.waivers import Waiver, is_waived, parsed, waive
 from acpgen.errors import BadSetting, Fault, Faults, NotAppendable, UnknownName, did_you_mean
 from acpgen.schema.numbers import dumps
