@@ -346,7 +346,7 @@ ARROWS: dict[str, frozenset[str]] = {
                 "targets",
                 "validator",
             ),
-            *("lint", "schema.walk", "schema.load", "meaning.contract", "meaning.framing", "resources"),
+            *("lint", "schema.names", "schema.walk", "schema.load", "meaning.contract", "meaning.framing", "resources"),
         }
     ),
     "site": frozenset(
@@ -675,19 +675,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "front": (
         frozenset(
             {
-                *("command", "repair.fix", "history.history_command", "moves", "outputs", "waiving"),
-                *(
-                    f"guide.{name}"
-                    for name in (
-                        "__init__",
-                        "actions",
-                        "entries",
-                        "renaming",
-                        "told_capabilities",
-                        "told_methods",
-                        "told_types",
-                    )
-                ),
+                *("command", "repair.fix", "history.history_command", "outputs", "waiving"),
             }
         ),
         frozenset(
