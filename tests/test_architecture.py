@@ -675,7 +675,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "front": (
         frozenset(
             {
-                *("command", "repair.fix", "history.history_command", "outputs", "waiving"),
+                *("command", "repair.fix", "history.history_command", "outputs"),
             }
         ),
         frozenset(

@@ -20,9 +20,8 @@ from acpgen.compat.settings import policy
 from acpgen.compat.sources import Input, files_here, is_new, opened, since_parted
 from acpgen.compat.transitive import kept as kept_releases
 from acpgen.compat.transitive import versions_of, with_releases
-from acpgen.compat.waivers import parsed, standard_file, waive
-from acpgen.compat.waiving import Decision, with_waivers
-from acpgen.compat.waiving import decision as decided
+from acpgen.compat.waivers import Decision, parsed, standard_file, waive, with_waivers
+from acpgen.compat.waivers import decision as decided
 from acpgen.config import Config, around, find_profile
 from acpgen.errors import BadSetting, Fault, Faults, UnknownName, did_you_mean, shown
 from acpgen.kept import NOTHING, Kept
