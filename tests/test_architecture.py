@@ -621,20 +621,18 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         ),
         frozenset({"facts", "findings", "judged", "proof", "rules"}),
     ),
-    "files": (frozenset({"fingerprints", "release_names", "sources", "spots"}), frozenset({"findings"})),
+    "files": (frozenset({"fingerprints", "project_releases", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
         frozenset(
             {
                 "catalogue",
                 "causes",
                 "compare",
-                "ignored",
+                "keyword_notes",
                 "language",
-                "promises",
-                "roles",
+                "policy_settings",
+                "project_policy",
                 "rule_pages",
-                "settings",
-                "transitive",
                 "waivers",
             }
         ),

@@ -13,13 +13,11 @@ from acpgen.compat import report as reports
 from acpgen.compat.compare import both
 from acpgen.compat.findings import BUDGET, FailOn, Mode, Report, Spot, fails
 from acpgen.compat.outputs import Destination, outputs, require_apart, texts
-from acpgen.compat.promises import NONE, Policy, judged
+from acpgen.compat.policy_settings import policy, require_roles
+from acpgen.compat.project_policy import NONE, Policy, apply
+from acpgen.compat.project_releases import release_files, versions_of, with_releases
 from acpgen.compat.report_cache import Comparer
-from acpgen.compat.roles import require_roles
-from acpgen.compat.settings import policy
 from acpgen.compat.sources import Input, files_here, is_new, opened, since_parted
-from acpgen.compat.transitive import kept as kept_releases
-from acpgen.compat.transitive import versions_of, with_releases
 from acpgen.compat.waivers import Decision, parsed, standard_file, waive, with_waivers
 from acpgen.compat.waivers import decision as decided
 from acpgen.config import Config, around, find_profile
@@ -129,7 +127,7 @@ def compared(
     promised = of_project(project)
     releases = None
     if project is not None and promised.since is not None:
-        releases = kept_releases(project, new, promised.since, place(project.file))
+        releases = release_files(project, new, promised.since, place(project.file))
     versions = () if project is None else versions_of(project, new)
     earlier, later = both(before, new, mode=chosen.mode, unstable=unstable, references=references, methods=profile)
     read = (*earlier.places, *later.places, *files_here(old), *files_here(new))
@@ -150,7 +148,7 @@ def compared(
         found = replace(asked(earlier, after), merge_base=base, docs=promised.docs, whole=chosen.report_url)
         if releases is not None:
             found = with_releases(found, releases, lambda path: asked(release(path), after))
-        return judged(found, promised, today, spot_of(project))
+        return apply(found, promised, today, spot_of(project))
 
     report = reported(later)
     if project is not None:

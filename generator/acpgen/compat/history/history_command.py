@@ -16,9 +16,9 @@ from acpgen.compat.history.revision_sources import MOST, RevisionReader, Revisio
 from acpgen.compat.history.steps import timeline
 from acpgen.compat.history.timeline import Timeline
 from acpgen.compat.outputs import Destination, require_apart
-from acpgen.compat.promises import judged
-from acpgen.compat.roles import require_roles
-from acpgen.compat.transitive import versions_of
+from acpgen.compat.policy_settings import require_roles
+from acpgen.compat.project_policy import apply
+from acpgen.compat.project_releases import versions_of
 from acpgen.config import around, find_profile
 from acpgen.errors import BadSetting, Fault, Faults, UnknownName, did_you_mean
 from acpgen.schema.load import NO_REFERENCES, References
@@ -70,7 +70,7 @@ def history(options: HistoryOptions) -> Timeline:
 
     def waived(report: Report) -> Report:
         """As the project's policy judges it, with the findings marked that are accepted; what other steps use is no note of this one."""
-        marked = waivers.waive(judged(report, promised, today, spot), accepted, today, versions)
+        marked = waivers.waive(apply(report, promised, today, spot), accepted, today, versions)
         return replace(marked, notes=report.notes)
 
     made = timeline(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from acpgen.compat.findings import Report, Severity, failing
-from acpgen.compat.release_names import numbers
+from acpgen.compat.project_releases import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
