@@ -11,8 +11,8 @@ from textwrap import fill
 from typing import Any, Final, cast
 
 from acpgen import resources
-from acpgen.compat import compare, ignored, promises, waivers
-from acpgen.compat.promises import NONE, Policy
+from acpgen.compat import compare, keyword_notes, project_policy, waivers
+from acpgen.compat.project_policy import NONE, Policy
 from acpgen.compat.protocol.rules.rulebook import MIRRORS, RULES, UNMIRRORED
 from acpgen.schema.load import decode, parse_json, read_bytes
 
@@ -44,8 +44,13 @@ def catalogue() -> tuple[CatalogueEntry, ...]:
     """All rules in alphabetical order."""
     functions: list[Callable[..., object]] = [rule for rules in RULES.values() for rule in rules]
     functions += [compare.language_narrowed, compare.language_widened, compare.language_undecided]
-    functions += [ignored.keyword_ignored]
-    functions += [promises.policy_applied, promises.policy_unused, waivers.waiver_expired, waivers.waiver_unused]
+    functions += [keyword_notes.keyword_ignored]
+    functions += [
+        project_policy.policy_applied,
+        project_policy.policy_unused,
+        waivers.waiver_expired,
+        waivers.waiver_unused,
+    ]
     mirrors = {**MIRRORS, **{other: rule for rule, other in MIRRORS.items()}}
     entries: list[CatalogueEntry] = []
     for function in functions:
@@ -70,10 +75,10 @@ def here(entry: CatalogueEntry, policy: Policy) -> Iterator[dict[str, str]]:
         if level.rule in ("", entry.id):
             at = "" if level.area is None else level.area.written
             yield {"at": at, "severity": level.severity, "reason": level.reason}
-    if promises.is_removal(entry.id):
+    if project_policy.is_removal(entry.id):
         for area, deprecation in policy.deprecated.items():
             since = f"from {deprecation.sunset.isoformat()} on: {deprecation.reason}"
-            yield {"at": area.written, "severity": promises.LOWERED, "reason": since}
+            yield {"at": area.written, "severity": project_policy.LOWERED, "reason": since}
 
 
 def everywhere(policy: Policy) -> Iterator[tuple[str, str]]:
