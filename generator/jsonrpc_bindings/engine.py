@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+import msgspec
+
 from .contract import Path
 from .patterns import Patterns
 from .pointers import reference, schema_pointer, steps
@@ -47,8 +49,8 @@ class Engine:
         self._schema: Final = schema
         self._patterns: Final = patterns
         self._translated: Any = None
+        self._keywords: dict[str, Any] | None = None  # with any, each verdict takes half as long again
         self._validators: dict[Path, Validator] = {}
-        self._added: dict[str, Mapping[str, Any]] = {}
         self._pieces: Pieces | None = None
 
     def forget(self) -> None:
@@ -56,19 +58,16 @@ class Engine:
         self._translated = self._pieces = None
         self._validators.clear()
 
-    def add(self, name: str, schema: Mapping[str, Any]) -> Path:
-        """The place of a schema that refers to the document, and is none of its definitions."""
-        self._added[name] = schema
-        return (name,)
+    def validator(self, place: Path) -> Validator:
+        """What judges by the schema at a place."""
+        found = self._validators.get(place)
+        if found is None:
+            found = self._validators[place] = self._compile({"$ref": reference(place)})
+        return found
 
     def is_valid(self, place: Path, value: Any) -> bool:
         """Whether the schema at a place accepts a value."""
-        validator = self._validators.get(place)
-        if validator is None:
-            validator = self._validators[place] = self._compile(
-                self._added[str(place[0])] if len(place) == 1 else {"$ref": reference(place)}
-            )
-        return validator.is_valid(value)
+        return self.validator(place).is_valid(value)
 
     def problems(self, place: Path, value: Any) -> Iterator[Said]:
         """What the schema at a place refuses in a value, each thing once. Places and patterns are those that people wrote."""
@@ -86,6 +85,8 @@ class Engine:
         """The schema as the engine takes it."""
         if self._translated is None:
             self._translated = self._patterns().translated(self._schema())
+            if b'"x-integer"' in msgspec.json.encode(self._translated):
+                self._keywords = {"x-integer": WrittenInteger}
         found: Mapping[str, Any] = self._translated
         return found
 
@@ -94,5 +95,5 @@ class Engine:
 
         engine: Any = jsonschema_rs
         whole = {**schema, "$defs": self._document["$defs"]}
-        made: Validator = engine.Draft202012Validator(whole, keywords={"x-integer": WrittenInteger})
+        made: Validator = engine.Draft202012Validator(whole, keywords=self._keywords)
         return made
