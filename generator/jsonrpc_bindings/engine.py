@@ -68,12 +68,17 @@ class Engine:
         """What the schema at a place refuses in a value, each thing once. Places and patterns are those that people wrote."""
         if self.is_valid(place, value):
             return
+        for said in self.explainer.problems(place, value):
+            yield said._replace(schema=schema_pointer(self._patterns().place(steps(said.schema))))
+
+    @property
+    def explainer(self) -> Explainer:
+        """What says what is wrong."""
         if self._explainer is None:
             from .explain import Explainer
 
             self._explainer = Explainer(self)
-        for said in self._explainer.problems(place, value):
-            yield said._replace(schema=schema_pointer(self._patterns().place(steps(said.schema))))
+        return self._explainer
 
     def own(self, pattern: str) -> str:
         """The pattern that people wrote for one in the document."""

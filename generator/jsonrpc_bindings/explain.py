@@ -26,7 +26,8 @@ Schema: TypeAlias = Mapping[str, Any]
 class Said(NamedTuple):
     """What is wrong: the path into the instance, the pointer into the schema, a sentence and the keyword.
 
-    `missing` is the field that the instance lacks, where that is what is wrong.
+    `missing` is the field that the instance lacks, where that is what is wrong. `trail` are the places of the schema that led here, each
+    with the path that it was asked about.
     """
 
     path: Path
@@ -34,6 +35,7 @@ class Said(NamedTuple):
     sentence: str
     rule: str
     missing: str = ""
+    trail: tuple[tuple[Path, Path], ...] = ()
 
 
 class _Tag(NamedTuple):
@@ -63,7 +65,8 @@ FIRST: Final = 100
 class Steps:
     """Problems of a place, and the places below it that have more; to several who ask: branches of a union may lead to the same."""
 
-    def __init__(self, source: Iterator[Said | Steps]) -> None:
+    def __init__(self, place: Path, path: Path, source: Iterator[Said | Steps]) -> None:
+        self.where: Final = place, path
         self._source: Final = source
         self._given: Final[list[Said | Steps]] = []
         self._is_asked = False
@@ -86,16 +89,18 @@ class Steps:
 
 def _problems_of(steps: Steps) -> Iterator[Said]:
     """The problems of all places, one after the other: values are nested deeper than Python calls."""
-    seen, waiting = {id(steps)}, [iter(steps)]
+    seen, waiting, trail = {id(steps)}, [iter(steps)], [steps.where]
     while waiting:
         step = next(waiting[-1], None)
         if step is None:
             waiting.pop()
+            trail.pop()
         elif isinstance(step, Said):
-            yield step
+            yield step._replace(trail=(*trail, *step.trail))
         elif id(step) not in seen:
             seen.add(id(step))
             waiting.append(iter(step))
+            trail.append(step.where)
 
 
 class Explainer:
@@ -146,7 +151,7 @@ class Explainer:
         key = place, path, id(value)  # a name stands where its member does
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = Steps(self._found(place, value, path))
+            found = self._known[key] = Steps(place, path, self._found(place, value, path))
         return found
 
     def _found(self, place: Path, value: Any, path: Path) -> Iterator[Said | Steps]:
@@ -322,12 +327,12 @@ class Explainer:
         first = {index: list(islice(found, FIRST)) for index, found in told_by.items()}
         best = min(first, key=lambda index: _distance(first[index], path))
         if _distance(first[best], path)[0]:
-            types = {name for index in indices for name in self._types((*place, index))}
+            types = {name for index in indices for name in self.types((*place, index))}
             yield Said(path, schema_pointer(place), _wrong_type(types, value), "type")
         else:
             yield from chain(first[best], told_by[best])
 
-    def _types(self, place: Path) -> Iterator[str]:
+    def types(self, place: Path) -> Iterator[str]:
         """The types that a branch declares, or the definition that it refers to, or its own branches."""
         schema = self.at(place)
         if not is_object(schema):
@@ -335,10 +340,10 @@ class Explainer:
         declared = schema.get("type", ())
         yield from (declared,) if isinstance(declared, str) else declared
         if not declared and "$ref" in schema:
-            yield from self._types(referred(schema["$ref"]))
+            yield from self.types(referred(schema["$ref"]))
         for keyword in () if declared else ("anyOf", "oneOf"):
             for index in range(len(schema.get(keyword, ()))):
-                yield from self._types((*place, keyword, index))
+                yield from self.types((*place, keyword, index))
 
     def _unevaluated(self, place: Path, value: Mapping[str, Any]) -> Iterator[str]:
         """The names of the members that no schema speaks of."""

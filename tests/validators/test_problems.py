@@ -436,7 +436,7 @@ def test_a_large_value_is_judged_only_as_far_as_its_problems_are_asked_for(defin
         judged.append(len(json.dumps(part)))
         return is_valid(place, part)
 
-    engine.is_valid = counted  # type: ignore[method-assign]
+    engine.is_valid = counted  # type: ignore[method-assign, assignment]
     told: list[Any] = list(islice(engine.problems(("$defs", definition), value), 100))
     assert told
     most = 32 * len(json.dumps(value))  # each branch of the unions that hold it, and the pieces that are told
