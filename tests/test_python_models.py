@@ -165,6 +165,21 @@ def test_a_default_of_a_definition_is_that_of_the_field(
     assert made.body("Thing")[-1].endswith(f" = {written}")
 
 
+def test_records_that_name_fields_by_patterns_alone_refuse_others_where_unknown_fields_are_refused(
+    tmp_path: Path,
+) -> None:
+    patterns = {"patternProperties": {"^x-": TEXT}}
+    definitions = {
+        "Base": record({}, **patterns),
+        "Below": {"allOf": [{"$ref": "#/$defs/Base"}], **record({"size": TEXT})},
+        "Free": record({}, **patterns, additionalProperties=True),
+        "Thing": record({"id": TEXT}, **patterns),
+    }
+    for value, names in (("keep", None), ("ignore", None), ("refuse", ["Thing"])):
+        made = Written(tmp_path, definitions, **{"unknown-fields": value})
+        assert made.schema["x-protocol"].get("refusing") == names
+
+
 def test_a_default_that_is_an_empty_object_is_made_anew(tmp_path: Path) -> None:
     made = Written(
         tmp_path, {"Thing": record({"env": {"type": "object", "additionalProperties": TEXT, "default": {}}})}

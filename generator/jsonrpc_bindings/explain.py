@@ -242,7 +242,7 @@ class Explainer:
             for name, item in value.items():
                 if name in schema.get("properties", ()):
                     yield (*place, "properties", name), item, (*path, name)
-                for pattern in self._matching(place, schema, name):
+                for pattern in self.matching(place, schema, name):
                     yield (*place, "patternProperties", pattern), item, (*path, name)
                 if name in others:
                     yield (*place, "additionalProperties"), item, (*path, name)
@@ -254,7 +254,7 @@ class Explainer:
                 elif "items" in schema:
                     yield (*place, "items"), item, (*path, index)
 
-    def _matching(self, place: Path, schema: Schema, name: str) -> Iterator[str]:
+    def matching(self, place: Path, schema: Schema, name: str) -> Iterator[str]:
         """The patterns that the name of a member matches."""
         for pattern in schema.get("patternProperties", ()):
             if self._holds((*place, "patternProperties", pattern), name, "pattern", pattern):
@@ -263,7 +263,7 @@ class Explainer:
     def _further(self, place: Path, schema: Schema, value: Mapping[str, Any]) -> Iterator[str]:
         """The names of the members that a schema does not name itself."""
         for name in value:
-            if name not in schema.get("properties", ()) and next(self._matching(place, schema, name), None) is None:
+            if name not in schema.get("properties", ()) and next(self.matching(place, schema, name), None) is None:
                 yield name
 
     # --- unions ---

@@ -74,6 +74,8 @@ class Receiving:
     def _complete_schema(self) -> dict[str, Any]:
         if self._schema is None:
             definitions = dict(self.home.definitions)
+            for name in self.home.protocol.get("refusing", ()):
+                definitions[name] = {**definitions[name], "unevaluatedProperties": False}
             self._schema = {**self.home.schema, "$defs": definitions}
             opened = [name for name, one in definitions.items() if is_object(one) and one.get("x-unknown") == "keep"]
             if opened:
@@ -104,13 +106,19 @@ class Receiving:
                 known = self._places[key] = type_, ("$defs", name)
             return known[1]
 
-    def takes_more(self, cls: Any) -> bool:
-        """Whether the schema itself speaks of fields of a class beyond the declared ones."""
+    def takes_more(self, cls: Any, name: str) -> bool:
+        """Whether the schema itself speaks of a field of a class beyond the declared ones."""
         for base in cls.__mro__:
-            name = self.home.name_of(base) if is_record(base) else None
-            if name is not None:
-                definition = self.schema["$defs"][name]
-                return any(definition.get(keyword) not in (None, False) for keyword in _OF_MORE)
+            definition = self.home.name_of(base) if is_record(base) else None
+            if definition is not None:
+                place = "$defs", definition
+                schema, known = self.schema["$defs"][definition], self._engine.explainer.at(place)
+                patterns: Any = [each.get("patternProperties", ()) for each in (schema, known)]
+                is_unsure = len(patterns[0]) > len(patterns[1])  # the engine cannot have each pattern
+                if is_unsure or any(schema.get(keyword) not in (None, False) for keyword in _OF_MORE):
+                    return True
+                if next(self._engine.explainer.matching(place, known, name), None) is not None:
+                    return True
         return False
 
     def class_of(self, name: str) -> Any:
@@ -295,6 +303,11 @@ class Receiving:
         """The place in the schema of the package of one in that of receivers; nothing for what is described by an annotation."""
         if "/(type) " in place:
             return ""
+        definition, _, keyword = place.rpartition("/")
+        if keyword == "unevaluatedProperties" and definition[len("#/$defs/") :] in self.home.protocol.get(
+            "refusing", ()
+        ):
+            return definition
         head, _, rest = place.partition("/anyOf")
         name = head.removeprefix("#/$defs/")
         if name not in self._rewritten:
@@ -423,7 +436,7 @@ class _Exact:
 
 
 _VALUES: Final = frozenset({"const", "enum", "default", "examples"})
-_OF_MORE: Final = ("additionalProperties", "patternProperties", "unevaluatedProperties", "propertyNames")
+_OF_MORE: Final = ("additionalProperties", "unevaluatedProperties", "propertyNames")
 _OPEN: Final[set[Any]] = set()
 _TYPES: Final[dict[Any, str]] = {
     str: "string",
