@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from itertools import chain, islice
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from .contract import Path
@@ -304,7 +305,8 @@ class Explainer:
             yield Said(path, schema_pointer(place), f"an object is expected, not {told(value)}", "type")
         else:
             given = value.get(tag.field)
-            owners = tag.known.get(_key(given), []) if isinstance(given, str | int | float) else []
+            is_tag = tag.field in value and isinstance(given, _SCALARS)
+            owners = tag.known.get(_key(given), []) if is_tag else []
             if len(owners) == 1:
                 yield self._at((*place, owners[0]), value, path)
             elif owners:
@@ -322,7 +324,7 @@ class Explainer:
                 yield _untold(tag, path, schema_pointer(place), value)
 
     def _nearest(self, place: Path, indices: Sequence[int], value: Any, path: Path) -> Iterator[Said]:
-        """What is wrong by the branch that comes nearest; one sentence, if the value is of none of the branches' types."""
+        """What is wrong by the branch that comes nearest, as one of several; one sentence, if the value is of none of their types."""
         told_by = {index: _problems_of(self._at((*place, index), value, path)) for index in indices}
         first = {index: list(islice(found, FIRST)) for index, found in told_by.items()}
         best = min(first, key=lambda index: _distance(first[index], path))
@@ -330,7 +332,10 @@ class Explainer:
             types = {name for index in indices for name in self.types((*place, index))}
             yield Said(path, schema_pointer(place), _wrong_type(types, value), "type")
         else:
-            yield from chain(first[best], told_by[best])
+            for index, said in enumerate(chain(first[best], told_by[best])):
+                is_alone = index > 0 or len(indices) == 1 or said.sentence.endswith(_ALTERNATIVES)
+                more = "" if is_alone else f" (the nearest of {len(indices)}{_ALTERNATIVES}"
+                yield said._replace(sentence=said.sentence + more)
 
     def types(self, place: Path) -> Iterator[str]:
         """The types that a branch declares, or the definition that it refers to, or its own branches."""
@@ -397,7 +402,7 @@ class Explainer:
             return flat
         for name, sub in schema.get("properties", {}).items():
             values = self._values(sub)
-            if values and all(isinstance(value, str | int | float) for value in values):
+            if values and all(isinstance(value, _SCALARS) for value in values):
                 flat.constants[name] = list(map(_key, values))
         flat.required.update(schema.get("required", ()))
         parts = list(map(self._flat, schema.get("allOf", ())))
@@ -420,6 +425,7 @@ class Explainer:
         if not is_object(schema):
             return None
         lists = [_constants(schema)] if "const" in schema or "enum" in schema else []
+        lists += [[None]] if schema.get("type") == "null" else []
         lists += map(self._values, schema.get("allOf", ()))
         if isinstance(schema.get("$ref"), str):
             reference = schema["$ref"]
@@ -517,6 +523,8 @@ _LAST: Final = ("unevaluatedItems", "$dynamicRef")
 """The keywords of which one is told where everything else that a schema says holds."""
 
 
+_ALTERNATIVES: Final = " alternatives)"
+_SCALARS: Final = (str, int, float, NoneType)
 _Key: TypeAlias = "tuple[bool, Any]"
 
 

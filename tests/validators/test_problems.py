@@ -484,6 +484,49 @@ def test_large_values_get_a_verdict_whatever_the_keyword() -> None:
             resolve(value, plain_pointer(*said.path))
 
 
+@pytest.mark.parametrize(
+    ("schema", "value", "sentence"),
+    [
+        (
+            {"propertyNames": {"pattern": "^x"}},
+            {"y": 1},
+            "the name 'y' is not allowed here: 'y' does not match the pattern '^x'",
+        ),
+        ({"dependentRequired": {"a": ["b"]}}, {"a": 1}, "the field 'b' is required beside 'a'"),
+        (
+            {"anyOf": [{"required": ["a"]}, {"required": ["b", "c"]}]},
+            {"d": 1},
+            "the field 'a' is required (the nearest of 2 alternatives)",
+        ),
+        (
+            {"anyOf": [{"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}, {"required": ["c", "d"]}]},
+            {"e": 1},
+            "the field 'a' is required (the nearest of 2 alternatives)",
+        ),
+        (
+            {"oneOf": [{"properties": {"t": {"const": tag}}, "required": ["t"]} for tag in ("one", "two", None)]},
+            {"t": "three"},
+            "'three' is not a known value of 't', which are 'one', 'two', null",
+        ),
+        (
+            {"oneOf": [{"properties": {"t": {"const": tag}}} for tag in ("one", None)]},
+            {"t": "three"},
+            "'three' is not a known value of 't', which are 'one', null",
+        ),
+    ],
+    ids=str,
+)
+def test_a_sentence_names_what_is_wrong_and_what_else_may_stand(schema: Any, value: Any, sentence: str) -> None:
+    (said,) = engine_of({"$defs": {"Thing": schema}}).problems(("$defs", "Thing"), value)
+    assert said.sentence == sentence
+
+
+def test_a_union_that_is_a_branch_of_itself_is_explained() -> None:
+    schema = {"minimum": 1, "anyOf": [{"$ref": "#/$defs/Thing"}, {"type": "string"}, {"minimum": 2}]}
+    found = engine_of({"$defs": {"Thing": schema}}).problems(("$defs", "Thing"), 0)
+    assert "the number must be 1 or more" in {said.sentence for said in found}
+
+
 def test_a_large_value_that_is_nested_deep_gets_a_verdict() -> None:
     node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}, "bad": {"type": "string"}}}
     engine = engine_of({"$defs": {"Node": node}})
