@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import posixpath
 import re
@@ -13,7 +14,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-import check_jsonschema
 import pytest
 import yaml
 from click.testing import CliRunner
@@ -22,6 +22,7 @@ from acpgen import __version__, config
 from test_docs import anchors, links
 
 ROOT = Path(__file__).parents[1]
+check_jsonschema: Any = importlib.import_module("check_jsonschema")  # it comes without types
 
 
 def read(name: str) -> str:
