@@ -262,11 +262,11 @@ def test_a_type_checker_needs_no_package_of_an_extra(tmp_path: Path) -> None:
     run = subprocess.run(
         [
             *(sys.executable, "-m", "mypy", "--strict", "--no-site-packages", "--follow-imports=silent"),
-            *("--config-file=", "--cache-dir", str(tmp_path / "cache"), "-m", "jsonrpc_bindings.websocket"),
+            *("--config-file=", "-m", "jsonrpc_bindings.websocket"),
         ],
         capture_output=True,
         text=True,
-        env={"MYPYPATH": os.pathsep.join((str(RUNTIME.parent), str(tmp_path))), "PYTHONUTF8": "1"},
+        env={**os.environ, "MYPYPATH": os.pathsep.join((str(RUNTIME.parent), str(tmp_path))), "PYTHONUTF8": "1"},
     )
     assert run.returncode == 0, run.stdout + run.stderr
 
