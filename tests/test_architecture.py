@@ -562,28 +562,16 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "judged": (frozenset({"protocol.check.judged"}), frozenset({"findings"})),
     "facts": (
         frozenset(
-            f"protocol.{name}"
-            for name in (
-                "alternatives",
-                "comparing",
-                "comparison",
-                "covered",
-                "declared",
-                "envelopes",
-                "facts",
-                "formats",
-                "frames",
-                "heirs",
-                "leaves",
-                "matching",
-                "pairing",
-                "placed",
-                "record_fields",
-                "revision",
-                "scalars",
-                "shapes",
-                "tagged_unions",
-            )
+            {
+                *(
+                    f"diff.{name}"
+                    for name in ("definitions", "pairs", "records", "renames", "scalars", "shapes", "unions")
+                ),
+                *(
+                    f"protocol.{name}"
+                    for name in ("covered", "declared", "envelopes", "facts", "formats", "frames", "revision")
+                ),
+            }
         ),
         frozenset({"findings"}),
     ),
@@ -687,7 +675,6 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                         "__init__",
                         "actions",
                         "entries",
-                        "renaming",
                         "told_capabilities",
                         "told_methods",
                         "told_types",
@@ -758,6 +745,7 @@ SAME_MODULE = {
     "ir": "the target that writes the IR",
     "dialect": "the rules of `lint` about the dialect",
     "facts": "what upstream states about a definition, and what a comparison found: `adopt` and `compat` know nothing of one another",
+    "unions": "how a schema writes unions, and what differs between two of them",
     "words": "the rules of `lint` about words, and the words that `adopt` carries over",
 }
 

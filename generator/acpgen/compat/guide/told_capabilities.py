@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from acpgen import ir
-from acpgen.compat.guide.renaming import renamed
+from acpgen.compat.diff.renames import renamed
 from acpgen.compat.protocol.revision import Revised
 from acpgen.markup import code, plain
 

@@ -8,8 +8,8 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.compat import moves
+from acpgen.compat.diff.renames import named, renamed
 from acpgen.compat.guide import entries
-from acpgen.compat.guide.renaming import named, renamed
 from acpgen.compat.protocol.candidates import Examples, NoExample
 from acpgen.compat.protocol.check.judged import Judged
 from acpgen.compat.protocol.messages import Part, Route, message

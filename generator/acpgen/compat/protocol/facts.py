@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias, TypedDict
 
 from acpgen import ir
+from acpgen.compat.diff.shapes import Alternative, Constants, Objects
 from acpgen.compat.findings import Revision
-from acpgen.compat.protocol.shapes import Alternative, Constants, Objects
 from acpgen.schema.walk import Schema
 
 

@@ -12,10 +12,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from acpgen import ir
+from acpgen.compat.diff.pairs import Step
 from acpgen.compat.findings import Revision, Witness, opposite
 from acpgen.compat.protocol.candidates import Examples, Leaf, NoExample, Without
 from acpgen.compat.protocol.enclosing import declared_names, judging
-from acpgen.compat.protocol.placed import Step
 from acpgen.compat.protocol.revision import Revised
 from acpgen.meaning import framing, texts
 from acpgen.pointers import reference_to

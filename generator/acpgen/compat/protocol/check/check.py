@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from acpgen import ir
+from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import BUDGET
 from acpgen.compat.protocol.bindings import broken
 from acpgen.compat.protocol.check.around import Around
@@ -19,7 +20,6 @@ from acpgen.compat.protocol.check.statements import Statements
 from acpgen.compat.protocol.check.unnamed import Unnamed
 from acpgen.compat.protocol.covered import of_files
 from acpgen.compat.protocol.facts import DefinitionRenamed, Restructured
-from acpgen.compat.protocol.placed import Pair
 from acpgen.compat.protocol.revision import Revised
 
 

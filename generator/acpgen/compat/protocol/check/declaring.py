@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from acpgen.compat.diff.pairs import Home, PlacedFact
 from acpgen.compat.protocol.check.inquiry import Inquiry
 from acpgen.compat.protocol.check.located import fields_on, path_of, within_of
 from acpgen.compat.protocol.check.routes import Joined
 from acpgen.compat.protocol.check.rulings import Cause
 from acpgen.compat.protocol.covered import closure
 from acpgen.compat.protocol.facts import FactPlaces
-from acpgen.compat.protocol.placed import Home, PlacedFact
 
 
 def places_of(on: Inquiry, found: PlacedFact) -> FactPlaces:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal
 
+from acpgen.compat.diff.pairs import Pair, PlacedFact, Step
+from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.findings import Revision, Witness
 from acpgen.compat.protocol.candidates import Leaf, exactly, type_of
 from acpgen.compat.protocol.check.inquiry import Inquiry
@@ -22,9 +24,7 @@ from acpgen.compat.protocol.facts import (
     VariantAdded,
     VariantRemoved,
 )
-from acpgen.compat.protocol.placed import Pair, PlacedFact, Step
 from acpgen.compat.protocol.rules.judgement import Judgement
-from acpgen.compat.protocol.shapes import Objects
 from acpgen.schema.walk import BY_KIND, Schema
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import Answer, Coverage, Inclusion, Revision, Uncompared, Witness, opposite
 from acpgen.compat.protocol.candidates import claimed
 from acpgen.compat.protocol.check.inquiry import Inquiry
@@ -15,7 +16,6 @@ from acpgen.compat.protocol.check.routes import Joined, names_of
 from acpgen.compat.protocol.check.rulings import Rulings
 from acpgen.compat.protocol.covered import closure
 from acpgen.compat.protocol.facts import FieldAdded, FieldRemoved, FieldRenamed
-from acpgen.compat.protocol.placed import Pair
 from acpgen.compat.protocol.rules.rulebook import judge
 
 _OPEN: Final = ("definition-removed", "not-compared")

@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import cached_property
 
 from acpgen import ir
+from acpgen.compat.diff.definitions import Walk
+from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import BUDGET, Revision
 from acpgen.compat.protocol.check.routes import (
     DIRECTIONS,
@@ -24,8 +26,6 @@ from acpgen.compat.protocol.envelopes import carries, envelopes
 from acpgen.compat.protocol.facts import Undetermined
 from acpgen.compat.protocol.frames import Framed, framed
 from acpgen.compat.protocol.messages import Court
-from acpgen.compat.protocol.pairing import Walk
-from acpgen.compat.protocol.placed import Pair
 from acpgen.compat.protocol.proof import Doubts
 from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.protocol.revision import rewritten as rewritten_names

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from acpgen import ir
+from acpgen.compat.diff.pairs import Pair, PlacedFact, Step
+from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.findings import Revision, opposite
 from acpgen.compat.protocol.check.inquiry import Inquiry
 from acpgen.compat.protocol.check.judged import Judged
@@ -23,9 +25,7 @@ from acpgen.compat.protocol.facts import (
     VariantAdded,
 )
 from acpgen.compat.protocol.facts import joined as joined_limits
-from acpgen.compat.protocol.placed import Pair, PlacedFact, Step
 from acpgen.compat.protocol.proof import held
-from acpgen.compat.protocol.shapes import Objects
 from acpgen.schema.walk import Schema
 
 

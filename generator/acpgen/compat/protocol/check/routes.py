@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from acpgen import ir
+from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol import policy
 from acpgen.compat.protocol.covered import kinds
 from acpgen.compat.protocol.messages import Route
-from acpgen.compat.protocol.placed import Pair
 from acpgen.compat.protocol.revision import Revised
 from acpgen.schema.unions import lone_reference
 from acpgen.schema.walk import Schema

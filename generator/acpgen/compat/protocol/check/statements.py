@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from acpgen import ir
+from acpgen.compat.diff.pairs import PlacedFact
 from acpgen.compat.findings import Revision, opposite
 from acpgen.compat.protocol.candidates import having
 from acpgen.compat.protocol.check.declaring import cause_of, places_of
@@ -28,7 +29,6 @@ from acpgen.compat.protocol.facts import (
     ValueAdded,
     VariantAdded,
 )
-from acpgen.compat.protocol.placed import PlacedFact
 from acpgen.compat.protocol.rules.judgement import Judgement
 from acpgen.compat.protocol.rules.rulebook import judge
 from acpgen.schema.walk import Schema

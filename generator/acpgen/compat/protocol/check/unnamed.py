@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Final, Literal
 
 from acpgen import ir
+from acpgen.compat.diff.definitions import Walk
+from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.protocol.check.inquiry import Inquiry
 from acpgen.compat.protocol.check.judged import Judged
 from acpgen.compat.protocol.check.located import called
@@ -24,8 +26,6 @@ from acpgen.compat.protocol.facts import (
     Restructured,
     UndeclaredChanged,
 )
-from acpgen.compat.protocol.pairing import Walk
-from acpgen.compat.protocol.placed import Pair
 from acpgen.compat.protocol.revision import Revised
 from acpgen.schema.unions import lone_reference
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from acpgen import ir
+from acpgen.compat.diff.shapes import Alternative, kind_of
 from acpgen.compat.findings import NO_ACTION
 from acpgen.compat.protocol import facts as f
 from acpgen.compat.protocol.candidates import (
@@ -20,7 +21,6 @@ from acpgen.compat.protocol.candidates import (
     of_many_kinds,
 )
 from acpgen.compat.protocol.rules.judgement import Judgement
-from acpgen.compat.protocol.shapes import Alternative, kind_of
 from acpgen.meaning import texts
 
 

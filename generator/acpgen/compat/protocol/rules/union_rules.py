@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 from acpgen import ir
+from acpgen.compat.diff.pairs import EXTENSION
 from acpgen.compat.findings import NO_ACTION
 from acpgen.compat.protocol import facts as f
 from acpgen.compat.protocol.candidates import Leaf, exactly, of_alternative, of_definition, of_variant, smallest
-from acpgen.compat.protocol.placed import EXTENSION
 from acpgen.compat.protocol.rules.judgement import GATE, Judgement, seems
 from acpgen.schema.numbers import dumps
 

@@ -6,7 +6,9 @@ from collections.abc import Collection
 from typing import Literal
 
 from acpgen import ir
-from acpgen.compat.protocol.comparison import UNTOLD, Comparison
+from acpgen.compat.diff.pairs import UNTOLD, Comparison, Step
+from acpgen.compat.diff.renames import heirs, likely
+from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.protocol.declared import beside, declares_nothing, likely_type, permitted
 from acpgen.compat.protocol.facts import (
     DefaultChanged,
@@ -22,9 +24,6 @@ from acpgen.compat.protocol.facts import (
     RequirednessChanged,
     Undetermined,
 )
-from acpgen.compat.protocol.heirs import heirs, likely
-from acpgen.compat.protocol.placed import Step
-from acpgen.compat.protocol.shapes import Objects
 from acpgen.meaning.values import read_instead
 from acpgen.schema.equality import same
 

@@ -1,26 +1,134 @@
-"""Facts about unions that a member tells apart: which variants are gone, new, renamed, or hold something else now."""
+"""What differs between several objects or lists at one place: which belong together, and which variants are gone, new or renamed."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from acpgen import ir
-from acpgen.compat.protocol.comparison import Comparison
+from acpgen.compat.diff import records, scalars
+from acpgen.compat.diff.pairs import EXTENSION, UNTOLD, Both, Comparison, Step
+from acpgen.compat.diff.renames import heirs, likely
+from acpgen.compat.diff.scalars import MOST_PAIRS
+from acpgen.compat.diff.shapes import (
+    Alternative,
+    Constants,
+    Objects,
+    at_of,
+    key_of_value,
+    kind_of,
+    type_of_array,
+    type_of_object,
+)
 from acpgen.compat.protocol.facts import (
+    AlternativeChanged,
     FactPlaces,
     OpennessChanged,
     TagRenamed,
+    Undetermined,
     UntaggedChanged,
     VariantAdded,
     VariantRemoved,
     VariantRenamed,
 )
-from acpgen.compat.protocol.heirs import heirs, likely
-from acpgen.compat.protocol.placed import EXTENSION, Step
-from acpgen.compat.protocol.shapes import Alternative, Constants, Objects, at_of, key_of_value
 from acpgen.meaning.discriminators import type_with_tag
+
+
+def pairwise(
+    work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...], *, several: bool = False
+) -> None:
+    """`several`: these are some of the alternatives of a place, and there are others."""
+    found = pairs_of(work.both, old, new)
+    if found is None:
+        work.fact(Undetermined("there are too many alternatives to compare each with each", **work.at()))
+        return
+    matched, removed, added = found
+    several = several or len(old) > 1 or len(new) > 1
+    for one, other in matched:
+        step = Step("alternative", old=one, new=other) if several else None
+        _alternative(work, one, other, step)
+    for alternative in removed:
+        at = at_of(alternative) or work.old_at
+        work.fact(AlternativeChanged(alternative, added=False, old_at=at, new_at=work.new_at))
+    for alternative in added:
+        at = at_of(alternative) or work.new_at
+        work.fact(AlternativeChanged(alternative, added=True, old_at=work.old_at, new_at=at))
+
+
+def _alternative(work: Comparison, old: Alternative, new: Alternative, step: Step | None) -> None:
+    if isinstance(old, ir.Tuple) or isinstance(new, ir.Tuple):
+        if step is not None:
+            work.child(step, type_of_array(old), type_of_array(new))
+        else:
+            _tuple(work, old, new)
+        return
+    if isinstance(old, ir.Array) and isinstance(new, ir.Array):
+        if step is not None:
+            work.child(step, old, new)
+            return
+        work.child(Step("item", old=old, new=new), old.items, new.items)
+        work.fact(*scalars.together(scalars.array_limits(old, new, work.at())))
+        return
+    if step is not None and isinstance(old, Objects | ir.TaggedUnion) and isinstance(new, Objects | ir.TaggedUnion):
+        work.child(step, type_of_object(old), type_of_object(new))
+    else:
+        _object(work, old, new)
+
+
+def _tuple(work: Comparison, old: Alternative, new: Alternative) -> None:
+    """Two tuples entry by entry; what else is an array cannot be held against a tuple so."""
+    if not isinstance(old, ir.Tuple) or not isinstance(new, ir.Tuple) or len(old.first) != len(new.first):
+        work.fact(Undetermined(UNTOLD, **work.at()))
+        return
+    entries = zip((*old.first, old.rest), (*new.first, new.rest), strict=True)
+    for index, (one, other) in enumerate(entries):
+        work.child(Step("item", index, old=old, new=new), one, other)
+    limits = [(each.min_items, each.max_items, each.unique) for each in (old, new)]
+    if limits[0] != limits[1]:
+        work.fact(Undetermined(UNTOLD, **work.at()))
+
+
+def objects(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
+    """The objects of a place: unions that a member tells apart, or records one by one."""
+    tagged = [each for each in (*old, *new) if isinstance(each, ir.TaggedUnion)]
+    if not tagged:
+        tag = tag_of(work, old, new)
+        if tag is None:
+            pairwise(work, old, new)
+        else:
+            _apart(work, split(work, old, tag, 0), split(work, new, tag, 1))
+        return
+    one = as_union(work, old, tagged[0].tag, 0)
+    other = as_union(work, new, tagged[0].tag, 1)
+    if one is not None and other is not None:
+        union(work, one, other)
+    elif len(old) == len(new) == 1 and isinstance(old[0], ir.TaggedUnion) and isinstance(new[0], ir.TaggedUnion):
+        work.fact(TagRenamed(old[0], new[0], old_at=old[0].at, new_at=new[0].at))
+    else:
+        _apart(work, split(work, old, tagged[0].tag, 0), split(work, new, tagged[0].tag, 1))
+
+
+def _apart(
+    work: Comparison, old: tuple[ir.TaggedUnion, tuple[Objects, ...]], new: tuple[ir.TaggedUnion, tuple[Objects, ...]]
+) -> None:
+    """Variants against variants, and what no tag tells apart against the same of the other side."""
+    variants(work, old[0], new[0])
+    pairwise(work, old[1], new[1], several=True)
+
+
+def _object(work: Comparison, old: Alternative, new: Alternative) -> None:
+    match old, new:
+        case Objects(), Objects():
+            records.record(work, old, new)
+        case ir.TaggedUnion(), ir.TaggedUnion():
+            union(work, old, new)
+        case _:
+            work.fact(Undetermined("two different kinds of types are compared", **work.at()))
+
+
+# --- tagged unions ---
 
 
 def tag_of(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> str | None:
@@ -201,3 +309,93 @@ def as_union(
         default=default,
         at=at_of(alternatives[0]),
     )
+
+
+# --- which belong together ---
+
+
+Matched: TypeAlias = "tuple[list[tuple[Alternative, Alternative]], list[Alternative], list[Alternative]]"
+"""The pairs, and what stands alone in the old and in the new revision."""
+
+
+def pairs_of(both: Both, old: Sequence[Alternative], new: Sequence[Alternative]) -> Matched | None:
+    """Alternatives of both sides that belong together, and those that stand alone; `None` if too many may belong together."""
+    if len(old) == len(new) == 1:
+        return [(old[0], new[0])], [], []
+    candidates = _candidates(both, old, new)
+    if candidates is None:
+        return None
+    scored = [(_likeness(both, old[i], new[j]), i, j) for i, j in candidates]
+    used: tuple[set[int], set[int]] = set(), set()
+    found: list[tuple[Alternative, Alternative]] = []
+    for score, i, j in sorted(scored, key=lambda each: (-each[0], each[1], each[2])):
+        if score > 0 and i not in used[0] and j not in used[1]:
+            used[0].add(i)
+            used[1].add(j)
+            found.append((old[i], new[j]))
+    alone = [[each for i, each in enumerate(side) if i not in used[at]] for at, side in enumerate((old, new))]
+    return found, alone[0], alone[1]
+
+
+def _candidates(both: Both, old: Sequence[Alternative], new: Sequence[Alternative]) -> set[tuple[int, int]] | None:
+    """The pairs that share anything by which they can be alike."""
+    left: dict[Hashable, list[int]] = {}
+    right: dict[Hashable, list[int]] = {}
+    for i, one in enumerate(old):
+        for sign in _signs(one):
+            left.setdefault(sign, []).append(i)
+    for j, other in enumerate(new):
+        for sign in {*_signs(other), *_former_signs(both, other)}:
+            right.setdefault(sign, []).append(j)
+    shared = [(left[sign], right[sign]) for sign in left if sign in right]
+    if sum(len(ones) * len(others) for ones, others in shared) > MOST_PAIRS:
+        return None
+    return {(i, j) for ones, others in shared for i in ones for j in others}
+
+
+def _former_signs(both: Both, new: Alternative) -> Iterator[Hashable]:
+    if isinstance(new, Objects) and new.name is not None:
+        yield from (("name", name) for name in both.new.former_names(new.name))
+
+
+def _likeness(both: Both, old: Alternative, new: Alternative) -> float:
+    """How alike two alternatives are, between 0 and 3."""
+    if isinstance(old, ir.Array) and isinstance(new, ir.Array):
+        if old.items == new.items:
+            return 3
+        shapes = both.shape(old.items, 0), both.shape(new.items, 1)
+        firsts = [shape.alternatives[0] if len(shape.alternatives) == 1 else None for shape in shapes]
+        if firsts[0] is not None and firsts[1] is not None and kind_of(firsts[0]) == kind_of(firsts[1]):
+            return _likeness(both, firsts[0], firsts[1]) or (0.1 if kind_of(firsts[0]) != "object" else 0)
+        return 0.05 if shapes[0].anything == shapes[1].anything and not any(firsts) else 0
+    if isinstance(old, Objects) and isinstance(new, Objects):
+        if old.name is not None and new.name is not None:
+            if old.name == new.name:
+                return 3
+            if old.name in both.new.former_names(new.name):
+                return 2.5
+        names = {f.name for f in old.fields}, {f.name for f in new.fields}
+        must = {f.name for f in old.fields if f.required}, {f.name for f in new.fields if f.required}
+        if not names[0] and not names[1]:
+            return 2 if old.extra == new.extra else 0.2
+        alike = len(names[0] & names[1]) / len(names[0] | names[1])
+        essential = len(must[0] & must[1]) / len(must[0] | must[1]) if must[0] | must[1] else alike
+        return alike + essential if essential else 0
+    if isinstance(old, ir.Tuple) and isinstance(new, ir.Tuple):
+        return 3 if old == new else 1 if len(old.first) == len(new.first) else 0.05
+    if isinstance(old, ir.TaggedUnion) and isinstance(new, ir.TaggedUnion):
+        return 3 if old.name == new.name else 1 if old.tag == new.tag else 0.2
+    return 0
+
+
+def _signs(alternative: Alternative) -> Iterator[Hashable]:
+    """What two alternatives share that can be alike: objects a name or a field, or that they have none; others their type."""
+    if not isinstance(alternative, Objects):
+        yield type(alternative).__name__
+        return
+    if alternative.name is not None:
+        yield "name", alternative.name
+    names = {field.name for field in alternative.fields}
+    yield from (("field", name) for name in names)
+    if not names:
+        yield "no field"

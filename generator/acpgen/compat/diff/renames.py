@@ -10,6 +10,7 @@ from typing import Final, TypeAlias, TypeVar
 from urllib.parse import unquote
 
 from acpgen import ir
+from acpgen.compat.protocol.revision import Revised
 from acpgen.pointers import place_parts, pointer_parts
 from acpgen.schema.numbers import dumps, loads
 
@@ -121,3 +122,19 @@ def _words(name: str) -> list[str]:
 
 
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
+
+
+def renamed(old: Revised, new: Revised) -> dict[str, str]:
+    """The methods that have another name now, by their old one."""
+    before, after = ({method.name for method in side.methods} for side in (old, new))
+    return {
+        was: method.name
+        for method in new.methods
+        for was in method.was
+        if was in before - after and method.name not in before
+    }
+
+
+def named(name: str, side: Revised) -> ir.Method | None:
+    """The method of a name; `None` where the version has none."""
+    return next((method for method in side.methods if method.name == name), None)
