@@ -10,23 +10,11 @@ from fractions import Fraction
 from typing import Any, Final, Literal, TypeAlias
 
 from acpgen import ir
+from acpgen.compat.changes import Change, ChangePlaces, FormatChange, LimitChange, joined
 from acpgen.compat.diff.pairs import Comparison
 from acpgen.compat.diff.renames import heirs, likely
 from acpgen.compat.diff.shapes import Alternative, Constants, key_of_value
 from acpgen.compat.findings import Revision
-from acpgen.compat.protocol.facts import (
-    Fact,
-    FactPlaces,
-    FormatChanged,
-    LimitChanged,
-    OpennessChanged,
-    Undetermined,
-    ValueAdded,
-    ValueRemoved,
-    ValuesNamed,
-    ValuesUnnamed,
-    joined,
-)
 from acpgen.meaning import texts
 from acpgen.meaning.limits import OF_NUMBERS, OF_STRINGS, is_length_within, is_number_within
 from acpgen.schema.equality import exact
@@ -47,8 +35,8 @@ LONGEST: Final = 1_000_000
 
 
 def scalar_limits(
-    old_values: Constants | None, old_free: Free, new_values: Constants | None, new_free: Free, at: FactPlaces
-) -> Iterator[Fact]:
+    old_values: Constants | None, old_free: Free, new_values: Constants | None, new_free: Free, at: ChangePlaces
+) -> Iterator[Change]:
     """What one side's strings or numbers hold that the other side's refuse. Known constants of two sets are not compared."""
     backward = _one_way(old_values, old_free, new_values, new_free, "old", at)
     forward = _one_way(new_values, new_free, old_values, old_free, "new", at)
@@ -58,10 +46,10 @@ def scalar_limits(
     before, after = ([each for each in free if isinstance(each, ir.String)] for free in (old_free, new_free))
     old, new = (_words(each.format for each in free) for free in (old_free, new_free))
     if old != new:
-        yield FormatChanged(old, new, strings=(tuple(before), tuple(after)), **at)
+        yield FormatChange("format", old, new, (tuple(before), tuple(after)), **at)
     old, new = (_words(each.encoding for each in strings) for strings in (before, after))
     if old != new:
-        yield FormatChanged(old, new, "contentEncoding", **at)
+        yield FormatChange("format", old, new, keyword="contentEncoding", **at)
 
 
 def _words(names: Iterable[str | None]) -> str | None:
@@ -70,41 +58,43 @@ def _words(names: Iterable[str | None]) -> str | None:
     return " or ".join(name or "unspecified" for name in said) if any(said) else None
 
 
-def together(facts: Iterable[Fact]) -> Iterator[Fact]:
-    """Facts about one declaration, with all of its limits as one."""
-    found = list(facts)
-    limits = [each for each in found if isinstance(each, LimitChanged)]
+def together(changes: Iterable[Change]) -> Iterator[Change]:
+    """The changes of one declaration, with all of its limits as one."""
+    found = list(changes)
+    limits = [each for each in found if isinstance(each, LimitChange)]
     if limits:
         yield joined(limits)
-    yield from (each for each in found if not isinstance(each, LimitChanged))
+    yield from (each for each in found if not isinstance(each, LimitChange))
 
 
 def limits(
-    keyword: str, values: Iterable[ir.JSON], old: str, new: str, admitted_by: Revision, at: FactPlaces
-) -> Iterator[Fact]:
+    keyword: str, values: Iterable[ir.JSON], old: str, new: str, admitted_by: Revision, at: ChangePlaces
+) -> Iterator[Change]:
     """A limit for the first of the values that only one side admits, if there is one."""
     for value in values:
-        yield LimitChanged(keyword, old, new, admitted_by, value, **at)
+        yield LimitChange("limit", old, new, keyword=keyword, admitted_by=admitted_by, value=value, **at)
         return
 
 
-def array_limits(old: ir.Array, new: ir.Array, at: FactPlaces) -> Iterator[Fact]:
+def array_limits(old: ir.Array, new: ir.Array, at: ChangePlaces) -> Iterator[Change]:
     """What changed in the number of items, and whether they must differ."""
     words = _items(old), _items(new)
     sides: tuple[tuple[Revision, ir.Array, ir.Array], ...] = (("old", old, new), ("new", new, old))
     for admitted_by, loose, tight in sides:
+
+        def limit(keyword: str, demand: object, items: int, by: Revision = admitted_by) -> LimitChange:
+            said = {"keyword": keyword, "items": items, "demand": {keyword: demand}}
+            return LimitChange("limit", *words, admitted_by=by, **said, **at)  # type: ignore[arg-type]
+
         low, least = loose.min_items or 0, tight.min_items or 0
         if low < least and (loose.max_items is None or loose.max_items >= low):
             items = least - 1 if low == 0 and least == 1 else low
-            yield LimitChanged("minItems", *words, admitted_by, items=items, demand={"minItems": least}, **at)
+            yield limit("minItems", least, items)
         most = loose.max_items
         if tight.max_items is not None and (most is None or most > tight.max_items):
-            items = max(tight.max_items + 1, low)
-            demand = {"maxItems": tight.max_items}
-            yield LimitChanged("maxItems", *words, admitted_by, items=items, demand=demand, **at)
+            yield limit("maxItems", tight.max_items, max(tight.max_items + 1, low))
         if tight.unique and not loose.unique and (most is None or most > 1):
-            demand = {"uniqueItems": True}
-            yield LimitChanged("uniqueItems", *words, admitted_by, items=max(2, low), demand=demand, **at)
+            yield limit("uniqueItems", True, max(2, low))
 
 
 def describe(free: Free) -> str:
@@ -199,8 +189,13 @@ def number_for(type_: ir.Number) -> int | float | None:
 
 
 def _one_way(
-    values: Constants | None, free: Free, known: Constants | None, accepted: Free, admitted_by: Revision, at: FactPlaces
-) -> Iterator[Fact]:
+    values: Constants | None,
+    free: Free,
+    known: Constants | None,
+    accepted: Free,
+    admitted_by: Revision,
+    at: ChangePlaces,
+) -> Iterator[Change]:
     """What a sender's constants and free type hold that the receiver refuses."""
     words = describe(free) if free else _listed(values), describe(accepted) if accepted else _listed(known)
     old, new = words if admitted_by == "old" else words[::-1]
@@ -209,30 +204,29 @@ def _one_way(
             verdicts = [admits(each, value.value) for each in accepted]
             if not any(verdicts):
                 if None in verdicts:
-                    yield Undetermined("a pattern is outside what can be compared", **at)
+                    yield Change("undecided", detail="a pattern is outside what can be compared", **at)
                 else:
-                    yield LimitChanged("enum", old, new, admitted_by, value.value, **at)
+                    yield from limits("enum", [value.value], old, new, admitted_by, at)
                 break
     if values is None and known is not None and not accepted:
         tried = (text for text in _samples(free, known) if all(text != each.value for each in known.values))
-        yield LimitChanged("enum", old, new, admitted_by, next(tried, None), **at)
+        yield from limits("enum", [next(tried, None)], old, new, admitted_by, at)
         return
     if not accepted:
         return
-    limits = {_limits(each) for each in accepted if isinstance(each, ir.String)}
-    left = [each for each in free if not isinstance(each, ir.String) or _limits(each) not in limits]
+    known_limits = {_limits(each) for each in accepted if isinstance(each, ir.String)}
+    left = [each for each in free if not isinstance(each, ir.String) or _limits(each) not in known_limits]
     if len(left) * len(accepted) > MOST_PAIRS:
-        yield Undetermined("there are too many alternatives to compare each with each", **at)
+        yield Change("undecided", detail="there are too many alternatives to compare each with each", **at)
         return
     for each in left:
         outcome = _outside(each, accepted)
         if outcome == "unknown":
-            yield Undetermined("a pattern is outside what can be compared", **at)
+            yield Change("undecided", detail="a pattern is outside what can be compared", **at)
         elif outcome == "too long":
-            yield Undetermined(f"only a text of over {LONGEST} characters would show it", **at)
+            yield Change("undecided", detail=f"only a text of over {LONGEST} characters would show it", **at)
         elif outcome is not None:
-            keyword = _keyword(each, accepted)
-            yield LimitChanged(keyword, old, new, admitted_by, outcome[0], **at)
+            yield from limits(_keyword(each, accepted), outcome, old, new, admitted_by, at)
 
 
 def _outside(type_: ir.Number | ir.String, accepted: Free) -> tuple[Any] | Doubt | None:
@@ -434,7 +428,7 @@ def booleans(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternat
     words = _set(before), _set(after)
     gone = limits("enum", sorted(before - after, key=str), *words, "old", work.at())
     come = limits("enum", sorted(after - before, key=str), *words, "new", work.at())
-    work.fact(*together([*gone, *come]))
+    work.note(*together([*gone, *come]))
 
 
 def scalars(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
@@ -444,15 +438,15 @@ def scalars(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternati
     if old_values is not None and new_values is not None:
         values(work, old_values, new_values)
     elif new_values is not None and old_free and new_free:
-        work.fact(ValuesNamed(new_values, old_at=work.old_at, new_at=new_values.at))
+        work.note(Change("values", None, new_values, old_at=work.old_at, new_at=new_values.at))
     elif old_values is not None and new_free and old_free:
-        work.fact(ValuesUnnamed(old_values, old_at=old_values.at, new_at=work.new_at))
-    work.fact(*scalar_limits(old_values, old_free, new_values, new_free, work.at()))
+        work.note(Change("values", old_values, None, old_at=old_values.at, new_at=work.new_at))
+    work.note(*scalar_limits(old_values, old_free, new_values, new_free, work.at()))
 
 
 def values(work: Comparison, old: Constants, new: Constants) -> None:
     """Two sets of known constants, and what happens to others."""
-    at: FactPlaces = {"old_at": old.at or work.old_at, "new_at": new.at or work.new_at}
+    at: ChangePlaces = {"old_at": old.at or work.old_at, "new_at": new.at or work.new_at}
     before = {key_of_value(v.value): v for v in old.values}
     after = {key_of_value(v.value): v for v in new.values}
     called = heirs(before, after)
@@ -462,8 +456,9 @@ def values(work: Comparison, old: Constants, new: Constants) -> None:
     for key, value in before.items():
         if key not in after:
             heir = str(after[called[key]].value) if key in called else None
-            places: FactPlaces = {"old_at": value.at or at["old_at"], "new_at": at["new_at"]}
-            work.fact(ValueRemoved(old, new, value, heir, seems.get(str(value.value)), **places))
+            places: ChangePlaces = {"old_at": value.at or at["old_at"], "new_at": at["new_at"]}
+            seem = seems.get(str(value.value))
+            work.note(Change("value", value, None, (old, new), declared=heir, likely=seem, **places))
         else:
             other = after[key]
             work.gate(f"value {value.value!r}", "", value.capability, other.capability, value.at, other.at)
@@ -471,9 +466,13 @@ def values(work: Comparison, old: Constants, new: Constants) -> None:
     for key, value in after.items():
         if key not in before:
             was = next((str(before[known].value) for known, heir in called.items() if heir == key), None)
-            work.fact(ValueAdded(old, new, value, was, old_at=at["old_at"], new_at=value.at or at["new_at"]))
+            work.note(
+                Change(
+                    "value", None, value, (old, new), declared=was, old_at=at["old_at"], new_at=value.at or at["new_at"]
+                )
+            )
     if old.openness != new.openness:
-        work.fact(OpennessChanged("enum", new.name or old.name or "", None, old.openness, new.openness, **at))
+        work.note(Change("unknown", old.openness, new.openness, (old, new), **at))
 
 
 def _merged(alternatives: Iterable[Alternative]) -> Constants | None:

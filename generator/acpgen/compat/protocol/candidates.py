@@ -1,4 +1,4 @@
-"""Makes values: smallest ones of a type, and the ways in which a fact's culprit gets into one."""
+"""Makes values: smallest ones of a type, and the ways in which a change's culprit gets into one."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class NoExample(Exception):
 
 
 Leaf: TypeAlias = "Callable[[Examples, ir.Type], Iterator[ir.JSON]]"
-"""Makes values for the place of a fact, from the type that stands there."""
+"""Makes values for the place of a change, from the type that stands there."""
 
 
 class Examples:

@@ -26,7 +26,7 @@ MOST_ERRORS = 1_000
 """Errors that are told of what one reference leads to."""
 
 MOST_COMPLETED: Final = 6
-"""Places of one message that are made valid."""
+"""ChangePlaces of one message that are made valid."""
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator

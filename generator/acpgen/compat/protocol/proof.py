@@ -1,4 +1,4 @@
-"""Asks the language prover where the facts of a pair leave a doubt."""
+"""Asks the language prover where the changes of a pair leave a doubt."""
 
 from __future__ import annotations
 
