@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from fractions import Fraction
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces, FormatChange, LimitChange, joined
@@ -15,20 +14,22 @@ from acpgen.compat.diff.pairs import Comparison
 from acpgen.compat.diff.renames import heirs, likely
 from acpgen.compat.diff.shapes import Alternative, Constants, key_of_value
 from acpgen.compat.findings import Revision
+from acpgen.compat.protocol.declared import Written, schema_of
 from acpgen.meaning import texts
 from acpgen.meaning.limits import OF_NUMBERS, OF_STRINGS, is_length_within, is_number_within
-from acpgen.schema.equality import exact
 from acpgen.schema.numbers import dumps
+from acpgen.schema.walk import Schema, is_object
+from schema_inclusion import include
 from schema_inclusion.ecma import compiled
-from schema_inclusion.patterns import Example, NoText, TooHard, Wanted, example, matches
+from schema_inclusion.patterns import Example, TooHard, Wanted, example, matches
 
 Free: TypeAlias = "tuple[ir.Number | ir.String, ...]"
 
-Doubt: TypeAlias = Literal["unknown", "too long"]
-"""Why a value was not found, and still there may be one."""
-
 MOST_PAIRS: Final = 1_000_000
 """Alternatives of one side against those of the other, each with each."""
+
+UNPROVEN: Final = "No proof and no witness: "
+"""How the prover begins the reason of an answer that it has not."""
 
 LONGEST: Final = 1_000_000
 """Characters of a text that is made to show something. What only longer ones show stays undetermined."""
@@ -199,122 +200,38 @@ def _one_way(
     """What a sender's constants and free type hold that the receiver refuses."""
     words = describe(free) if free else _listed(values), describe(accepted) if accepted else _listed(known)
     old, new = words if admitted_by == "old" else words[::-1]
-    if values is not None and known is None:
-        for value in values.values:
-            verdicts = [admits(each, value.value) for each in accepted]
-            if not any(verdicts):
-                if None in verdicts:
-                    yield Change("undecided", detail="a pattern is outside what can be compared", **at)
-                else:
-                    yield from limits("enum", [value.value], old, new, admitted_by, at)
-                break
-    if values is None and known is not None and not accepted:
-        tried = (text for text in _samples(free, known) if all(text != each.value for each in known.values))
-        yield from limits("enum", [next(tried, None)], old, new, admitted_by, at)
-        return
-    if not accepted:
-        return
-    known_limits = {_limits(each) for each in accepted if isinstance(each, ir.String)}
-    left = [each for each in free if not isinstance(each, ir.String) or _limits(each) not in known_limits]
+    taken: Schema = {"anyOf": [schema_of(each) for each in accepted]} if accepted else _constants(known)
+    left = [each for each in free if each not in accepted]
     if len(left) * len(accepted) > MOST_PAIRS:
         yield Change("undecided", detail="there are too many alternatives to compare each with each", **at)
         return
-    for each in left:
-        outcome = _outside(each, accepted)
-        if outcome == "unknown":
-            yield Change("undecided", detail="a pattern is outside what can be compared", **at)
-        elif outcome == "too long":
-            yield Change("undecided", detail=f"only a text of over {LONGEST} characters would show it", **at)
-        elif outcome is not None:
-            yield from limits(_keyword(each, accepted), outcome, old, new, admitted_by, at)
+    asked: list[tuple[str, Written]] = []
+    if values is not None and known is None:
+        asked.append(("enum", _constants(values)))
+    if accepted or values is None:
+        asked += [(_keyword(each, accepted) if accepted else "enum", schema_of(each)) for each in left]
+    for keyword, sent in asked:
+        relation = include(sent, taken)
+        if relation.witness is not None:
+            value = _formatted(sent, taken, relation.witness.value)
+            yield LimitChange("limit", old, new, keyword=keyword, admitted_by=admitted_by, value=value, **at)
+        elif relation.verdict.value != "yes":
+            yield Change("undecided", detail=relation.reason.removeprefix(UNPROVEN).rstrip("."), **at)
 
 
-def _outside(type_: ir.Number | ir.String, accepted: Free) -> tuple[Any] | Doubt | None:
-    """A value of the type that none of the others admits; `None` if there is none."""
-    if isinstance(type_, ir.String):
-        return _text_outside(type_, [each for each in accepted if isinstance(each, ir.String)])
-    numbers = [each for each in accepted if isinstance(each, ir.Number)]
-    if any(_subsumes(each, type_) for each in numbers):
-        return None
-    for value in _candidates((type_, *numbers)):
-        if admits(type_, value) and not any(admits(each, value) for each in numbers):
-            return (value,)
-    return "unknown"
+def _constants(values: Constants | None) -> Schema:
+    return {"enum": [] if values is None else [each.value for each in values.values]}
 
 
-def _text_outside(type_: ir.String, accepted: Sequence[ir.String]) -> tuple[Any] | Doubt | None:
-    low, high = type_.min_length or 0, type_.max_length
-    own = () if type_.pattern is None else (type_.pattern,)
-    if len(accepted) != 1:
-        text = text_for(type_)
-        return (text,) if text is not None and not any(admits(each, text) for each in accepted) else "unknown"
-    (other,) = accepted
-    wanted: list[Wanted] = []
-    if (other.min_length or 0) > low:
-        wanted.append(Wanted(own, (), low, min((other.min_length or 0) - 1, high if high is not None else 10**9)))
-    if other.max_length is not None and (high is None or high > other.max_length):
-        wanted.append(Wanted(own, (), max(low, other.max_length + 1), high))
-    if other.pattern is not None and other.pattern != type_.pattern:
-        wanted.append(Wanted(own, (other.pattern,), low, high))
-    doubt: Doubt | None = None
-    for each in wanted:
-        formed = texts.of_format(type_.format, each.low, each.high)
-        text = next((text for text in formed if admits(type_, text) and admits(other, text) is False), None)
-        if text is not None:
-            return (text,)
-        is_plain = not each.matching and not each.failing
-        if is_plain and each.low > LONGEST:
-            doubt = doubt or "too long"
-            continue
-        answer = _plain(each) if is_plain else example(each)
-        if isinstance(answer, Example):
-            return (answer.text,)
-        doubt = "unknown" if isinstance(answer, TooHard) else doubt
-    return doubt
-
-
-def _plain(wanted: Wanted) -> Example | NoText:
-    """A text of a length, without any pattern."""
-    if wanted.high is not None and wanted.high < wanted.low:
-        return NoText()
-    return Example("e" * wanted.low)
-
-
-def _limits(type_: ir.String) -> tuple[int, int | None, str | None]:
-    return type_.min_length or 0, type_.max_length, type_.pattern
-
-
-def _subsumes(wide: ir.Number, narrow: ir.Number) -> bool:
-    """Whether every number of one type is of the other, judged limit by limit."""
-    if (wide.integer and not narrow.integer) or (wide.without_fraction and not narrow.without_fraction):
-        return False
-    below, above = _edge(wide, upper=False), _edge(wide, upper=True)
-    if below is not None and ((low := _edge(narrow, upper=False)) is None or low < below):
-        return False
-    if above is not None and ((high := _edge(narrow, upper=True)) is None or high > above):
-        return False
-    if wide.multiple_of is None:
-        return True
-    step = exact(wide.multiple_of)
-    own = exact(narrow.multiple_of) if narrow.multiple_of is not None else Fraction(1) if narrow.integer else None
-    return own is not None and (own / step).denominator == 1
-
-
-def _edge(type_: ir.Number, *, upper: bool) -> tuple[Fraction, int] | None:
-    """The tighter of the two limits on one end; the second part sorts an open end inside a closed one."""
-    found: list[tuple[Fraction, int]] = []
-    closed, open_ = (type_.maximum, type_.exclusive_maximum) if upper else (type_.minimum, type_.exclusive_minimum)
-    for limit, rank in ((closed, 0), (open_, -1 if upper else 1)):
-        if limit is not None:
-            found.append((exact(limit), rank))
-    if not found:
-        return None
-    bound, rank = min(found) if upper else max(found)
-    if type_.integer:
-        if upper:
-            return Fraction(math.ceil(bound) - 1 if rank else math.floor(bound)), 0
-        return Fraction(math.floor(bound) + 1 if rank else math.ceil(bound)), 0
-    return bound, rank
+def _formatted(sent: Written, taken: Schema, value: ir.JSON) -> ir.JSON:
+    """A text of the format that is sent instead of a value, if one shows the same."""
+    if not is_object(sent):
+        return value
+    shown = texts.of_format(sent.get("format"), sent.get("minLength", 0), sent.get("maxLength"))
+    tried = ({"enum": [text], **sent} for text in shown)
+    found = (relation.witness for each in tried if (relation := include(each, taken)).witness is not None)
+    first = next(found, None)
+    return value if first is None else first.value
 
 
 def _candidates(types: Iterable[ir.Number]) -> Iterator[int | float]:
@@ -339,22 +256,6 @@ def _between(limit: int | float) -> Iterator[float]:
 def _half(number: int | float) -> Iterator[float]:
     with suppress(OverflowError):
         yield number / 2
-
-
-def _samples(free: Free, known: Constants) -> Iterator[ir.JSON]:
-    """Values of a free type, among them one more than there are known constants."""
-    for each in free:
-        if isinstance(each, ir.String):
-            text = text_for(each)
-            if text is not None:
-                yield text
-            excluded = frozenset(str(value.value) for value in known.values)
-            own = () if each.pattern is None else (each.pattern,)
-            found = example(Wanted(own, (), each.min_length or 0, each.max_length, excluded))
-            if isinstance(found, Example):
-                yield found.text
-        else:
-            yield from (value for value in _candidates((each,)) if admits(each, value))
 
 
 def _keyword(type_: ir.Number | ir.String, accepted: Free) -> str:
