@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import islice
 from typing import Final, TypeAlias
 
 from acpgen import ir
@@ -205,15 +206,18 @@ def _one_way(
     if len(left) * len(accepted) > MOST_PAIRS:
         yield Change("undecided", detail="there are too many alternatives to compare each with each", **at)
         return
-    asked: list[tuple[str, Written]] = []
+    asked: list[tuple[str, Written, Iterable[ir.JSON]]] = []
     if values is not None and known is None:
-        asked.append(("enum", _constants(values)))
+        asked.append(("enum", _constants(values), ()))
     if accepted or values is None:
-        asked += [(_keyword(each, accepted) if accepted else "enum", schema_of(each)) for each in left]
-    for keyword, sent in asked:
+        asked += [(_keyword(each, accepted), schema_of(each), _near(each, accepted)) for each in left]
+    for keyword, sent, near in asked:
         relation = include(sent, taken)
-        if relation.witness is not None:
-            value = _formatted(sent, taken, relation.witness.value)
+        shown = [relation.witness.value] if relation.witness is not None else []
+        if relation.verdict.value == "undecided":  # doubles of a size at which the judge of the prover rounds
+            shown = [*islice(near, 1)]
+        if shown:
+            value = _formatted(sent, taken, shown[0])
             yield LimitChange("limit", old, new, keyword=keyword, admitted_by=admitted_by, value=value, **at)
         elif relation.verdict.value != "yes":
             yield Change("undecided", detail=relation.reason.removeprefix(UNPROVEN).rstrip("."), **at)
@@ -232,6 +236,13 @@ def _formatted(sent: Written, taken: Schema, value: ir.JSON) -> ir.JSON:
     found = (relation.witness for each in tried if (relation := include(each, taken)).witness is not None)
     first = next(found, None)
     return value if first is None else first.value
+
+
+def _near(type_: ir.Number | ir.String, accepted: Free) -> Iterator[ir.JSON]:
+    """Numbers near limits that a type admits and none of the others does."""
+    numbers = [each for each in (type_, *accepted) if isinstance(each, ir.Number)]
+    tried = _candidates(numbers) if isinstance(type_, ir.Number) else ()
+    return (value for value in tried if admits(type_, value) and not any(admits(each, value) for each in accepted))
 
 
 def _candidates(types: Iterable[ir.Number]) -> Iterator[int | float]:
@@ -263,6 +274,8 @@ def _keyword(type_: ir.Number | ir.String, accepted: Free) -> str:
     names = (
         OF_STRINGS if isinstance(type_, ir.String) else {"integer": "type", "without_fraction": "type", **OF_NUMBERS}
     )
+    if not accepted:
+        return "enum"
     other = accepted[0]
     return next((word for name, word in names.items() if getattr(type_, name) != getattr(other, name)), "type")
 
