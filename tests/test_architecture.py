@@ -565,7 +565,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
             {
                 *(
                     f"diff.{name}"
-                    for name in ("definitions", "pairs", "records", "renames", "scalars", "shapes", "unions")
+                    for name in ("definitions", "methods", "pairs", "records", "renames", "scalars", "shapes", "unions")
                 ),
                 *(f"protocol.{name}" for name in ("covered", "declared", "envelopes", "formats", "frames", "revision")),
                 "changes",

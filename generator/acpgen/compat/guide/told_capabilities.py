@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from acpgen import ir
-from acpgen.compat.diff.renames import renamed
+from acpgen.compat.diff.renames import renamed_methods
 from acpgen.compat.protocol.revision import Revised
 from acpgen.markup import code, plain
 
@@ -31,7 +31,7 @@ def lines(old: Revised, new: Revised) -> Iterator[str]:
 
 def _covered(gate: str, old: Revised, new: Revised) -> str:
     """What is said of a capability that the new version does not have: what its methods need there."""
-    now = renamed(old, new)
+    now = renamed_methods(old, new)
     names = [now.get(method.name, method.name) for method in old.methods if method.capability == gate]
     left = [method for method in new.methods if method.name in names]
     needs = [

@@ -8,7 +8,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.compat import moves
-from acpgen.compat.diff.renames import named, renamed
+from acpgen.compat.diff.renames import renamed_methods
 from acpgen.compat.guide import entries
 from acpgen.compat.protocol.candidates import Examples, NoExample
 from acpgen.compat.protocol.check.judged import Judged
@@ -23,7 +23,7 @@ _VERSION: Final = "protocolVersion"
 def overview(old: Revised, new: Revised, judged: Iterable[Judged]) -> Iterator[str]:
     """Which methods are new, gone, changed or renamed, as a table."""
     before, after = ({method.name for method in side.methods} for side in (old, new))
-    names_now = renamed(old, new)
+    names_now = renamed_methods(old, new)
     before, after = before - set(names_now), after - set(names_now.values())
     names = list(dict.fromkeys(method.name for side in (old, new) for method in side.methods))
     hard = {each.method for each in judged if each.severity in ("breaking", "risky", "undecided")}
@@ -61,11 +61,11 @@ def area(at: str, side: Revised) -> str:
 
 def told(name: str, judged: list[Judged], old: Revised, new: Revised, href: Callable[[str], str]) -> Iterator[str]:
     """What changes about one method; `href` is where a move is told, by its title."""
-    before, after = named(name, old), named(name, new)
+    before, after = (next((each for each in side.methods if each.name == name), None) for side in (old, new))
     yield f"\n### {code(name)}\n"
     if after is not None and after.doc:
         yield f"{prose(after.doc)}\n"
-    names_now = renamed(old, new)
+    names_now = renamed_methods(old, new)
     earlier = [was for was, now in names_now.items() if now == name]
     if name in names_now:
         yield f"It is {code(names_now[name])} now.\n"

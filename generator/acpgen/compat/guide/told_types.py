@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from acpgen import ir
+from acpgen.compat.diff.renames import renamed_definitions
 from acpgen.compat.protocol.revision import Revised
 from acpgen.markup import code, prose
 
@@ -13,7 +14,8 @@ from acpgen.markup import code, prose
 def lines(old: Revised, new: Revised) -> Iterator[str]:
     """The types that only one version has, with what the new ones hold, and those that have another name."""
     before, after = _own(old), _own(new)
-    renamed = {was: name for name in after for was in new.former_names(name) if was in before and was not in after}
+    joined = renamed_definitions(old.definitions, new)
+    renamed = {was: name for was, name in joined.items() if was in before and name in after}
     gone = [name for name in before if name not in after and name not in renamed]
     added = [name for name in after if name not in before and name not in renamed.values()]
     for heading, found in (

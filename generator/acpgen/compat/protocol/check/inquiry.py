@@ -9,6 +9,7 @@ from functools import cached_property
 from acpgen import ir
 from acpgen.compat.changes import Change
 from acpgen.compat.diff.definitions import Walk
+from acpgen.compat.diff.methods import same_methods
 from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import BUDGET, Revision
 from acpgen.compat.protocol.check.routes import (
@@ -16,7 +17,6 @@ from acpgen.compat.protocol.check.routes import (
     Joined,
     document,
     kinds_of_both,
-    methods_of_both,
     names_of,
     pair_of,
     roots_of_both,
@@ -51,7 +51,7 @@ class Inquiry:
     @cached_property
     def methods(self) -> Sequence[tuple[ir.Method, ir.Method]]:
         """The methods of both revisions."""
-        return [*methods_of_both(self.old, self.new)]
+        return [*same_methods(self.old, self.new)]
 
     @cached_property
     def roots(self) -> Mapping[str, str]:

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from acpgen import ir
-from acpgen.compat.changes import Change, ChangePlaces
+from acpgen.compat.changes import Change
+from acpgen.compat.diff.methods import compare
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol import policy
 from acpgen.compat.protocol.candidates import smallest
 from acpgen.compat.protocol.check.inquiry import Inquiry
 from acpgen.compat.protocol.check.judged import Judged
-from acpgen.compat.protocol.check.routes import DIRECTIONS, Joined, is_heir, root_of, sides_of
+from acpgen.compat.protocol.check.routes import DIRECTIONS, Joined, root_of, sides_of
 from acpgen.compat.protocol.check.rulings import UNPROVEN, Rulings
 from acpgen.compat.protocol.messages import Part, Route, message
 from acpgen.compat.protocol.misread import misread, moved
@@ -28,51 +29,15 @@ class MethodFacts:
 
     def told(self) -> Iterator[Judged]:
         """The findings of all that changed about methods."""
-        before = {(m.name, m.side, m.kind): m for m in self.on.old.methods}
-        after = {(m.name, m.side, m.kind): m for m in self.on.new.methods}
-        kinds_before = {(m.name, m.side): m for m in self.on.old.methods}
-        kinds_after = {(m.name, m.side): m for m in self.on.new.methods}
-        several = [(m.name, m.side) for m in self.on.new.methods]
-        for key, method in before.items():
-            if key in after:
-                continue
-            twin = kinds_after.get(key[:2])
-            if twin is not None and several.count(key[:2]) == 1 and (*key[:2], twin.kind) not in before:
-                change = Change("method-kind", method, twin, old_at=method.at, new_at=twin.at)
-            else:
-                heir = next((m for m in self.on.new.methods if is_heir(m, method)), None)
-                change = Change("method", method, heir, old_at=method.at, new_at=heir.at if heir else "")
-            yield self._of_method(change, method, method)
-        for key, method in after.items():
-            renamed = any(is_heir(method, m) for m in self.on.old.methods if (m.name, m.side, m.kind) not in after)
-            if (
-                key not in before
-                and not renamed
-                and not ((twin := kinds_before.get(key[:2])) is not None and (*key[:2], twin.kind) not in after)
-            ):
-                yield self._of_method(Change("method", None, method, new_at=method.at), method, method)
+        for change in compare(self.on.old, self.on.new):
+            yield self._of_method(change)
         for one, other in self.on.methods:
-            at: ChangePlaces = {"old_at": one.at, "new_at": other.at}
-            if one.capability != other.capability and not (
-                one.capability is None and self.on.old.may_gate(other.capability)
-            ):
-                change = Change("gate", one.capability, other.capability, detail=f"method {other.name!r}", **at)
-                yield self._of_method(change, one, other)
-            if one.null_result != other.null_result:
-                yield self._of_method(
-                    Change("null-result", one.null_result or None, other.null_result or None, **at), one, other
-                )
             yield from self._positions(one, other)
-            if one.batch != other.batch and self.on.old.protocol.batch == self.on.new.protocol.batch:
-                yield self._of_method(
-                    Change("batch", one.batch is None or None, other.batch is None or None, name=other.name, **at),
-                    one,
-                    other,
-                )
         if self.on.old.protocol.batch != self.on.new.protocol.batch:
             yield from self._batch()
 
-    def _of_method(self, change: Change, old: ir.Method, new: ir.Method) -> Judged:
+    def _of_method(self, change: Change) -> Judged:
+        old, new = change.within
         handler, callers = sides_of(new, self.on.new.protocol.sides)
         part: Part = "result" if change.kind == "null-result" else "params"
         flow: policy.Flow = "both" if handler == callers else "to-caller" if part == "result" else "to-handler"
