@@ -378,8 +378,8 @@ def _routes(old: Revised, new: Revised) -> Iterator[dict[Any, tuple[Route, str |
 def _instances(revised: Revised, route: tuple[Route, str | None]) -> Iterator[Any]:
     """The smallest message, and messages with each declared field in turn."""
     from acpgen import ir
+    from acpgen.compat.diff.shapes import Objects
     from acpgen.compat.protocol.messages import message
-    from acpgen.compat.protocol.shapes import Objects
 
     make = Examples(revised)
     if route[1] is None:
