@@ -21,7 +21,7 @@ LAYERS: Final = (
     {"ecma", "once"},
     {"patterns", "validation"},
     {"alternatives", "conjunction", "constants", "forms", "meaning"},
-    {"arrays", "inclusion", "objects", "scalars"},
+    {"arrays", "inclusion", "objects", "places", "scalars"},
     {"normal", "unevaluated"},
     {"witness"},
     {"comparer"},
