@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -29,6 +30,12 @@ Schema = dict[str, Any]
 
 FORMATS: Final = tuple(name for name in diagnostics.FORMATS if name != "badge")
 """The formats that tell of findings."""
+
+
+@cache
+def migration() -> Report:
+    """What changes between the two versions of ACP, compared once for all tests."""
+    return compare.compare(*CANONICAL[:2])
 
 
 def releases(version: str) -> list[Path]:

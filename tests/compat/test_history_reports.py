@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 from acpgen.compat.compare import side
-from acpgen.compat.history.assembling import Read, timeline
+from acpgen.compat.history.steps import Read, timeline
 from acpgen.compat.history.timeline import Milestone, Timeline
 from acpgen.compat.history_report import history_report
 from acpgen.compat.sources import opened

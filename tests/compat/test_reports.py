@@ -23,7 +23,7 @@ from acpgen.compat.compare import compare
 from acpgen.compat.findings import Finding, Inclusion, Note, Report, Spot, Waived, counts, failing, fails
 from acpgen.diagnostics import FORMATS
 from acpgen.diagnostics.columns import columns, folded
-from compat.protocols import CANONICAL, Schema, compared, documents, go, protocol, validates, written
+from compat.protocols import Schema, compared, documents, go, migration, protocol, validates, written
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "generator/acpgen/compat/check_report.schema.json").read_text())
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -33,9 +33,9 @@ METHOD = HOSTILE.replace(" ", "")
 """The same for the name of a method, which has no blanks."""
 
 
-@pytest.fixture(scope="module")
-def migration() -> Report:
-    return compare(CANONICAL[0], CANONICAL[1])
+@pytest.fixture(scope="module", name="migration")
+def between_versions() -> Report:
+    return migration()
 
 
 @pytest.fixture(scope="module")

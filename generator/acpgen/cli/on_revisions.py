@@ -242,7 +242,7 @@ def history(
     `acpgen history main -- acp/v1` follows first parents, and the schema where it was moved. Exit codes: 0 no step counts
     under --fail-on, 1 one does, 2 the input cannot be used.
     """
-    from acpgen.compat.history import asked as work
+    from acpgen.compat.history import history_command as work
     from acpgen.compat.history_report import history_report
     from acpgen.diagnostics.outputs import outputs
 
@@ -254,7 +254,7 @@ def history(
     with faults_end_with_2():
         destinations = outputs(output or (), output_format)
         require_places(each.file for each in destinations)
-        asked = work.Asked(
+        options = work.HistoryOptions(
             given=given,
             path=path,
             destinations=destinations,
@@ -267,7 +267,7 @@ def history(
             budget=budget,
             references=references_of(ref),
         )
-        finish(history_report(work.asked_for(asked), fail_on), destinations)
+        finish(history_report(work.history(options), fail_on), destinations)
 
 
 def rules(
