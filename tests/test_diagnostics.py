@@ -60,6 +60,7 @@ def report(**changes: Any) -> DiagnosticReport:
         Diagnostic("rule-four", "risky", "So be it.", "B", waived=f"Waived: {HOSTILE}", locations=(place,)),
         Diagnostic("case/one", "SHOULD", "It should.", "case/one", group="case", case="one", count=2),
     )
+    note = Diagnostic("rule-note", "note", HOSTILE, HOSTILE, locations=(place,), evidence=snippets)
     told: dict[str, Any] = {
         "command": "diff",
         "label": "Compatibility",
@@ -70,8 +71,7 @@ def report(**changes: Any) -> DiagnosticReport:
         "code": 1,
         "facts": (("fact", HOSTILE),),
         "remarks": (HOSTILE,),
-        "diagnostics": (one, *others),
-        "notes": (Diagnostic("rule-note", "note", HOSTILE, HOSTILE, locations=(place,), evidence=snippets),),
+        "diagnostics": (one, *others, note),
         "tables": (ReportTable(HOSTILE, (Column("Name"), Column("Verdict")), ((HOSTILE, "risky"),)),),
         "passed": ("case/two",),
         "skipped": (("case/three", HOSTILE),),
@@ -141,7 +141,7 @@ def test_editorial_changes_are_one_line_for_each_file_with_their_number() -> Non
         Diagnostic("text-reworded", "editorial", "m", f"A{line}", locations=(SourceLocation(file, line),), count=line)
         for file, line in (("a.json", 7), ("b.json", 2), ("a.json", 1))
     ]
-    few = report(diagnostics=tuple(words), notes=(), skipped=(), tables=())
+    few = report(diagnostics=tuple(words), skipped=(), tables=())
     assert "  a.json: 8\n  b.json: 2\n" in written(few, "text")
     assert "text-reworded`: " not in written(few, "markdown")
     assert "`text-reworded` (10): `a.json: 8`, `b.json: 2`" in written(few, "markdown")

@@ -297,9 +297,9 @@ def dom(folder: Path, text: str) -> tuple[str, str]:
 
 
 def test_markdown_fits_a_comment_whatever_there_is_to_tell() -> None:
-    notes = tuple(Note("waiver-unused", "A. " * 200, "B. " * 50, Spot("w.toml", "", 1, 1)) for _ in range(400))
+    many = tuple(replace(finding("breaking"), rule=f"rule-{n}", declaration="a" * 80) for n in range(900))
     inclusion = Inclusion("no", "yes")
-    report = Report("protocol", "a", "b", "breaking", inclusion, inclusion, "breaking", (finding("breaking"),), notes)
+    report = Report("protocol", "a", "b", "breaking", inclusion, inclusion, "breaking", many)
     url = "https://acme.example/runs/1"
     for whole, said in (("", "`acpgen diff --format html`"), (url, f"[the whole report]({url})")):
         shown = written(replace(report, whole=whole), "markdown")

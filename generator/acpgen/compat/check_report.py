@@ -49,8 +49,7 @@ VERDICTS: Final = {
 def check_report(report: Report, fail_on: str = "risky", fail_on_bindings: str = "never") -> DiagnosticReport:
     """The outcome of a comparison as a report; the levels say what makes the exit code 1."""
     stopping = {id(each) for each in failing(report, fail_on)}
-    diagnostics = (*_diagnostics(report.findings, stopping),)
-    notes = (*map(_note, report.notes),)
+    diagnostics = (*_diagnostics(report.findings, stopping), *map(_note, report.notes))
     rules = dict.fromkeys(each.rule for each in report.findings) if report.docs else ()
     return DiagnosticReport(
         command="diff",
@@ -58,11 +57,10 @@ def check_report(report: Report, fail_on: str = "risky", fail_on_bindings: str =
         title=f"{report.old} → {report.new}",
         verdict=report.verdict,
         sentence=VERDICTS[report.verdict],
-        summary="; ".join(filter(None, (tally(diagnostics, notes), _ruled(report)))),
+        summary="; ".join(filter(None, (tally(diagnostics), _ruled(report)))),
         facts=(*_facts(report),),
         remarks=(_fix_words(report.fix),) if report.fix is not None else (),
         diagnostics=diagnostics,
-        notes=notes,
         data=partial(as_data, report, fail_on),
         describe=described,
         links={rule: address(report.docs, rule) for rule in rules},
@@ -133,7 +131,10 @@ def _diagnostic(finding: Finding, *, fails: bool) -> Diagnostic:
 
 def _note(note: Note) -> Diagnostic:
     return Diagnostic(
-        note.rule, "note", note.message, advice=note.advice, locations=(_location(note.at),), group="Notes"
+        *(note.rule, "note", note.message, _split(note.at.file)[1]),
+        advice=note.advice,
+        locations=(_location(note.at),),
+        group="Notes",
     )
 
 

@@ -28,11 +28,12 @@ def workflow_commands(report: DiagnosticReport) -> str:
         for each in _chosen([each for each in found if each.level == level]):
             shown.append(_line(each, advised=each.advice in advised))
             advised.add(each.advice)
-    notes = [_command("notice", f"note: {each.rule}", _told(each), _place(each)) for each in report.notes][: MOST - 1]
+    told = [each for each in report.diagnostics if each.severity == "note"]
+    notes = [_command("notice", f"note: {each.rule}", _told(each), _place(each)) for each in told[: MOST - 1]]
     edits = [_edit(each, edit) for each in found for edit in each.replacements]
     lines = [*dict.fromkeys(shown), *notes, *edits[: MOST - 1 - len(notes)]]
-    if report.diagnostics or report.notes or report.code:
-        left = len(found) - len(shown) + len(report.notes) - len(notes)
+    if report.diagnostics or report.code:
+        left = len(found) - len(shown) + len(told) - len(notes)
         more = f"\nNot shown here: {left}. See the summary, or --format json." if left else ""
         level = "error" if report.code and not report.failing else "notice"
         lines.append(_command(level, f"verdict: {report.verdict}", f"{report.summary}{more}"))

@@ -18,13 +18,13 @@ _SEVERITIES: Final = {"error": "critical", "warning": "minor", "note": "info"}
 
 
 def code_quality(report: DiagnosticReport) -> str:
-    """One entry a diagnostic or note; what nobody need look at is left out."""
+    """One entry a diagnostic; what nobody need look at is left out."""
     taken: set[str] = set()
     return dumps([*_entries(report, taken)], indent=2, ensure_ascii=False) + "\n"
 
 
 def _entries(report: DiagnosticReport, taken: set[str]) -> Iterator[JSON]:
-    for each in (*report.diagnostics, *report.notes):
+    for each in report.diagnostics:
         if each.level == "none":
             continue
         path, line = next(((place.file, place.line) for place in each.locations), (".", 0))

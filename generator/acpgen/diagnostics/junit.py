@@ -13,7 +13,7 @@ from acpgen.diagnostics.model import Diagnostic, DiagnosticReport
 def junit(report: DiagnosticReport) -> str:
     """The report as JUnit XML. Where the exit code is 1 and no diagnostic says why, one case is an error."""
     found: dict[tuple[str, str], list[Diagnostic]] = {_split(name): [] for name in report.passed}
-    for each in (*report.diagnostics, *report.notes):
+    for each in report.diagnostics:
         name = each.case or f"{each.rule} {each.context or each.subject} [{each.fingerprint}]".removesuffix(" []")
         found.setdefault((each.group or report.label, name), []).append(each)
     suites: dict[str, list[tuple[str, str, str]]] = {}

@@ -114,11 +114,6 @@ def _parts(report: DiagnosticReport, told: list[tuple[RuleGroup, _Form]]) -> Ite
     links = [f"[`{rule}`]({url})" for rule, url in report.links.items() if any(rule == group.rule for group, _ in told)]
     if links:
         yield f"\nRules: {', '.join(links)}"
-    if report.notes:
-        yield "\n#### Notes\n"
-        for note in report.notes:
-            where = [*map(code, filter(None, (note.subject, *map(str, note.locations))))]
-            yield f"- `{note.rule}` {' '.join(where)}: {_text(note.message)} {_text(note.advice)}".rstrip()
     if report.skipped:
         yield "\n#### Skipped\n"
         for reason, skipped in report.reasons.items():

@@ -177,7 +177,7 @@ class DiagnosticReport:
     """What a command found.
 
     `label` is what is judged, `title` what of it; `sentence` tells the verdict and `summary` the counts. `is_judged` is false where
-    nothing could be judged. `notes` count in no verdict. `passed` are the names of tests that found nothing, `skipped` names with the
+    nothing could be judged. `passed` are the names of tests that found nothing, `skipped` names with the
     reason. `data` is the report as JSON; `describe` describes rules and `links` has pages of rules. `threshold` is the option that says
     what fails, `whole` the address of the full report, `code` the exit code. `layout`: a terminal gets the fullest form that fits, the
     full one, or a line for each diagnostic.
@@ -192,7 +192,6 @@ class DiagnosticReport:
     facts: tuple[tuple[str, str], ...] = ()
     remarks: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
-    notes: tuple[Diagnostic, ...] = ()
     tables: tuple[ReportTable, ...] = ()
     passed: tuple[str, ...] = ()
     skipped: tuple[tuple[str, str], ...] = ()

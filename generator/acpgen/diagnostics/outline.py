@@ -106,15 +106,15 @@ def counts(diagnostics: Iterable[Diagnostic]) -> Mapping[str, int]:
     return found
 
 
-def tally(diagnostics: Sequence[Diagnostic], notes: Sequence[Diagnostic] = ()) -> str:
-    """How many there are of each severity, and how many notes: `2 breaking (1 of them waived), 1 risky, 1 note`."""
+def tally(diagnostics: Sequence[Diagnostic]) -> str:
+    """How many there are of each severity: `2 breaking (1 of them waived), 1 risky, 1 note`."""
     parts: list[str] = []
     for severity, count in counts(diagnostics).items():
         found = [each for each in diagnostics if each.severity == severity]
         waived = sum(bool(each.waived) for each in found)
         which = "" if not waived else " (waived)" if waived == len(found) else f" ({waived} of them waived)"
         parts.append(f"{counted(count, severity) if SEVERITIES[severity].noun else f'{count} {severity}'}{which}")
-    return ", ".join([*parts, *([counted(len(notes), "note")] if notes else [])])
+    return ", ".join(parts)
 
 
 # --- lines -----------------------------------------------------------------------------------------------------------

@@ -67,11 +67,6 @@ def _lines(report: DiagnosticReport, *, full: bool) -> Iterator[str]:
     if report.links:
         links = (f'<a href="{_text(url)}">{_text(rule)}</a>' for rule, url in report.links.items())
         yield f"<p>Rules: {', '.join(links)}</p>"
-    if report.notes:
-        yield f"<aside><h2>Notes <small>{len(report.notes)}</small></h2>"
-        for note in report.notes:
-            yield from _note(note)
-        yield "</aside>"
     yield from _cases(report)
     yield '<p id="none" hidden>No finding passes the filter.</p></main>'
     yield f"<script>{_SCRIPT}</script></body></html>"
@@ -173,13 +168,6 @@ def _fold(caption: str, lines: list[str]) -> str:
 def _pre(lines: list[str]) -> str:
     shown = "\n".join(escape(visible(line), quote=False) for line in lines)
     return f"<pre>{shown}</pre>"
-
-
-def _note(note: Diagnostic) -> Iterator[str]:
-    where = "".join(f" <code>{_text(each)}</code>" for each in (note.subject, *map(str, note.locations)) if each)
-    yield f"<p>{_text(note.rule)}{where}</p><p>{_text(note.message)} {_text(note.advice)}</p>"
-    for each in note.evidence:
-        yield _fold(_text(each.caption.rstrip(":")), _body(each))
 
 
 def _cases(report: DiagnosticReport) -> Iterator[str]:

@@ -17,8 +17,7 @@ def sarif(report: DiagnosticReport) -> str:
     """The report as SARIF."""
     from acpgen import __version__
 
-    found = (*report.diagnostics, *report.notes)
-    rules = report.describe({each.rule for each in found})
+    rules = report.describe({each.rule for each in report.diagnostics})
     index = {rule.id: number for number, rule in enumerate(rules)}
     run: dict[str, JSON] = {
         "tool": {
@@ -39,7 +38,7 @@ def sarif(report: DiagnosticReport) -> str:
                 ],
             }
         ],
-        "results": [_result(each, index) for each in found],
+        "results": [_result(each, index) for each in report.diagnostics],
         "properties": {"verdict": report.verdict, **dict(report.facts)},
     }
     return dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"

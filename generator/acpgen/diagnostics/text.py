@@ -36,7 +36,7 @@ def coloured(report: DiagnosticReport) -> str:
 
 def _one_a_line(report: DiagnosticReport) -> Iterator[str]:
     """Each diagnostic as `file:line:column: pointer: rule: message`, as compilers write them, and the counts at the end."""
-    for each in (*report.diagnostics, *report.notes):
+    for each in report.diagnostics:
         where = [part for place in each.locations[:1] for part in (str(place), place.pointer)]
         line = ": ".join(filter(None, (*where, each.rule, f"{each.message}{outline.times(each)}")))
         yield printable(line if each.severity == "error" else f"{line} ({each.severity})")
@@ -47,7 +47,7 @@ def _lines(report: DiagnosticReport) -> Iterator[str]:
     """The report in the fullest form that fits on a screen, or in the shortest."""
     tables = [line for table in report.tables for line in ("", *_table(table))]
     for form in _FORMS:
-        lines = [*_head(report, summed=form is not outline.whole), *tables, *_body(report, form), *_end(report)]
+        lines = [*_head(report, summed=form is not outline.whole), *tables, *_body(report, form), *_skipped(report)]
         if len(lines) <= SCREEN or report.layout == "full" or form is _FORMS[-1]:
             yield from lines
             if form is not outline.whole:
@@ -133,14 +133,8 @@ def _table(table: ReportTable) -> Iterator[str]:
             yield paint(f"    {cut(more, WIDTH - 4)}", "quiet")
 
 
-def _end(report: DiagnosticReport) -> Iterator[str]:
-    """The notes, and what was skipped."""
-    if report.notes:
-        yield from ("", paint("Notes", "heading"))
-    for note in report.notes:
-        for line in (Item(1, (f"{note.rule} {note.subject}",)), Item(2, (note.message,)), *outline.details(note)):
-            yield from _shown(line)
-        yield from wrapped(note.advice, "    → ")
+def _skipped(report: DiagnosticReport) -> Iterator[str]:
+    """The tests that were skipped, by the reason."""
     if report.skipped:
         yield from ("", paint("Skipped", "heading"))
     for reason, names in report.reasons.items():
