@@ -211,6 +211,7 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "compat": frozenset(
         {
+            "diagnostics",
             "validator",
             "kept",
             "provenance",
@@ -259,6 +260,7 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "lint": frozenset(
         {
+            "diagnostics",
             "validator",
             *(
                 "config",
@@ -322,14 +324,18 @@ ARROWS: dict[str, frozenset[str]] = {
         }
     ),
     "recording": frozenset({"errors", "schema.load", "schema.walk"}),
+    "diagnostics": frozenset({"errors", "ir", "schema.load"}),
     "validate": frozenset({"judge", "recording", "schema.walk"}),
     "recordings": frozenset(
-        {"config", "errors", "judge", "recording", "schema.load", "schema.walk", "stamp", "validate"}
+        {
+            *("config", "diagnostics", "errors", "ir", "judge", "recording", "schema.load", "schema.walk"),
+            *("stamp", "validate"),
+        }
     ),
     "redaction": frozenset({"schema.expressions", "schema.walk"}),
     "tape": frozenset({"errors", "recording", "schema.load"}),
     "tap": frozenset({"embedded", "errors", "judge", "recording", "tape"}),
-    "probe": frozenset({"embedded", "compat", "errors", "judge", "schema.load", "resources", "schema.walk"}),
+    "probe": frozenset({"diagnostics", "embedded", "errors", "judge", "schema.load", "resources", "schema.walk"}),
     "publish": frozenset(
         {
             *(
@@ -622,33 +628,12 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"history.revision_sources", "history.steps"}),
         frozenset({"check", "compare", "diff", "files", "findings", "judged", "timeline"}),
     ),
-    "report": (
-        frozenset(
-            f"report.{name}"
-            for name in (
-                "__init__",
-                "columns",
-                "data",
-                "github",
-                "gitlab",
-                "junit",
-                "markdown",
-                "page",
-                "repairs",
-                "sarif",
-                "text",
-                "wording",
-                "xml_text",
-            )
-        )
-        | {f"report.history_{name}" for name in ("data", "markdown", "page", "text", "words")},
-        frozenset({"compare", "findings", "timeline"}),
-    ),
+    "report": (frozenset({"check_report", "history_report"}), frozenset({"compare", "findings", "timeline"})),
     "cache": (frozenset({"report_cache"}), frozenset({"compare", "files", "findings"})),
     "front": (
         frozenset(
             {
-                *("command", "repair.fix", "history.history_command", "outputs"),
+                *("command", "repair.fix", "history.history_command"),
             }
         ),
         frozenset(

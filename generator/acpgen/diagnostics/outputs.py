@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from acpgen.diagnostics import FORMATS, written
+from acpgen.diagnostics.model import DiagnosticReport
 from acpgen.errors import BadSetting, Fault, Faults, UnknownName, did_you_mean, shown
 from acpgen.schema.load import place
 
@@ -25,13 +27,13 @@ class Destination:
     file: Path | None
 
 
-def outputs(given: Sequence[str], output_format: str | None, formats: Iterable[str]) -> tuple[Destination, ...]:
+def outputs(given: Sequence[str], output_format: str | None) -> tuple[Destination, ...]:
     """What `--output` says, each `FORMAT=FILE`, or `FILE` in the format of `--format`; without any, standard output in that format.
 
     Raises `Faults`: a format that is not known, one place twice, `--format` where every output has a format of its own, and where no format
     is said, a file whose name ends with one.
     """
-    known = tuple(formats)
+    known = tuple(FORMATS)
     faults: list[Fault] = []
     if output_format is not None and output_format not in known:
         faults.append(_unknown("--format", output_format, known))
@@ -51,11 +53,11 @@ def outputs(given: Sequence[str], output_format: str | None, formats: Iterable[s
 
 
 def texts(
-    destinations: Iterable[Destination], written: Callable[[str], str], *, coloured: bool
+    report: DiagnosticReport, destinations: Iterable[Destination], *, coloured: bool
 ) -> Mapping[Path | None, str]:
-    """What goes to each place; `written` makes the text of a format, or of `coloured`: text on a standard output that shows colours."""
+    """What goes to each place; text on a standard output has colours where that shows them."""
     shown_here = Destination("text", None)
-    return {to.file: written("coloured" if coloured and to == shown_here else to.format) for to in destinations}
+    return {to.file: written(report, "coloured" if coloured and to == shown_here else to.format) for to in destinations}
 
 
 def _read(given: str, plain: str, known: Sequence[str], faults: list[Fault]) -> Destination:
@@ -97,7 +99,7 @@ def require_apart(written: Iterable[Path | None], read: Iterable[str | os.PathLi
         BadSetting(
             at="--output",
             key=shown(place(each)),
-            expected="another file than those that are compared or accept findings",
+            expected="another file than those that are read",
         )
         for each in written
         if each is not None and os.path.realpath(each) in known

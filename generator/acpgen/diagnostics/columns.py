@@ -11,14 +11,12 @@ from acpgen.errors import visible
 
 WIDTH: Final = 80
 COLOURS: Final = {
-    "breaking": "1;31",
-    "undecided": "1;35",
-    "risky": "1;33",
-    "additive": "32",
-    "editorial": "2",
-    "identical": "32",
+    "bad": "1;31",
+    "unknown": "1;35",
+    "warning": "1;33",
+    "good": "32",
+    "quiet": "2",
     "heading": "1",
-    "faint": "2",
 }
 """How a terminal is told to show a kind of text."""
 
@@ -37,7 +35,7 @@ def wrapped(line: str, indent: str = "", colour: str = "", below: str = "") -> I
 
 
 def paint(line: str, kind: str) -> str:
-    """A text in the colour of its kind."""
+    """A text in the colour of its tone, or as a heading."""
     return f"\x1b[{COLOURS[kind]}m{visible(line)}\x1b[0m"
 
 
