@@ -575,8 +575,8 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         ),
         frozenset({"findings"}),
     ),
-    "proof": (
-        frozenset(f"protocol.{name}" for name in ("candidates", "enclosing", "messages", "misread", "proof")),
+    "acceptance": (
+        frozenset(f"protocol.{name}" for name in ("acceptance", "culprits", "messages", "misread")),
         frozenset({"facts", "findings"}),
     ),
     "rules": (
@@ -592,7 +592,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 ),
             }
         ),
-        frozenset({"facts", "findings", "proof"}),
+        frozenset({"facts", "findings"}),
     ),
     "check": (
         frozenset(
@@ -607,7 +607,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 ),
             }
         ),
-        frozenset({"facts", "findings", "judged", "proof", "rules"}),
+        frozenset({"acceptance", "facts", "findings", "judged", "rules"}),
     ),
     "files": (frozenset({"fingerprints", "numbering", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
@@ -691,7 +691,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "findings",
                 "history",
                 "judged",
-                "proof",
+                "acceptance",
                 "remembering",
                 "repair",
                 "report",

@@ -58,7 +58,7 @@ class Around:
             at: FactPlaces = {"old_at": self.on.old.bundle.origins[name], "new_at": self.on.new.bundle.origins[name]}
             for sender, receiver in DIRECTIONS:
                 sent = [as_declared(each) if by == sender else each for by, each in (("old", one), ("new", other))]
-                relation = self.on.doubts.between(sent[0], sent[1], sender)
+                relation = self.on.acceptance.between(sent[0], sent[1], sender)
                 if relation.verdict.value == "yes":
                     continue
                 fact: Fact = Undetermined("the envelope cannot be compared", **at)
@@ -106,10 +106,10 @@ class Around:
 
     def _fits(self, each: Framed, sender: Revision) -> Relation:
         """Whether what one revision sends of a kind of message fits into the frame of the other; if not, by a whole message."""
-        relation = self.on.doubts.between(*each.question(sender, declared=True), sender)
+        relation = self.on.acceptance.between(*each.question(sender, declared=True), sender)
         if relation.verdict.value == "yes" or each.of_root:
             return relation
-        return self.on.doubts.between(*each.question(sender, declared=True, whole=True), sender)
+        return self.on.acceptance.between(*each.question(sender, declared=True, whole=True), sender)
 
     def roots(self) -> Iterator[Judged]:
         """What roots say beside definitions: what frames the messages, where there are any, and what is no keyword."""
@@ -175,7 +175,7 @@ class Around:
         sent = None if schema is None else plain_messages(schema, [each.name for each in side.methods])
         if schema is not None and sent is not None:
             one, other = (schema, sent) if revision == "old" else (sent, schema)
-            if self.on.doubts.between(one, other, opposite(revision)).verdict.value != "yes":
+            if self.on.acceptance.between(one, other, opposite(revision)).verdict.value != "yes":
                 told = self.rulings.of_definition(
                     NotCompared(name, "the message envelope is only in one revision", **at), name
                 )

@@ -8,10 +8,9 @@ from dataclasses import replace
 from acpgen import ir
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol import policy
-from acpgen.compat.protocol.candidates import smallest
 from acpgen.compat.protocol.check.inquiry import Inquiry
 from acpgen.compat.protocol.check.judged import Judged
-from acpgen.compat.protocol.check.routes import DIRECTIONS, Joined, is_heir, root_of, sides_of
+from acpgen.compat.protocol.check.routes import DIRECTIONS, Joined, is_heir, pair_of, root_of, sides_of
 from acpgen.compat.protocol.check.rulings import UNPROVEN, Rulings
 from acpgen.compat.protocol.facts import (
     BatchChanged,
@@ -84,7 +83,8 @@ class MethodFacts:
         rule, judgement = judge(fact)
         witness = None
         if judgement.carried_by == "old":
-            witness = self.on.court.loss(routes.sides, (), "old", smallest)
+            value = self.on.acceptance.carried(pair_of(routes), "old")
+            witness = None if value is None else self.on.court.loss(routes.sides, "old", *value)
         return self.rulings.judged(rule, judgement, routes, fact, new.name, part, witness, proven=witness is not None)
 
     def _positions(self, old: ir.Method, new: ir.Method) -> Iterator[Judged]:
@@ -94,7 +94,7 @@ class MethodFacts:
         shapes = self.on.walk.shape(ir.Ref(old.params), 0), self.on.walk.shape(ir.Ref(new.params), 1)
         is_named = all(shape.of("object") for shape in shapes)
         fact = moved(old, new, is_named=is_named)
-        found = None if fact is None else misread(self.on.doubts, old, new)
+        found = None if fact is None else misread(self.on.acceptance, old, new)
         if fact is None or found is None:
             return
         handler, callers = sides_of(new, self.on.new.protocol.sides)
@@ -119,11 +119,14 @@ class MethodFacts:
         routes = Joined((Route("document", None), None), (Route("document", None), None), "both", "peer", "peer")
         for one, other in self.on.methods:
             method = Joined((Route("params", one), one.params), (Route("params", other), other.params), "both", "", "")
-            for value in self.on.court.messages(method.sides, (), accepted_by, smallest):
-                verified = self.on.court.confirms(method.sides, accepted_by, [value])
-                if verified and self.on.court.accepts(method.sides, refused_by, value):
-                    routes, witness = method, self.on.court.proof(method.sides, [value], accepted_by)
-                    break
+            value = self.on.acceptance.carried(pair_of(method), accepted_by)
+            shown = None if value is None else self.on.court.loss(method.sides, accepted_by, *value)
+            if (
+                shown is not None
+                and self.on.court.confirms(method.sides, accepted_by, [shown.value])
+                and self.on.court.accepts(method.sides, refused_by, shown.value)
+            ):
+                routes, witness = method, self.on.court.proof(method.sides, [shown.value], accepted_by)
             if witness is not None:
                 break
         yield self.rulings.judged(rule, judgement, routes, fact, None, "message", witness, proven=witness is not None)

@@ -160,7 +160,8 @@ class Unnamed:
     def _of_undeclared(self, pair: Pair, name: str, at: FactPlaces) -> Iterator[Judged]:
         """What a definition says of members that nobody declares, where one revision refuses what the other accepts."""
         for sender, receiver in self.on.refusals(pair):
-            value = self.on.doubts.counterexample(pair, sender, declared=False)
+            witness = self.on.acceptance.relation(pair, sender, declared=False).witness
+            value = None if witness is None else (witness.value,)
             yield self.rulings.of_definition(UndeclaredChanged(refused_by=receiver, value=value, **at), name)
 
     def left_out(self, told: Sequence[Judged]) -> Iterator[Judged]:

@@ -7,7 +7,6 @@ from typing import Final
 from acpgen import ir
 from acpgen.compat.findings import NO_ACTION
 from acpgen.compat.protocol import facts as f
-from acpgen.compat.protocol.candidates import Without, also, extending, having, naming
 from acpgen.compat.protocol.declared import META
 from acpgen.compat.protocol.rules.judgement import GATE, Judgement, seems
 from acpgen.schema.numbers import dumps
@@ -53,7 +52,6 @@ def extension_declared(fact: f.FieldAdded) -> Judgement | None:
             "Accept any value there, or put the field into its own object.",
             within=name,
             accepted_by="old",
-            leaf=extending(name),
         )
     return Judgement(
         "taken",
@@ -61,7 +59,6 @@ def extension_declared(fact: f.FieldAdded) -> Judgement | None:
         "Accept any value there, or take a name without an underscore.",
         within=name,
         accepted_by="old",
-        leaf=extending(name),
     )
 
 
@@ -76,7 +73,6 @@ def closed_field_added(fact: f.FieldAdded) -> Judgement | None:
         GATE,
         within=name,
         accepted_by="new",
-        leaf=having(name),
         gate=fact.field.capability,
         ungated="",
     )
@@ -93,8 +89,6 @@ def required_field_added(fact: f.FieldAdded) -> Judgement | None:
         "Make it optional, and define what its absence means.",
         within=name,
         accepted_by="old",
-        leaf=Without(name),
-        back=having(name) if isinstance(fact.old.extra, ir.Nothing) else None,
     )
 
 
@@ -114,7 +108,6 @@ def field_removed(fact: f.FieldRemoved) -> Judgement | None:
             within="*",
             subject=fact.pattern,
             carried_by="old",
-            leaf=naming(name, fact.field.type),
         )
     if fact.by:
         return Judgement(
@@ -123,7 +116,6 @@ def field_removed(fact: f.FieldRemoved) -> Judgement | None:
             "Keep it until the next major version, and document its replacement.",
             within=name,
             carried_by="old",
-            leaf=naming(name, fact.field.type),
         )
     return Judgement(
         "refused" if shut else "lost",
@@ -132,8 +124,6 @@ def field_removed(fact: f.FieldRemoved) -> Judgement | None:
         within=name,
         accepted_by="old" if shut else None,
         carried_by=None if shut else "old",
-        leaf=having(name),
-        back=extending(name) if fact.is_extension else None,
     )
 
 
@@ -148,8 +138,6 @@ def required_field_removed(fact: f.FieldRemoved) -> Judgement | None:
         f"{seems(name, fact.seems)}Keep sending it until the next major version.",
         within=name,
         accepted_by="new",
-        leaf=Without(name),
-        back=having(name) if isinstance(fact.new.extra, ir.Nothing) else None,
     )
 
 
@@ -166,8 +154,6 @@ def field_renamed(fact: f.FieldRenamed) -> Judgement | None:
         subject=was,
         accepted_by="old",
         carried_by="old",
-        leaf=having(was),
-        back=having(name),
     )
 
 
@@ -185,7 +171,6 @@ def extension_undeclared(fact: f.FieldRemoved) -> Judgement | None:
             "Declare it until the next major version.",
             within=name,
             accepted_by="new",
-            leaf=extending(name),
         )
     if isinstance(fact.new.extra, ir.Nothing):
         return Judgement(
@@ -194,7 +179,6 @@ def extension_undeclared(fact: f.FieldRemoved) -> Judgement | None:
             "Declare it again.",
             within=name,
             accepted_by="old",
-            leaf=having(name),
         )
     return Judgement(
         "added",
@@ -214,7 +198,6 @@ def field_became_required(fact: f.RequirednessChanged) -> Judgement | None:
         "Keep it optional, and define what its absence means.",
         within=fact.field.name,
         accepted_by="old",
-        leaf=Without(fact.field.name),
     )
 
 
@@ -228,7 +211,6 @@ def field_became_optional(fact: f.RequirednessChanged) -> Judgement | None:
         "Keep it required, or send messages without it only to peers of the new version.",
         within=fact.field.name,
         accepted_by="new",
-        leaf=Without(fact.field.name),
     )
 
 
@@ -245,7 +227,6 @@ def object_closed(fact: f.ObjectOpennessChanged) -> Judgement | None:
         "refused",
         *(matching if fact.patterns else free),
         accepted_by="old",
-        leaf=also(fact.patterns),
     )
 
 
@@ -258,7 +239,6 @@ def object_opened(fact: f.ObjectOpennessChanged) -> Judgement | None:
         f"{_matching(fact.patterns) if fact.patterns else 'Undeclared members'} are now accepted; old peers reject them.",
         f"Send {'them' if fact.patterns else 'extensions'} only to peers of the new version.",
         accepted_by="new",
-        leaf=also(fact.patterns),
     )
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from acpgen.compat.findings import Revision
-from acpgen.compat.protocol.candidates import Leaf
 from acpgen.compat.protocol.policy import Weight
 
 
@@ -15,7 +14,7 @@ class Judgement:
     """What a rule says of a fact.
 
     A refusal names the revision that accepts (`accepted_by`), a loss the one that carries the meaning (`carried_by`); with both, a
-    refusal is looked for first. `leaf` makes values that show it, `back` values of the other revision that may be refused likewise.
+    refusal is looked for first.
     `gate` is the capability that holds an addition back; `ungated` says what happens without one, `None` of what no capability can gate.
     `within` is the place inside the pair, `subject` what tells this finding from
     others of the same rule at the same place: `None` where only the two texts do. `between` are the exchanges that fail, where neither
@@ -29,10 +28,8 @@ class Judgement:
     subject: str | None = ""
     accepted_by: Revision | None = None
     carried_by: Revision | None = None
-    leaf: Leaf | None = None
     gate: str | None = None
     ungated: str | None = None
-    back: Leaf | None = None
     between: tuple[str, ...] = ()
 
 

@@ -7,7 +7,6 @@ from typing import Final
 from acpgen import ir
 from acpgen.compat.findings import NO_ACTION
 from acpgen.compat.protocol import facts as f
-from acpgen.compat.protocol.candidates import Without, having
 from acpgen.compat.protocol.rules.judgement import UNASKED, UNASKED_OF_NEW, Judgement
 from acpgen.schema.numbers import dumps
 
@@ -35,7 +34,6 @@ def default_changed(fact: f.DefaultChanged) -> Judgement | None:
         "Keep the default, or always send the value.",
         within=fact.name,
         carried_by="old",
-        leaf=Without(fact.name),
         subject=f"{_default(fact.old)} {_default(fact.new)}",
     )
 
@@ -62,7 +60,6 @@ def null_meaning_changed(fact: f.NullMeaningChanged) -> Judgement | None:
         "Use another field or value for the new meaning of null.",
         within=fact.name,
         carried_by="old",
-        leaf=having(fact.name, None),
     )
 
 

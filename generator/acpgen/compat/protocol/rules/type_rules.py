@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 
-from acpgen import ir
 from acpgen.compat.diff.shapes import Alternative, kind_of
 from acpgen.compat.findings import NO_ACTION
 from acpgen.compat.protocol import facts as f
-from acpgen.compat.protocol.candidates import (
-    Examples,
-    Leaf,
-    NoExample,
-    exactly,
-    having,
-    items,
-    of_alternatives,
-    of_many_kinds,
-)
 from acpgen.compat.protocol.rules.judgement import Judgement
-from acpgen.meaning import texts
 
 
 def null_forbidden(fact: f.NullChanged) -> Judgement | None:
@@ -34,7 +20,6 @@ def null_forbidden(fact: f.NullChanged) -> Judgement | None:
         "Keep accepting null from old peers; omit the field instead of sending null.",
         within=fact.name or "",
         accepted_by="old",
-        leaf=exactly(None) if fact.name is None else having(fact.name, None),
         subject="null",
     )
 
@@ -49,7 +34,6 @@ def null_allowed(fact: f.NullChanged) -> Judgement | None:
         "Omit the field instead of sending null.",
         within=fact.name or "",
         accepted_by="new",
-        leaf=exactly(None) if fact.name is None else having(fact.name, None),
         subject="null",
     )
 
@@ -63,7 +47,6 @@ def type_narrowed(fact: f.KindChanged) -> Judgement | None:
         f"The type is now {fact.new_kinds} (previously {fact.old_kinds}).",
         "Keep the old type, and add a field for the new one.",
         accepted_by="old",
-        leaf=of_alternatives(*fact.gone) if fact.gone else of_many_kinds,
         subject=_kinds(fact.gone),
     )
 
@@ -77,7 +60,6 @@ def type_widened(fact: f.KindChanged) -> Judgement | None:
         f"The type is now {fact.new_kinds} (previously {fact.old_kinds}).",
         "Keep the old type and add a field for the new one, or gate the new values with a capability.",
         accepted_by="new",
-        leaf=of_alternatives(*fact.come) if fact.come else of_many_kinds,
         subject=_kinds(fact.come),
     )
 
@@ -91,8 +73,6 @@ def type_changed(fact: f.KindChanged) -> Judgement | None:
         f"The type is now {fact.new_kinds} (previously {fact.old_kinds}).",
         "Keep the old type, and add a field for the new one.",
         accepted_by="old",
-        leaf=of_alternatives(*fact.gone),
-        back=of_alternatives(*fact.come),
         subject=f"{_kinds(fact.gone)} to {_kinds(fact.come)}",
     )
 
@@ -106,15 +86,12 @@ def limit_changed(fact: f.LimitChanged) -> Judgement | None:
     """A length, range, pattern, set of constants or item count rejects values that it accepted, and accepts values that it rejected."""
     if len(fact.directions) < 2:
         return None
-    backward, forward = fact.parts
     words = _limit_words(fact, "rejects values that were accepted, and accepts values that were rejected")
     return Judgement(
         "refused",
         words if fact.keyword == f.OTHER else f"{words.removesuffix('.')}; each revision rejects values of the other.",
         "Keep the old limit, and add a field for the new values.",
         accepted_by="old",
-        leaf=_limit_leaf(backward),
-        back=_limit_leaf(forward),
         subject=_limit_subject(fact),
     )
 
@@ -128,7 +105,6 @@ def limit_tightened(fact: f.LimitChanged) -> Judgement | None:
         _limit_words(fact, "rejects values that were accepted"),
         "Keep the old limit for receivers; apply the new one to senders only.",
         accepted_by="old",
-        leaf=_limit_leaf(fact),
         subject=_limit_subject(fact),
     )
 
@@ -142,7 +118,6 @@ def limit_loosened(fact: f.LimitChanged) -> Judgement | None:
         _limit_words(fact, "accepts values that were rejected"),
         "Keep to the old limit when sending, unless the peer is known to be new.",
         accepted_by="new",
-        leaf=_limit_leaf(fact),
         subject=_limit_subject(fact),
     )
 
@@ -159,15 +134,11 @@ def format_changed(fact: f.FormatChanged) -> Judgement:
         )
     told = Judgement("reworded", message, NO_ACTION, subject=f"{fact.old} {fact.new}")
     if fact.refused:
-        (sender, text), *others = fact.refused
+        sender, _ = fact.refused[0]
         advice = "Keep the old format for receivers; apply the new one to senders only."
         if sender == "new":
             advice = "Keep to the old format when sending, unless the peer is known to be new."
-        strings = fact.strings[0 if sender == "old" else 1]
-        likely = [shown for each in strings for shown in texts.of_format(each.format)]
-        back = exactly(others[0][1]) if others else None
-        leaf = exactly(*likely, text)
-        return replace(told, weight="refused", advice=advice, accepted_by=sender, leaf=leaf, back=back)
+        return replace(told, weight="refused", advice=advice, accepted_by=sender)
     if fact.doubt:
         advice = "Review both places, and waive the finding if it is harmless."
         message = f"{message} What it rejects could not be decided: {fact.doubt.rstrip('.')}."
@@ -187,17 +158,3 @@ def _limit_words(fact: f.LimitChanged, change: str) -> str:
     verb = "contain" if of_items else "be"
     must = "Must" if fact.admitted_by == "old" else "May now"
     return f"{must} {verb} {fact.new} (previously {fact.old})."
-
-
-def _limit_leaf(fact: f.LimitChanged) -> Leaf:
-    leaves = [
-        exactly(each.value) if each.items is None else items(each.items, equal=each.keyword == "uniqueItems")
-        for each in fact.all
-    ]
-
-    def leaf(make: Examples, type_: ir.Type) -> Iterator[ir.JSON]:
-        for one in leaves:
-            with suppress(NoExample):
-                yield from one(make, type_)
-
-    return leaf

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from acpgen import ir
-from acpgen.compat.diff.pairs import EXTENSION
 from acpgen.compat.findings import NO_ACTION
 from acpgen.compat.protocol import facts as f
-from acpgen.compat.protocol.candidates import Leaf, exactly, of_alternative, of_definition, of_variant, smallest
 from acpgen.compat.protocol.rules.judgement import GATE, Judgement, seems
 from acpgen.schema.numbers import dumps
 
@@ -39,7 +37,6 @@ def closed_value_added(fact: f.ValueAdded) -> Judgement | None:
         f"The value {_value(value)} was added{_formerly(fact.was)} to a closed set; old peers reject unknown values.",
         GATE,
         accepted_by="new",
-        leaf=exactly(value),
         subject=repr(value),
         gate=fact.value.capability,
         ungated="",
@@ -56,7 +53,6 @@ def value_removed(fact: f.ValueRemoved) -> Judgement | None:
         f"The value {_value(value)} {_gone(fact.heir)}; new peers accept it but do not know its meaning.",
         f"{seems(value, fact.seems)}Keep the value until the next major version.",
         carried_by="old",
-        leaf=exactly(value),
         subject=repr(value),
     )
 
@@ -71,7 +67,6 @@ def closed_value_removed(fact: f.ValueRemoved) -> Judgement | None:
         f"The value {_value(value)} {_gone(fact.heir)}; new peers reject it.",
         f"{seems(value, fact.seems)}Keep the value until the next major version.",
         accepted_by="old",
-        leaf=exactly(value),
         subject=repr(value),
     )
 
@@ -81,15 +76,13 @@ def values_named(_: f.ValuesNamed) -> Judgement:
     return Judgement("claimed", "Some values now have a defined meaning.", NO_ACTION)
 
 
-def values_unnamed(fact: f.ValuesUnnamed) -> Judgement:
+def values_unnamed(_: f.ValuesUnnamed) -> Judgement:
     """An open set of constants is now a free string or number: its values are accepted and have no declared meaning."""
-    value = fact.old.values[0].value
     return Judgement(
         "lost",
         "Its values are still accepted but no longer have a defined meaning.",
         "Keep the constants until the next major version.",
         carried_by="old",
-        leaf=exactly(value),
     )
 
 
@@ -120,7 +113,6 @@ def closed_variant_added(fact: f.VariantAdded) -> Judgement | None:
         GATE,
         within=f"({tag})",
         accepted_by="new",
-        leaf=of_variant(fact.variant, fact.new.tag),
         gate=fact.variant.capability,
         ungated="",
     )
@@ -139,7 +131,6 @@ def variant_beside_default_added(fact: f.VariantAdded) -> Judgement | None:
         within=f"({tag})",
         accepted_by="new",
         carried_by="new",
-        leaf=of_variant(fact.variant, fact.new.tag),
         gate=fact.variant.capability,
         ungated="",
     )
@@ -157,7 +148,6 @@ def variant_removed(fact: f.VariantRemoved) -> Judgement | None:
         within=f"({tag})",
         accepted_by="old",
         carried_by="old",
-        leaf=of_variant(fact.variant, fact.old.tag),
     )
 
 
@@ -172,7 +162,6 @@ def closed_variant_removed(fact: f.VariantRemoved) -> Judgement | None:
         f"{seems(tag, fact.seems)}Keep the variant until the next major version.",
         within=f"({tag})",
         accepted_by="old",
-        leaf=of_variant(fact.variant, fact.old.tag),
     )
 
 
@@ -187,8 +176,6 @@ def variant_renamed(fact: f.VariantRenamed) -> Judgement | None:
         subject=repr(was),
         accepted_by="old",
         carried_by="old",
-        leaf=of_variant(fact.was, fact.old.tag),
-        back=of_variant(fact.variant, fact.new.tag),
     )
 
 
@@ -205,7 +192,6 @@ def untagged_variant_added(fact: f.UntaggedChanged) -> Judgement | None:
         within=f"({fact.branch})",
         accepted_by="new" if fact.other.openness != "open" else None,
         carried_by="new" if fact.other.openness == "open" else None,
-        leaf=of_definition(fact.branch),
     )
 
 
@@ -219,7 +205,6 @@ def untagged_variant_removed(fact: f.UntaggedChanged) -> Judgement | None:
         "Keep the branch until the next major version.",
         within=f"({fact.branch})",
         accepted_by="old",
-        leaf=of_definition(fact.branch),
     )
 
 
@@ -235,7 +220,6 @@ def unknown_refused(fact: f.OpennessChanged) -> Judgement | None:
         "Keep it open: receivers must keep extensions, whose names begin with an underscore.",
         accepted_by=None if taken else "old",
         carried_by="old" if taken else None,
-        leaf=_unknown_leaf(fact),
     )
 
 
@@ -249,7 +233,6 @@ def unknown_accepted(fact: f.OpennessChanged) -> Judgement | None:
         f"Unknown {_SORTS[fact.sort]} are now accepted{_note(fact.old)}.",
         "Send extensions only to peers of the new version.",
         accepted_by="new" if strict else None,
-        leaf=_unknown_leaf(fact),
     )
 
 
@@ -281,8 +264,6 @@ def tag_renamed(fact: f.TagRenamed) -> Judgement:
         "Keep sending the old discriminator together with the new one.",
         accepted_by="old" if fact.new.openness != "open" else None,
         carried_by="old" if fact.new.openness == "open" else None,
-        leaf=smallest,
-        back=smallest,
         subject=f"{fact.old.tag} {fact.new.tag}",
     )
 
@@ -297,7 +278,6 @@ def alternative_added(fact: f.AlternativeChanged) -> Judgement | None:
         "Add a discriminator, or put the new alternative into a field of its own.",
         accepted_by="new",
         carried_by="new",
-        leaf=of_alternative(fact.alternative),
         subject=_alternative_subject(fact),
     )
 
@@ -312,7 +292,6 @@ def alternative_removed(fact: f.AlternativeChanged) -> Judgement | None:
         "Keep the alternative until the next major version.",
         accepted_by="old",
         carried_by="old",
-        leaf=of_alternative(fact.alternative),
         subject=_alternative_subject(fact),
     )
 
@@ -349,24 +328,3 @@ def _alternative_subject(fact: f.AlternativeChanged) -> str | None:
     alternative = fact.alternative
     named = alternative.items if isinstance(alternative, ir.Array) else alternative
     return _alternative(fact) if getattr(named, "name", "") else None
-
-
-def _unknown_leaf(fact: f.OpennessChanged) -> Leaf:
-    if fact.sort == "enum":
-        return exactly(EXTENSION, -1_000_001)
-    assert fact.tag is not None
-    return _of_unknown_variant(fact.tag)
-
-
-def _of_unknown_variant(tag: str) -> Leaf:
-    """A variant of an open union with a tag that nobody knows."""
-
-    def leaf(make: Any, type_: ir.Type) -> Any:
-        for each in make.shape(type_).of("object"):
-            if isinstance(each, ir.TaggedUnion) and each.fallback is not None:
-                for name in each.fallback_shapes or (each.fallback,):
-                    value = make.of(ir.Ref(name))
-                    if isinstance(value, dict):
-                        yield {**value, tag: EXTENSION}
-
-    return leaf
