@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from schema_inclusion.budget import Budget
 from schema_inclusion.document import Dialect, opened
-from schema_inclusion.forms import Forms
 from schema_inclusion.inclusion import Prover
+from schema_inclusion.logic import Logic
 from schema_inclusion.normal import Normaliser
 from schema_inclusion.outcome import Outcome, Satisfied
 from schema_inclusion.values import Json
@@ -215,7 +215,7 @@ def counterexample(accepts: Schema, refuses: Schema, values: list[Json]) -> Json
 
 def models(schema: Schema, amount: int) -> list[Json]:
     """Some values of a schema, made by the prover itself: nearer to the point than values drawn blindly."""
-    forms = Forms(Budget(20_000))
+    forms = Logic(Budget(20_000))
     document = opened(schema, Dialect.DRAFT_2020_12)
     formula = Normaliser(forms).whole(document.root, document.scope)
     prover = Prover(forms)

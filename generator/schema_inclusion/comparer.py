@@ -16,16 +16,20 @@ from schema_inclusion.budget import MOST_SEARCHES, Allowance, Budget, OverBudget
 from schema_inclusion.document import (
     Dialect,
     SchemaDocument,
+    Target,
     UnknownDialect,
+    definitions_used,
     dialect_of,
     every_schema,
     opened,
+    shared,
     unplaced,
 )
 from schema_inclusion.formats import chosen
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import Formula
 from schema_inclusion.inclusion import Prover
+from schema_inclusion.logic import Logic
 from schema_inclusion.normal import Normaliser
 from schema_inclusion.outcome import Empty, Outcome, Satisfied, Unknown
 from schema_inclusion.places import Culprit, Part, formula_at
@@ -41,6 +45,9 @@ MOST_STEPS: Final = 250_000
 STEPS_OF_SEARCH: Final = 10_000
 """Steps that the search for a witness may take when the proof has failed."""
 
+MOST_JOINED: Final = 400
+"""Pairs of the schemas that two others join, up to which these are compared at sight."""
+
 NOTHING: Final[Json] = {"not": {}}
 """What no value is valid under, in every draft: draft-04 has no `false`."""
 
@@ -48,6 +55,7 @@ SPENT: Final = "Budget: the steps of all questions together are spent."
 """Why a question was not asked to its end."""
 
 EQUAL: Final = Relation(Verdict.YES, "The schemas are equal.")
+JOINED: Final = Relation(Verdict.YES, "The one schema joins the other with more.")
 PROVEN: Final = Relation(Verdict.YES, "Proven: no value is valid under the one schema and not under the other.")
 
 
@@ -55,6 +63,18 @@ def refuted(witness: Witness) -> Relation:
     """A "no", which only a verified witness gives."""
     assert witness.verified
     return Relation(Verdict.NO, "The witness is valid under the one schema and not under the other.", witness)
+
+
+def _joined(schema: Json) -> list[Json]:
+    """The schemas that one joins; it alone if it does more."""
+    pending, found = [schema], list[Json]()
+    for each in pending:  # which grows
+        inner = each["allOf"] if isinstance(each, dict) and each.keys() == {"allOf"} else None
+        if isinstance(inner, list):
+            pending += inner
+        else:
+            found.append(each)
+    return found
 
 
 def _read(reader: Normaliser, side: _Side) -> Formula:
@@ -119,13 +139,17 @@ class Comparer:
         schemas = tuple(every_schema(old)), tuple(every_schema(new))
         self._steps = max(steps, min(steps + STEPS_A_SCHEMA * sum(map(len, schemas)), MOST_STEPS))
         self._budget = Budget(0)
-        self._normal = Normaliser(Forms(self._budget), formats=self._formats)
+        self._normal = Normaliser(Logic(self._budget), formats=self._formats)
         self._prover = Prover(self._normal.forms)
         self._kept: list[Json] = []
+        self._shared: Collection[str] = ()
         self._too_large: set[int] = set()
         self._old = self._opened(old, "old", dialect, schemas[0])
         self._new = self._opened(new, "new", dialect, schemas[1])
         self._equal_roots = same(old, new)
+        if self._old is not None and self._new is not None and not self._equal_roots:
+            self._shared = shared(self._old, self._new)
+            self._normal.twins |= {id(new): Target(old, self._old.scope) for old, new in self._shared.values()}
 
     def _as_json(self, schema: Json, side: str) -> Json:
         try:
@@ -160,10 +184,8 @@ class Comparer:
             ours, theirs = self._sides(old, new)
         except _Unusable as fault:
             return Comparison(_undecided(str(fault)), _undecided(str(fault)), same=False)
-        if self._plainly_equal(ours, theirs):
-            return Comparison(EQUAL, EQUAL, same=True)
         backward, forward = self._include(_Question(ours, theirs)), self._include(_Question(theirs, ours))
-        return Comparison(backward, forward, same=self._equal_forms(ours, theirs))
+        return Comparison(backward, forward, same=backward is forward is EQUAL or self._equal_forms(ours, theirs))
 
     def include(self, old: Json | None = None, new: Json | None = None, *, culprit: Culprit | None = None) -> Relation:
         """Whether everything valid under the old schema is valid under the new one: every value that holds the culprit, if there is one."""
@@ -178,8 +200,6 @@ class Comparer:
     def _related(self, old: Json | None, new: Json | None, culprit: Culprit | None, *, back: bool = False) -> Relation:
         try:
             ours, theirs = self._sides(old, new)[:: -1 if back else 1]
-            if self._plainly_equal(ours, theirs):
-                return EQUAL
             if culprit is None:
                 return self._include(_Question(ours, theirs))
             steps = (
@@ -208,10 +228,16 @@ class Comparer:
             raise _Unusable(f"The {name} schema is not what its meta-schema allows.")
         return side
 
-    def _plainly_equal(self, ours: _Side, theirs: _Side) -> bool:
-        return (
-            self._equal_roots and ours.document.dialect is theirs.document.dialect and same(ours.schema, theirs.schema)
-        )
+    def _at_sight(self, ours: _Side, theirs: _Side) -> Relation | None:
+        """A yes where the schemas are equal, or the first joins all that the other does, in words that mean the same in both documents."""
+        if ours.document.dialect is not theirs.document.dialect:
+            return None
+        known, parts = _joined(ours.schema), _joined(theirs.schema)
+        if len(known) * len(parts) > MOST_JOINED or not all(any(same(each, part) for each in known) for part in parts):
+            return None
+        if not self._equal_roots and any(each not in self._shared for part in parts for each in definitions_used(part)):
+            return None
+        return EQUAL if len(known) == len(parts) else JOINED
 
     def _renew(self, steps: int, *, searches: int = MOST_SEARCHES) -> None:
         """Starts a part of a question with so many steps, or with what the allowance has left."""
@@ -266,6 +292,9 @@ class Comparer:
             return Unknown("the schemas are nested too deeply")
 
     def _include(self, question: _Question) -> Relation:
+        at_sight = self._at_sight(question.ours, question.theirs)
+        if at_sight is not None:
+            return at_sight
         found = _undecided(SPENT) if self._is_spent else self._answered(question)
         self._settle()
         return _undecided(SPENT) if found.verdict is Verdict.UNDECIDED and self._is_spent else found
@@ -301,7 +330,7 @@ class Comparer:
         if not self._normal.asks_for_spelling:
             return None
         for has_fractions in (True, False):
-            forms = Forms(self._budget)
+            forms = Logic(self._budget)
             reader, prover = Normaliser(forms, formats=self._formats), Prover(forms)
             reader.written_as_integer = forms.bottom if has_fractions else forms.top
             self._renew(self._steps)

@@ -116,7 +116,7 @@ def test_of_several_parts_all_are_culprits_if_they_may_be() -> None:
     assert relation.verdict is Verdict.YES
     different: dict[str, Any] = {**two, "uniqueItems": True}
     relation = Comparer(different, {"items": {"enum": [1, 2]}}).include(culprit=Culprit((Part.ITEM,), {"const": 3}))
-    assert relation.witness is not None and sorted(relation.witness.value) in ([1, 3], [2, 3])  # type: ignore[arg-type, type-var]
+    assert relation.witness is not None and relation.witness.value in ([1, 3], [3, 1], [2, 3], [3, 2])
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_witnesses_of_real_releases_hold_their_culprits(pair: tuple[Path, Path])
     seen: Counter[Verdict] = Counter()
     keyword = "$defs" if "$defs" in old else "definitions"
     for name in sorted(old[keyword].keys() & new.get(keyword, {}).keys()):
-        schemas = {"$ref": f"#/{keyword}/{name}"}, {"$ref": f"#/{keyword}/{name}"}
+        schemas: tuple[Json, Json] = {"$ref": f"#/{keyword}/{name}"}, {"$ref": f"#/{keyword}/{name}"}
         for steps, before, after in changed(old[keyword][name], new[keyword][name], (), 2):
             for ask, one, other, accepted, refused in (
                 (comparer.include, old, new, before, after),

@@ -25,9 +25,9 @@ import tiers
 from schema_inclusion import Verdict, compare
 from schema_inclusion.budget import Budget, OverBudget
 from schema_inclusion.document import Dialect, opened
-from schema_inclusion.forms import Forms
 from schema_inclusion.formula import Formula, Kind
 from schema_inclusion.inclusion import Prover
+from schema_inclusion.logic import Logic
 from schema_inclusion.meaning import holds
 from schema_inclusion.normal import Normaliser
 from schema_inclusion.outcome import Empty, Outcome, Satisfied, Unknown
@@ -81,7 +81,7 @@ def test_formulas_mean_what_schemas_mean(whole: bool) -> None:
     @drawing(250, whole=whole)
     @given(documents(), st.lists(VALUES, min_size=1, max_size=4))
     def hunt(schema: Schema, values: list[Json]) -> None:
-        forms = Forms(Budget(20_000))
+        forms = Logic(Budget(20_000))
         document = opened(schema, Dialect.DRAFT_2020_12)
         formula = Normaliser(forms).whole(document.root, document.scope)
         contrary = forms.negate(formula)
@@ -105,7 +105,7 @@ def test_what_is_called_empty_has_no_value_and_what_is_found_is_one(whole: bool)
     @drawing(200, whole=whole)
     @given(documents())
     def hunt(schema: Schema) -> None:
-        forms = Forms(Budget(20_000))
+        forms = Logic(Budget(20_000))
         document = opened(schema, Dialect.DRAFT_2020_12)
         formula = Normaliser(forms).whole(document.root, document.scope)
         judge = jsonschema_rs.validator_for(schema)
@@ -123,7 +123,7 @@ def test_what_is_called_empty_has_no_value_and_what_is_found_is_one(whole: bool)
 
 def test_an_answer_that_leaned_on_an_open_question_is_not_kept() -> None:
     """S may hold a T, T must hold an S: while S is open, T looks impossible, and that must not be remembered of T."""
-    forms = Forms(Budget(10_000))
+    forms = Logic(Budget(10_000))
     an_object = forms.types(Kind.OBJECT)
     some_t = forms.all_of(forms.has("t"), forms.member("t", forms.ref(1)))
     bodies = [
@@ -615,7 +615,7 @@ def test_in_a_small_universe_no_value_contradicts_a_formula_or_an_answer(univers
     seen: Counter[type] = Counter()
     amount = 4 * MANY if whole else 4
     for schemas in worlds(draws, amount, f"{universe} whole" if whole else universe, dialect):
-        forms = Forms(Budget(0))
+        forms = Logic(Budget(0))
         reader, prover = Normaliser(forms), Prover(forms)
         formulas: list[Formula] = []
         rows = [told(schema, values, dialect) for schema in schemas]

@@ -5,22 +5,14 @@ A pair of types is looked at once, however many methods reach it; a pair that is
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Literal
 
 from acpgen import ir
+from acpgen.compat.changes import Change
 from acpgen.compat.diff import scalars, unions
-from acpgen.compat.diff.pairs import UNTOLD, Both, Compared, Comparison, Home, Pair, PlacedFact, Step
+from acpgen.compat.diff.pairs import UNTOLD, Both, Compared, Comparison, Home, Pair, PlacedChange, Step
 from acpgen.compat.diff.shapes import KINDS, Alternative, Objects, Shape, kind_of
-from acpgen.compat.protocol.facts import (
-    PAPER,
-    DefinitionRenamed,
-    Fact,
-    KindChanged,
-    NullChanged,
-    Reworded,
-    Undetermined,
-)
 from acpgen.compat.protocol.revision import Revised
 
 
@@ -48,8 +40,8 @@ class Walk:
             pending.extend(child for _, child in node.children)
         self._changed = None
 
-    def wire_facts(self, root: Pair, told: frozenset[Pair] = frozenset()) -> Iterator[PlacedFact]:
-        """The facts about messages below a pair, nearest first; a pair of definitions is entered by its shortest way only, any other pair
+    def wire_changes(self, root: Pair, told: frozenset[Pair] = frozenset()) -> Iterator[PlacedChange]:
+        """The changes of messages below a pair, nearest first; a pair of definitions is entered by its shortest way only, any other pair
         by every way that does not lead through it already.
 
         Pairs that are `told` elsewhere are not entered.
@@ -64,9 +56,9 @@ class Walk:
             for pair, steps, home, named, around in level:
                 node = self.nodes[pair]
                 yield from (
-                    PlacedFact(fact, steps, pair, node.free, home, named)
-                    for fact in node.facts
-                    if not isinstance(fact, PAPER)
+                    PlacedChange(change, steps, pair, node.free, home, named)
+                    for change in node.changes
+                    if not change.is_paper
                 )
                 for step, child in node.children:
                     if child in changed and child not in seen and child not in told and child not in around:
@@ -80,22 +72,17 @@ class Walk:
             level = following
 
     def is_changed(self, pair: Pair) -> bool:
-        """Whether there are facts about messages at a pair or below it."""
+        """Whether there are changes of messages at a pair or below it."""
         return pair in self._changed_pairs()
 
-    def paper_facts(self) -> Iterator[Fact]:
-        """The facts about files alone, each once."""
-        facts = (fact for node in self.nodes.values() for fact in node.facts if isinstance(fact, PAPER))
-        told: set[tuple[object, str, str]] = set()
-        for fact in facts:
-            key = (fact, fact.old_at, fact.new_at)
-            if key not in told:
-                told.add(key)
-                yield fact
+    def paper_changes(self) -> Iterator[Change]:
+        """The changes of files alone, each once."""
+        changes = (change for node in self.nodes.values() for change in node.changes if change.is_paper)
+        yield from {(change, change.old_at, change.new_at): change for change in changes}.values()
 
     def renamed(self) -> dict[str, str]:
         """The definitions that have another name in the new revision, with that name."""
-        return {fact.old: fact.new for fact in self.paper_facts() if isinstance(fact, DefinitionRenamed)}
+        return {each.old: each.new for each in self.paper_changes() if each.kind == "definition"}
 
     def shape(self, type_: ir.Type, side: Literal[0, 1]) -> Shape:
         """The shape of a type of one side."""
@@ -106,15 +93,13 @@ class Walk:
         return shape.anything and not (self._both.old, self._both.new)[side].residue(shape.names)
 
     def _changed_pairs(self) -> set[Pair]:
-        """The pairs with facts about messages at them or below them."""
+        """The pairs with changes of messages at them or below them."""
         if self._changed is None:
             parents: dict[Pair, list[Pair]] = {}
             for pair, node in self.nodes.items():
                 for _, child in node.children:
                     parents.setdefault(child, []).append(pair)
-            pending = [
-                pair for pair, node in self.nodes.items() if any(not isinstance(fact, PAPER) for fact in node.facts)
-            ]
+            pending = [pair for pair, node in self.nodes.items() if any(not change.is_paper for change in node.changes)]
             self._changed = set(pending)
             while pending:
                 for parent in parents.get(pending.pop(), ()):
@@ -125,14 +110,15 @@ class Walk:
 
 
 def compare(work: Comparison) -> None:
-    """Note all facts of one pair, and the pairs inside it."""
+    """Note all that differs in one pair, and the pairs inside it."""
     _names(work)
     _residue(work)
     if work.old.anything != work.new.anything:
-        _anything(work)
+        everything: tuple[tuple[ir.Anything, ...], ...] = ((ir.Anything(),), ())
+        work.note(_types(work, *(everything if work.old.anything else everything[::-1])))
         return
     if work.old.nullable != work.new.nullable:
-        work.fact(NullChanged(work.new.nullable, lenient=False, **work.at()))
+        work.note(Change("null", work.old.nullable or None, work.new.nullable or None, **work.at()))
     for kind in KINDS:
         _kind(work, kind, work.old.of(kind), work.new.of(kind))
     gone, come = (
@@ -140,10 +126,10 @@ def compare(work: Comparison) -> None:
         for one, other in ((work.old, work.new), (work.new, work.old))
     )
     if gone or come:
-        work.fact(KindChanged(_kinds(work.old), _kinds(work.new), gone, come, **work.at()))
+        work.note(_types(work, gone, come))
     for sender, receiver in ((work.old, work.new), (work.new, work.old)):
         if receiver.exclusive and sender != receiver and _may_fit_two(sender, receiver):
-            work.fact(Undetermined("values may fit two branches of 'oneOf' at once", **work.at()))
+            work.note(Change("undecided", detail="values may fit two branches of 'oneOf' at once", **work.at()))
             break
 
 
@@ -154,22 +140,25 @@ def _names(work: Comparison) -> None:
     if old is not None and new is not None:
         before, after = work.both.old.definitions[old], work.both.new.definitions[new]
         if old != new and new not in work.both.old.definitions:
-            declared = old in work.both.new.former_names(new)
-            work.fact(DefinitionRenamed(old, new, declared=declared, old_at=before.at, new_at=after.at))
-        if before.doc != after.doc and before.doc:
-            work.fact(Reworded(new, old_at=before.at, new_at=after.at))
+            declared = old if old in work.both.new.former_names(new) else None
+            work.note(Change("definition", old, new, declared=declared, old_at=before.at, new_at=after.at))
+        if before.doc:
+            work.words(new, before.doc, after.doc, before.at, after.at)
 
 
 def _residue(work: Comparison) -> None:
     known = [[name for name in shape.names if name not in work.both.apart] for shape in (work.old, work.new)]
     before, after = work.both.old.residue(known[0]), work.both.new.residue(known[1])
     if before != after:
-        work.fact(Undetermined(UNTOLD, **work.at()))
+        work.note(Change("undecided", detail=UNTOLD, **work.at()))
 
 
-def _anything(work: Comparison) -> None:
-    admitted_by: Literal["old", "new"] = "old" if work.old.anything else "new"
-    work.fact(KindChanged(_kinds(work.old), _kinds(work.new), anything=admitted_by, **work.at()))
+def _types(
+    work: Comparison, gone: Sequence[Alternative | ir.Anything], come: Sequence[Alternative | ir.Anything]
+) -> Change:
+    """A change of JSON kinds: those that only one revision admits."""
+    kinds = f"{_kinds(work.new)} (previously {_kinds(work.old)})"
+    return Change("type", tuple(gone) or None, tuple(come) or None, detail=kinds, **work.at())
 
 
 def _kind(work: Comparison, kind: str, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from acpgen import ir
+from acpgen.compat.changes import Change, ChangePlaces
 from acpgen.compat.diff.renames import Member, name_of, said
 from acpgen.compat.diff.shapes import Alternative, Shape, shape_of
 from acpgen.compat.findings import Revision
-from acpgen.compat.protocol.facts import Fact, FactPlaces, GateChanged, Reworded
 from acpgen.compat.protocol.revision import Revised
 
 EXTENSION: Final = "_example"
@@ -70,16 +70,16 @@ class Pair:
 
 @dataclass(slots=True)
 class Compared:
-    """What is known of a pair: its own facts, and the pairs inside it. `free` as in `Pair`."""
+    """What is known of a pair: its own changes, and the pairs inside it. `free` as in `Pair`."""
 
     free: bool
-    facts: list[Fact] = field(default_factory=list[Fact])
+    changes: list[Change] = field(default_factory=list[Change])
     children: list[tuple[Step, Pair]] = field(default_factory=list[tuple[Step, Pair]])
 
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The innermost pair of definitions around a fact, and how many steps lead to it from the params or result."""
+    """The innermost pair of definitions around a change, and how many steps lead to it from the params or result."""
 
     pair: Pair
     depth: int = 0
@@ -92,14 +92,14 @@ class Home:
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedFact:
-    """A fact at a place: the steps that lead to it from the params or result. `free` as in `Pair`.
+class PlacedChange:
+    """A change at a place: the steps that lead to it from the params or result. `free` as in `Pair`.
 
-    `old_at` and `new_at` are the places in the sources: the fact's own, or of the nearest step that has one. `home` is where the fact
+    `old_at` and `new_at` are the places in the sources: the change's own, or of the nearest step that has one. `home` is where the change
     is declared, `named` the nearest declaration around it that the sources name: both are the root where nothing nearer is.
     """
 
-    fact: Fact
+    change: Change
     steps: tuple[Step, ...]
     pair: Pair
     free: bool = False
@@ -108,11 +108,11 @@ class PlacedFact:
 
     @property
     def old_at(self) -> str:
-        return self.fact.old_at or next((step.old_at for step in reversed(self.steps) if step.old_at), "")
+        return self.change.old_at or next((step.old_at for step in reversed(self.steps) if step.old_at), "")
 
     @property
     def new_at(self) -> str:
-        return self.fact.new_at or next((step.new_at for step in reversed(self.steps) if step.new_at), "")
+        return self.change.new_at or next((step.new_at for step in reversed(self.steps) if step.new_at), "")
 
 
 UNTOLD: Final = "the keywords that constrain it cannot be compared one by one"
@@ -151,13 +151,13 @@ class Comparison:
         self.old_at = both.old.place(self.old.names)
         self.new_at = both.new.place(self.new.names)
 
-    def at(self) -> FactPlaces:
+    def at(self) -> ChangePlaces:
         """Where the pair stands."""
         return {"old_at": self.old_at, "new_at": self.new_at}
 
-    def fact(self, *facts: Fact) -> None:
-        """Note facts."""
-        self.node.facts.extend(facts)
+    def note(self, *changes: Change) -> None:
+        """Note changes."""
+        self.node.changes.extend(changes)
 
     def child(self, step: Step, old: ir.Type, new: ir.Type, told: str | None = None) -> None:
         """Note a pair inside this one."""
@@ -171,10 +171,10 @@ class Comparison:
     def gate(self, what: str, within: str, old: str | None, new: str | None, old_at: str, new_at: str) -> None:
         """Note another capability that something needs."""
         if old != new and not (old is None and self.both.old.may_gate(new)):
-            at: FactPlaces = {"old_at": old_at or self.old_at, "new_at": new_at or self.new_at}
-            self.fact(GateChanged(what, within, old, new, **at))
+            at: ChangePlaces = {"old_at": old_at or self.old_at, "new_at": new_at or self.new_at}
+            self.note(Change("gate", old, new, name=within, detail=what, **at))
 
     def words(self, what: str, old: str, new: str, old_at: str, new_at: str) -> None:
         """Note another description."""
         if old != new:
-            self.fact(Reworded(what, old_at=old_at or self.old_at, new_at=new_at or self.new_at))
+            self.note(Change("text", old, new, name=what, old_at=old_at or self.old_at, new_at=new_at or self.new_at))

@@ -124,17 +124,24 @@ def _words(name: str) -> list[str]:
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 
 
-def renamed(old: Revised, new: Revised) -> dict[str, str]:
+def successor(method: ir.Method, methods: Iterable[ir.Method]) -> ir.Method | None:
+    """Which of the methods does what another one did: the one of its name, or the one that says by `x-was` that it had this name."""
+    alike = [each for each in methods if (each.side, each.kind) == (method.side, method.kind)]
+    same = next((each for each in alike if each.name == method.name), None)
+    return same or next((each for each in alike if method.name in each.was), None)
+
+
+def renamed_methods(old: Revised, new: Revised) -> dict[str, str]:
     """The methods that have another name now, by their old one."""
-    before, after = ({method.name for method in side.methods} for side in (old, new))
+    joined = ((method.name, successor(method, new.methods)) for method in old.methods)
+    return {name: found.name for name, found in joined if found is not None and found.name != name}
+
+
+def renamed_definitions(old: Collection[str], new: Revised) -> dict[str, str]:
+    """The definitions that have another name now, as `x-was` declares it, by their old one."""
     return {
-        was: method.name
-        for method in new.methods
-        for was in method.was
-        if was in before - after and method.name not in before
+        was: name
+        for name in new.definitions
+        for was in new.former_names(name)
+        if was in old and was not in new.definitions
     }
-
-
-def named(name: str, side: Revised) -> ir.Method | None:
-    """The method of a name; `None` where the version has none."""
-    return next((method for method in side.methods if method.name == name), None)

@@ -4,51 +4,41 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from fractions import Fraction
-from typing import Any, Final, Literal, TypeAlias
+from itertools import islice
+from typing import Final, TypeAlias
 
 from acpgen import ir
+from acpgen.compat.changes import Change, ChangePlaces, FormatChange, LimitChange, joined
 from acpgen.compat.diff.pairs import Comparison
 from acpgen.compat.diff.renames import heirs, likely
 from acpgen.compat.diff.shapes import Alternative, Constants, key_of_value
 from acpgen.compat.findings import Revision
-from acpgen.compat.protocol.facts import (
-    Fact,
-    FactPlaces,
-    FormatChanged,
-    LimitChanged,
-    OpennessChanged,
-    Undetermined,
-    ValueAdded,
-    ValueRemoved,
-    ValuesNamed,
-    ValuesUnnamed,
-    joined,
-)
+from acpgen.compat.protocol.declared import Written, schema_of
 from acpgen.meaning import texts
 from acpgen.meaning.limits import OF_NUMBERS, OF_STRINGS, is_length_within, is_number_within
-from acpgen.schema.equality import exact
 from acpgen.schema.numbers import dumps
+from acpgen.schema.walk import Schema, is_object
+from schema_inclusion import include
 from schema_inclusion.ecma import compiled
-from schema_inclusion.patterns import Example, NoText, TooHard, Wanted, example, matches
+from schema_inclusion.patterns import Example, TooHard, Wanted, example, matches
 
 Free: TypeAlias = "tuple[ir.Number | ir.String, ...]"
 
-Doubt: TypeAlias = Literal["unknown", "too long"]
-"""Why a value was not found, and still there may be one."""
-
 MOST_PAIRS: Final = 1_000_000
 """Alternatives of one side against those of the other, each with each."""
+
+UNPROVEN: Final = "No proof and no witness: "
+"""How the prover begins the reason of an answer that it has not."""
 
 LONGEST: Final = 1_000_000
 """Characters of a text that is made to show something. What only longer ones show stays undetermined."""
 
 
 def scalar_limits(
-    old_values: Constants | None, old_free: Free, new_values: Constants | None, new_free: Free, at: FactPlaces
-) -> Iterator[Fact]:
+    old_values: Constants | None, old_free: Free, new_values: Constants | None, new_free: Free, at: ChangePlaces
+) -> Iterator[Change]:
     """What one side's strings or numbers hold that the other side's refuse. Known constants of two sets are not compared."""
     backward = _one_way(old_values, old_free, new_values, new_free, "old", at)
     forward = _one_way(new_values, new_free, old_values, old_free, "new", at)
@@ -58,10 +48,10 @@ def scalar_limits(
     before, after = ([each for each in free if isinstance(each, ir.String)] for free in (old_free, new_free))
     old, new = (_words(each.format for each in free) for free in (old_free, new_free))
     if old != new:
-        yield FormatChanged(old, new, strings=(tuple(before), tuple(after)), **at)
+        yield FormatChange("format", old, new, (tuple(before), tuple(after)), **at)
     old, new = (_words(each.encoding for each in strings) for strings in (before, after))
     if old != new:
-        yield FormatChanged(old, new, "contentEncoding", **at)
+        yield FormatChange("format", old, new, keyword="contentEncoding", **at)
 
 
 def _words(names: Iterable[str | None]) -> str | None:
@@ -70,41 +60,43 @@ def _words(names: Iterable[str | None]) -> str | None:
     return " or ".join(name or "unspecified" for name in said) if any(said) else None
 
 
-def together(facts: Iterable[Fact]) -> Iterator[Fact]:
-    """Facts about one declaration, with all of its limits as one."""
-    found = list(facts)
-    limits = [each for each in found if isinstance(each, LimitChanged)]
+def together(changes: Iterable[Change]) -> Iterator[Change]:
+    """The changes of one declaration, with all of its limits as one."""
+    found = list(changes)
+    limits = [each for each in found if isinstance(each, LimitChange)]
     if limits:
         yield joined(limits)
-    yield from (each for each in found if not isinstance(each, LimitChanged))
+    yield from (each for each in found if not isinstance(each, LimitChange))
 
 
 def limits(
-    keyword: str, values: Iterable[ir.JSON], old: str, new: str, admitted_by: Revision, at: FactPlaces
-) -> Iterator[Fact]:
+    keyword: str, values: Iterable[ir.JSON], old: str, new: str, admitted_by: Revision, at: ChangePlaces
+) -> Iterator[Change]:
     """A limit for the first of the values that only one side admits, if there is one."""
     for value in values:
-        yield LimitChanged(keyword, old, new, admitted_by, value, **at)
+        yield LimitChange("limit", old, new, keyword=keyword, admitted_by=admitted_by, value=value, **at)
         return
 
 
-def array_limits(old: ir.Array, new: ir.Array, at: FactPlaces) -> Iterator[Fact]:
+def array_limits(old: ir.Array, new: ir.Array, at: ChangePlaces) -> Iterator[Change]:
     """What changed in the number of items, and whether they must differ."""
     words = _items(old), _items(new)
     sides: tuple[tuple[Revision, ir.Array, ir.Array], ...] = (("old", old, new), ("new", new, old))
     for admitted_by, loose, tight in sides:
+
+        def limit(keyword: str, demand: object, items: int, by: Revision = admitted_by) -> LimitChange:
+            said = {"keyword": keyword, "items": items, "demand": {keyword: demand}}
+            return LimitChange("limit", *words, admitted_by=by, **said, **at)  # type: ignore[arg-type]
+
         low, least = loose.min_items or 0, tight.min_items or 0
         if low < least and (loose.max_items is None or loose.max_items >= low):
             items = least - 1 if low == 0 and least == 1 else low
-            yield LimitChanged("minItems", *words, admitted_by, items=items, demand={"minItems": least}, **at)
+            yield limit("minItems", least, items)
         most = loose.max_items
         if tight.max_items is not None and (most is None or most > tight.max_items):
-            items = max(tight.max_items + 1, low)
-            demand = {"maxItems": tight.max_items}
-            yield LimitChanged("maxItems", *words, admitted_by, items=items, demand=demand, **at)
+            yield limit("maxItems", tight.max_items, max(tight.max_items + 1, low))
         if tight.unique and not loose.unique and (most is None or most > 1):
-            demand = {"uniqueItems": True}
-            yield LimitChanged("uniqueItems", *words, admitted_by, items=max(2, low), demand=demand, **at)
+            yield limit("uniqueItems", True, max(2, low))
 
 
 def describe(free: Free) -> str:
@@ -199,128 +191,58 @@ def number_for(type_: ir.Number) -> int | float | None:
 
 
 def _one_way(
-    values: Constants | None, free: Free, known: Constants | None, accepted: Free, admitted_by: Revision, at: FactPlaces
-) -> Iterator[Fact]:
+    values: Constants | None,
+    free: Free,
+    known: Constants | None,
+    accepted: Free,
+    admitted_by: Revision,
+    at: ChangePlaces,
+) -> Iterator[Change]:
     """What a sender's constants and free type hold that the receiver refuses."""
     words = describe(free) if free else _listed(values), describe(accepted) if accepted else _listed(known)
     old, new = words if admitted_by == "old" else words[::-1]
-    if values is not None and known is None:
-        for value in values.values:
-            verdicts = [admits(each, value.value) for each in accepted]
-            if not any(verdicts):
-                if None in verdicts:
-                    yield Undetermined("a pattern is outside what can be compared", **at)
-                else:
-                    yield LimitChanged("enum", old, new, admitted_by, value.value, **at)
-                break
-    if values is None and known is not None and not accepted:
-        tried = (text for text in _samples(free, known) if all(text != each.value for each in known.values))
-        yield LimitChanged("enum", old, new, admitted_by, next(tried, None), **at)
-        return
-    if not accepted:
-        return
-    limits = {_limits(each) for each in accepted if isinstance(each, ir.String)}
-    left = [each for each in free if not isinstance(each, ir.String) or _limits(each) not in limits]
+    taken: Schema = {"anyOf": [schema_of(each) for each in accepted]} if accepted else _constants(known)
+    left = [each for each in free if each not in accepted]
     if len(left) * len(accepted) > MOST_PAIRS:
-        yield Undetermined("there are too many alternatives to compare each with each", **at)
+        yield Change("undecided", detail="there are too many alternatives to compare each with each", **at)
         return
-    for each in left:
-        outcome = _outside(each, accepted)
-        if outcome == "unknown":
-            yield Undetermined("a pattern is outside what can be compared", **at)
-        elif outcome == "too long":
-            yield Undetermined(f"only a text of over {LONGEST} characters would show it", **at)
-        elif outcome is not None:
-            keyword = _keyword(each, accepted)
-            yield LimitChanged(keyword, old, new, admitted_by, outcome[0], **at)
+    asked: list[tuple[str, Written, Iterable[ir.JSON]]] = []
+    if values is not None and known is None:
+        asked.append(("enum", _constants(values), ()))
+    if accepted or values is None:
+        asked += [(_keyword(each, accepted), schema_of(each), _near(each, accepted)) for each in left]
+    for keyword, sent, near in asked:
+        relation = include(sent, taken)
+        shown = [relation.witness.value] if relation.witness is not None else []
+        if relation.verdict.value == "undecided":  # doubles of a size at which the judge of the prover rounds
+            shown = [*islice(near, 1)]
+        if shown:
+            value = _formatted(sent, taken, shown[0])
+            yield LimitChange("limit", old, new, keyword=keyword, admitted_by=admitted_by, value=value, **at)
+        elif relation.verdict.value != "yes":
+            yield Change("undecided", detail=relation.reason.removeprefix(UNPROVEN).rstrip("."), **at)
 
 
-def _outside(type_: ir.Number | ir.String, accepted: Free) -> tuple[Any] | Doubt | None:
-    """A value of the type that none of the others admits; `None` if there is none."""
-    if isinstance(type_, ir.String):
-        return _text_outside(type_, [each for each in accepted if isinstance(each, ir.String)])
-    numbers = [each for each in accepted if isinstance(each, ir.Number)]
-    if any(_subsumes(each, type_) for each in numbers):
-        return None
-    for value in _candidates((type_, *numbers)):
-        if admits(type_, value) and not any(admits(each, value) for each in numbers):
-            return (value,)
-    return "unknown"
+def _constants(values: Constants | None) -> Schema:
+    return {"enum": [] if values is None else [each.value for each in values.values]}
 
 
-def _text_outside(type_: ir.String, accepted: Sequence[ir.String]) -> tuple[Any] | Doubt | None:
-    low, high = type_.min_length or 0, type_.max_length
-    own = () if type_.pattern is None else (type_.pattern,)
-    if len(accepted) != 1:
-        text = text_for(type_)
-        return (text,) if text is not None and not any(admits(each, text) for each in accepted) else "unknown"
-    (other,) = accepted
-    wanted: list[Wanted] = []
-    if (other.min_length or 0) > low:
-        wanted.append(Wanted(own, (), low, min((other.min_length or 0) - 1, high if high is not None else 10**9)))
-    if other.max_length is not None and (high is None or high > other.max_length):
-        wanted.append(Wanted(own, (), max(low, other.max_length + 1), high))
-    if other.pattern is not None and other.pattern != type_.pattern:
-        wanted.append(Wanted(own, (other.pattern,), low, high))
-    doubt: Doubt | None = None
-    for each in wanted:
-        formed = texts.of_format(type_.format, each.low, each.high)
-        text = next((text for text in formed if admits(type_, text) and admits(other, text) is False), None)
-        if text is not None:
-            return (text,)
-        is_plain = not each.matching and not each.failing
-        if is_plain and each.low > LONGEST:
-            doubt = doubt or "too long"
-            continue
-        answer = _plain(each) if is_plain else example(each)
-        if isinstance(answer, Example):
-            return (answer.text,)
-        doubt = "unknown" if isinstance(answer, TooHard) else doubt
-    return doubt
+def _formatted(sent: Written, taken: Schema, value: ir.JSON) -> ir.JSON:
+    """A text of the format that is sent instead of a value, if one shows the same."""
+    if not is_object(sent):
+        return value
+    shown = texts.of_format(sent.get("format"), sent.get("minLength", 0), sent.get("maxLength"))
+    tried = ({"enum": [text], **sent} for text in shown)
+    found = (relation.witness for each in tried if (relation := include(each, taken)).witness is not None)
+    first = next(found, None)
+    return value if first is None else first.value
 
 
-def _plain(wanted: Wanted) -> Example | NoText:
-    """A text of a length, without any pattern."""
-    if wanted.high is not None and wanted.high < wanted.low:
-        return NoText()
-    return Example("e" * wanted.low)
-
-
-def _limits(type_: ir.String) -> tuple[int, int | None, str | None]:
-    return type_.min_length or 0, type_.max_length, type_.pattern
-
-
-def _subsumes(wide: ir.Number, narrow: ir.Number) -> bool:
-    """Whether every number of one type is of the other, judged limit by limit."""
-    if (wide.integer and not narrow.integer) or (wide.without_fraction and not narrow.without_fraction):
-        return False
-    below, above = _edge(wide, upper=False), _edge(wide, upper=True)
-    if below is not None and ((low := _edge(narrow, upper=False)) is None or low < below):
-        return False
-    if above is not None and ((high := _edge(narrow, upper=True)) is None or high > above):
-        return False
-    if wide.multiple_of is None:
-        return True
-    step = exact(wide.multiple_of)
-    own = exact(narrow.multiple_of) if narrow.multiple_of is not None else Fraction(1) if narrow.integer else None
-    return own is not None and (own / step).denominator == 1
-
-
-def _edge(type_: ir.Number, *, upper: bool) -> tuple[Fraction, int] | None:
-    """The tighter of the two limits on one end; the second part sorts an open end inside a closed one."""
-    found: list[tuple[Fraction, int]] = []
-    closed, open_ = (type_.maximum, type_.exclusive_maximum) if upper else (type_.minimum, type_.exclusive_minimum)
-    for limit, rank in ((closed, 0), (open_, -1 if upper else 1)):
-        if limit is not None:
-            found.append((exact(limit), rank))
-    if not found:
-        return None
-    bound, rank = min(found) if upper else max(found)
-    if type_.integer:
-        if upper:
-            return Fraction(math.ceil(bound) - 1 if rank else math.floor(bound)), 0
-        return Fraction(math.floor(bound) + 1 if rank else math.ceil(bound)), 0
-    return bound, rank
+def _near(type_: ir.Number | ir.String, accepted: Free) -> Iterator[ir.JSON]:
+    """Numbers near limits that a type admits and none of the others does."""
+    numbers = [each for each in (type_, *accepted) if isinstance(each, ir.Number)]
+    tried = _candidates(numbers) if isinstance(type_, ir.Number) else ()
+    return (value for value in tried if admits(type_, value) and not any(admits(each, value) for each in accepted))
 
 
 def _candidates(types: Iterable[ir.Number]) -> Iterator[int | float]:
@@ -347,27 +269,13 @@ def _half(number: int | float) -> Iterator[float]:
         yield number / 2
 
 
-def _samples(free: Free, known: Constants) -> Iterator[ir.JSON]:
-    """Values of a free type, among them one more than there are known constants."""
-    for each in free:
-        if isinstance(each, ir.String):
-            text = text_for(each)
-            if text is not None:
-                yield text
-            excluded = frozenset(str(value.value) for value in known.values)
-            own = () if each.pattern is None else (each.pattern,)
-            found = example(Wanted(own, (), each.min_length or 0, each.max_length, excluded))
-            if isinstance(found, Example):
-                yield found.text
-        else:
-            yield from (value for value in _candidates((each,)) if admits(each, value))
-
-
 def _keyword(type_: ir.Number | ir.String, accepted: Free) -> str:
     """The keyword that differs first."""
     names = (
         OF_STRINGS if isinstance(type_, ir.String) else {"integer": "type", "without_fraction": "type", **OF_NUMBERS}
     )
+    if not accepted:
+        return "enum"
     other = accepted[0]
     return next((word for name, word in names.items() if getattr(type_, name) != getattr(other, name)), "type")
 
@@ -434,7 +342,7 @@ def booleans(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternat
     words = _set(before), _set(after)
     gone = limits("enum", sorted(before - after, key=str), *words, "old", work.at())
     come = limits("enum", sorted(after - before, key=str), *words, "new", work.at())
-    work.fact(*together([*gone, *come]))
+    work.note(*together([*gone, *come]))
 
 
 def scalars(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
@@ -444,15 +352,15 @@ def scalars(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternati
     if old_values is not None and new_values is not None:
         values(work, old_values, new_values)
     elif new_values is not None and old_free and new_free:
-        work.fact(ValuesNamed(new_values, old_at=work.old_at, new_at=new_values.at))
+        work.note(Change("values", None, new_values, old_at=work.old_at, new_at=new_values.at))
     elif old_values is not None and new_free and old_free:
-        work.fact(ValuesUnnamed(old_values, old_at=old_values.at, new_at=work.new_at))
-    work.fact(*scalar_limits(old_values, old_free, new_values, new_free, work.at()))
+        work.note(Change("values", old_values, None, old_at=old_values.at, new_at=work.new_at))
+    work.note(*scalar_limits(old_values, old_free, new_values, new_free, work.at()))
 
 
 def values(work: Comparison, old: Constants, new: Constants) -> None:
     """Two sets of known constants, and what happens to others."""
-    at: FactPlaces = {"old_at": old.at or work.old_at, "new_at": new.at or work.new_at}
+    at: ChangePlaces = {"old_at": old.at or work.old_at, "new_at": new.at or work.new_at}
     before = {key_of_value(v.value): v for v in old.values}
     after = {key_of_value(v.value): v for v in new.values}
     called = heirs(before, after)
@@ -462,8 +370,9 @@ def values(work: Comparison, old: Constants, new: Constants) -> None:
     for key, value in before.items():
         if key not in after:
             heir = str(after[called[key]].value) if key in called else None
-            places: FactPlaces = {"old_at": value.at or at["old_at"], "new_at": at["new_at"]}
-            work.fact(ValueRemoved(old, new, value, heir, seems.get(str(value.value)), **places))
+            places: ChangePlaces = {"old_at": value.at or at["old_at"], "new_at": at["new_at"]}
+            seem = seems.get(str(value.value))
+            work.note(Change("value", value, None, (old, new), declared=heir, likely=seem, **places))
         else:
             other = after[key]
             work.gate(f"value {value.value!r}", "", value.capability, other.capability, value.at, other.at)
@@ -471,9 +380,13 @@ def values(work: Comparison, old: Constants, new: Constants) -> None:
     for key, value in after.items():
         if key not in before:
             was = next((str(before[known].value) for known, heir in called.items() if heir == key), None)
-            work.fact(ValueAdded(old, new, value, was, old_at=at["old_at"], new_at=value.at or at["new_at"]))
+            work.note(
+                Change(
+                    "value", None, value, (old, new), declared=was, old_at=at["old_at"], new_at=value.at or at["new_at"]
+                )
+            )
     if old.openness != new.openness:
-        work.fact(OpennessChanged("enum", new.name or old.name or "", None, old.openness, new.openness, **at))
+        work.note(Change("unknown", old.openness, new.openness, (old, new), **at))
 
 
 def _merged(alternatives: Iterable[Alternative]) -> Constants | None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from acpgen import ir
+from acpgen.compat.changes import Change, ChangePlaces
 from acpgen.compat.diff import records, scalars
 from acpgen.compat.diff.pairs import EXTENSION, UNTOLD, Both, Comparison, Step
 from acpgen.compat.diff.renames import heirs, likely
@@ -22,17 +23,6 @@ from acpgen.compat.diff.shapes import (
     type_of_array,
     type_of_object,
 )
-from acpgen.compat.protocol.facts import (
-    AlternativeChanged,
-    FactPlaces,
-    OpennessChanged,
-    TagRenamed,
-    Undetermined,
-    UntaggedChanged,
-    VariantAdded,
-    VariantRemoved,
-    VariantRenamed,
-)
 from acpgen.meaning.discriminators import type_with_tag
 
 
@@ -42,7 +32,7 @@ def pairwise(
     """`several`: these are some of the alternatives of a place, and there are others."""
     found = pairs_of(work.both, old, new)
     if found is None:
-        work.fact(Undetermined("there are too many alternatives to compare each with each", **work.at()))
+        work.note(Change("undecided", detail="there are too many alternatives to compare each with each", **work.at()))
         return
     matched, removed, added = found
     several = several or len(old) > 1 or len(new) > 1
@@ -51,10 +41,10 @@ def pairwise(
         _alternative(work, one, other, step)
     for alternative in removed:
         at = at_of(alternative) or work.old_at
-        work.fact(AlternativeChanged(alternative, added=False, old_at=at, new_at=work.new_at))
+        work.note(Change("alternative", alternative, None, old_at=at, new_at=work.new_at))
     for alternative in added:
         at = at_of(alternative) or work.new_at
-        work.fact(AlternativeChanged(alternative, added=True, old_at=work.old_at, new_at=at))
+        work.note(Change("alternative", None, alternative, old_at=work.old_at, new_at=at))
 
 
 def _alternative(work: Comparison, old: Alternative, new: Alternative, step: Step | None) -> None:
@@ -69,7 +59,7 @@ def _alternative(work: Comparison, old: Alternative, new: Alternative, step: Ste
             work.child(step, old, new)
             return
         work.child(Step("item", old=old, new=new), old.items, new.items)
-        work.fact(*scalars.together(scalars.array_limits(old, new, work.at())))
+        work.note(*scalars.together(scalars.array_limits(old, new, work.at())))
         return
     if step is not None and isinstance(old, Objects | ir.TaggedUnion) and isinstance(new, Objects | ir.TaggedUnion):
         work.child(step, type_of_object(old), type_of_object(new))
@@ -80,14 +70,14 @@ def _alternative(work: Comparison, old: Alternative, new: Alternative, step: Ste
 def _tuple(work: Comparison, old: Alternative, new: Alternative) -> None:
     """Two tuples entry by entry; what else is an array cannot be held against a tuple so."""
     if not isinstance(old, ir.Tuple) or not isinstance(new, ir.Tuple) or len(old.first) != len(new.first):
-        work.fact(Undetermined(UNTOLD, **work.at()))
+        work.note(Change("undecided", detail=UNTOLD, **work.at()))
         return
     entries = zip((*old.first, old.rest), (*new.first, new.rest), strict=True)
     for index, (one, other) in enumerate(entries):
         work.child(Step("item", index, old=old, new=new), one, other)
     limits = [(each.min_items, each.max_items, each.unique) for each in (old, new)]
     if limits[0] != limits[1]:
-        work.fact(Undetermined(UNTOLD, **work.at()))
+        work.note(Change("undecided", detail=UNTOLD, **work.at()))
 
 
 def objects(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
@@ -105,7 +95,7 @@ def objects(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternati
     if one is not None and other is not None:
         union(work, one, other)
     elif len(old) == len(new) == 1 and isinstance(old[0], ir.TaggedUnion) and isinstance(new[0], ir.TaggedUnion):
-        work.fact(TagRenamed(old[0], new[0], old_at=old[0].at, new_at=new[0].at))
+        work.note(Change("tag", old[0], new[0], old_at=old[0].at, new_at=new[0].at))
     else:
         _apart(work, split(work, old, tagged[0].tag, 0), split(work, new, tagged[0].tag, 1))
 
@@ -125,7 +115,7 @@ def _object(work: Comparison, old: Alternative, new: Alternative) -> None:
         case ir.TaggedUnion(), ir.TaggedUnion():
             union(work, old, new)
         case _:
-            work.fact(Undetermined("two different kinds of types are compared", **work.at()))
+            work.note(Change("undecided", detail="two different kinds of types are compared", **work.at()))
 
 
 # --- tagged unions ---
@@ -151,29 +141,24 @@ def _is_marked(work: Comparison, found: ir.Field, side: Literal[0, 1]) -> bool:
 
 def union(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None:
     """Two unions, each discriminated by one member."""
-    at: FactPlaces = {"old_at": old.at or work.old_at, "new_at": new.at or work.new_at}
+    at: ChangePlaces = {"old_at": old.at or work.old_at, "new_at": new.at or work.new_at}
     if old.tag != new.tag:
-        work.fact(TagRenamed(old, new, **at))
+        work.note(Change("tag", old, new, **at))
         return
     variants(work, old, new)
     if old.default is not None and new.default is not None:
         work.child(Step("untagged"), ir.Ref(old.default), ir.Ref(new.default), new.tag)
-    elif old.default is not None:
-        work.fact(UntaggedChanged(old, old.default, added=False, other=new, **at))
-    elif new.default is not None:
-        work.fact(UntaggedChanged(new, new.default, added=True, other=old, **at))
+    elif old.default is not None or new.default is not None:
+        work.note(Change("untagged", old.default, new.default, (old, new), **at))
     if old.openness != new.openness:
-        shut = new if old.openness == "open" else old
-        has_default = shut.default is not None
-        name = new.name or old.name
-        work.fact(OpennessChanged("union", name, new.tag, old.openness, new.openness, has_default, **at))
+        work.note(Change("unknown", old.openness, new.openness, (old, new), **at))
     elif old.openness == "open" and old.fallback is not None and new.fallback is not None:
         work.child(Step("variant", EXTENSION), ir.Ref(old.fallback), ir.Ref(new.fallback), new.tag)
 
 
 def variants(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None:
     """The variants of two unions with one tag."""
-    at: FactPlaces = {"old_at": old.at or work.old_at, "new_at": new.at or work.new_at}
+    at: ChangePlaces = {"old_at": old.at or work.old_at, "new_at": new.at or work.new_at}
     before = {key_of_value(v.tag): v for v in old.variants if work.both.old.keeps(v.unstable)}
     after = {key_of_value(v.tag): v for v in new.variants if work.both.new.keeps(v.unstable)}
     called = heirs(before, after)
@@ -183,11 +168,12 @@ def variants(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None
     for key, variant in before.items():
         other = after.get(called.get(key, key))
         if other is None:
-            places: FactPlaces = {"old_at": variant.at or at["old_at"], "new_at": at["new_at"]}
-            work.fact(VariantRemoved(old, new, variant, seems.get(str(variant.tag)), **places))
+            places: ChangePlaces = {"old_at": variant.at or at["old_at"], "new_at": at["new_at"]}
+            seem = seems.get(str(variant.tag))
+            work.note(Change("variant", variant, None, (old, new), likely=seem, **places))
             continue
         if key in called:
-            work.fact(VariantRenamed(old, new, variant, other, old_at=variant.at, new_at=other.at))
+            work.note(Change("variant", variant, other, (old, new), old_at=variant.at, new_at=other.at))
         was = variant.tag if key in called else None
         step = Step("variant", other.tag, was=was, tag=new.tag, old_at=variant.at, new_at=other.at)
         left = type_with_tag(variant.type, old.tag, variant.tag, work.both.old.definitions)
@@ -197,10 +183,11 @@ def variants(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None
             f"variant {other.tag!r}", f"({other.tag})", variant.capability, other.capability, variant.at, other.at
         )
         work.words(f"{other.tag!r}", variant.doc, other.doc, variant.at, other.at)
-    foreseen = bool(added) and _foresees(work, old)
+    if added and old.openness == "closed" and _foresees(work, old):
+        old = replace(old, openness="open")
     for variant in added:
         places = {"old_at": at["old_at"], "new_at": variant.at or at["new_at"]}
-        work.fact(VariantAdded(old, new, variant, foreseen, **places))
+        work.note(Change("variant", None, variant, (old, new), **places))
 
 
 def _foresees(work: Comparison, union: ir.TaggedUnion) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from acpgen import ir
+from acpgen.compat.changes import Change, FieldChange, FormatChange, LimitChange
 from acpgen.compat.diff.pairs import EXTENSION, Pair, Step
 from acpgen.compat.diff.shapes import (
     Alternative,
@@ -18,7 +19,6 @@ from acpgen.compat.diff.shapes import (
     type_of_object,
 )
 from acpgen.compat.findings import Revision, opposite
-from acpgen.compat.protocol import facts as f
 from acpgen.compat.protocol.declared import schema_of
 from acpgen.schema.walk import BY_KIND, Schema
 
@@ -31,87 +31,81 @@ Way: TypeAlias = "list[str | int | Part | dict[str, Any]]"
 _NULL: Final[Schema] = {"type": "null"}
 
 
-def refused(fact: f.Fact, pair: Pair, sender: Revision) -> Culprit | None:
+def refused(change: Change, pair: Pair, sender: Revision) -> Culprit | None:
     """What the other side refuses of a sender's value for a change of a pair, and where it stands in that; `None` where there is no such
     thing.
     """
     receiver = schema_of(pair.on(opposite(sender)))
-    match fact:
-        case f.FieldAdded(field=field, old=others) | f.FieldRemoved(field=field, new=others):
-            if (sender == "new") == isinstance(fact, f.FieldAdded):
-                return _member(field.name) if isinstance(others.extra, ir.Nothing) else None
-            if field.required:
-                return _whole_value(_lacking(field.name))
-            return _member(field.name, refused=schema_of(field.type)) if fact.is_extension else None
-        case f.FieldRenamed(was=was, field=field):
-            return _whole_value(having((was if sender == "old" else field).name), receiver)
-        case f.RequirednessChanged(field=field, required=required):
-            return _whole_value(_lacking(field.name)) if required == (sender == "old") else None
-        case f.NullChanged(allowed=allowed, name=name) if allowed == (sender == "new"):
-            return _whole_value(_NULL, receiver) if name is None else _member(name, _NULL)
-        case f.ObjectOpennessChanged(is_open=is_open, patterns=patterns) if is_open == (sender == "new"):
-            return _whole_value(_extended(patterns), receiver) if patterns else _member(EXTENSION)
-        case f.KindChanged(gone=gone, come=come, anything=anything):
-            alone = gone if sender == "old" else come
-            kinds: Schema = {"type": [*dict.fromkeys(map(kind_of, alone))]} if alone else {}
-            return _whole_value(kinds, receiver) if alone or anything == sender else None
-        case f.LimitChanged():
-            found = (_beyond(part) for part in fact.parts if part.admitted_by == sender)
-            return next((_whole_value(each, receiver) for each in found), None)
-        case f.FormatChanged(refused=texts):
-            return next((_whole_value({"const": text}) for by, text in texts if by == sender), None)
-        case f.OpennessChanged(tag=tag) if sender == ("old" if fact.old == "open" else "new"):
-            return _whole_value(_unknown(tag), receiver)
-        case f.ValueAdded() | f.ValueRemoved() | f.VariantAdded() | f.VariantRemoved() | f.VariantRenamed():
-            return _named(fact, sender, receiver)
-        case f.UntaggedChanged() | f.AlternativeChanged():
-            return _named(fact, sender, receiver)
-        case f.TagRenamed() | f.Undetermined():
-            return _whole_value({}, receiver)
+    one, is_own = change.one, (change.new if sender == "new" else change.old) is not None
+    match change.kind:
+        case "field" if isinstance(change, FieldChange) and change.what != "field-changed":
+            if is_own:
+                return _member(one.name) if isinstance(_others(change, sender).extra, ir.Nothing) else None
+            if one.required:
+                return _value(_lacking(one.name))
+            return _member(one.name, refused=schema_of(one.type)) if change.is_extension else None
+        case "field":
+            return _value(having((change.old if sender == "old" else change.new).name), receiver)
+        case "required":
+            return None if is_own else _value(_lacking(one.name))
+        case "null" if is_own:
+            return _member(change.name, _NULL) if change.name else _value(_NULL, receiver)
+        case "openness" if is_own:
+            return _value(_extended(one), receiver) if one else _member(EXTENSION)
+        case "type" if is_own:
+            alone = change.old if sender == "old" else change.new
+            kinds: Schema = {} if ir.Anything() in alone else {"type": [*dict.fromkeys(map(kind_of, alone))]}
+            return _value(kinds, receiver)
+        case "limit" if isinstance(change, LimitChange):
+            found = (_beyond(part) for part in change.parts if part.admitted_by == sender)
+            return next((_value(each, receiver) for each in found), None)
+        case "format" if isinstance(change, FormatChange):
+            return next((_value({"const": text}) for by, text in change.refused if by == sender), None)
+        case "unknown" if (change.old if sender == "old" else change.new) == "open":
+            return _value(_unknown(change), receiver)
+        case "value" if is_own:
+            return _value({"const": one.value}, receiver)
+        case "variant" if is_own:
+            side = 0 if sender == "old" else 1
+            return _value(_variant(change.within[side].tag, (change.old, change.new)[side]), receiver)
+        case "untagged" if is_own:
+            return _value(_schema(ir.Ref(one)), receiver)
+        case "alternative" if is_own:
+            return _value(_schema(type_of(one, ir.Anything())), receiver)
+        case "tag" | "undecided":
+            return _value({}, receiver)
         case _:
             return None
 
 
-def lost(fact: f.Fact, pair: Pair, sender: Revision) -> Culprit | None:
+def lost(change: Change, pair: Pair, sender: Revision) -> Culprit | None:
     """What a sender's value holds that has lost its meaning for the other side by a change, whether that refuses it or not."""
-    match fact:
-        case f.FieldRemoved(field=field) | f.FieldRenamed(was=field):
-            return _member(field.name)
-        case f.DefaultChanged(name=name):
-            return _whole_value(_lacking(name))
-        case f.NullMeaningChanged(name=name):
-            return _member(name, _NULL)
-        case f.ValuesUnnamed(old=old):
-            return _whole_value({"const": old.values[0].value})
-        case f.OpennessChanged(tag=tag):
-            return _whole_value(_unknown(tag))
+    match change.kind:
+        case "field" if change.old is not None:
+            return _member(change.old.name)
+        case "default":
+            return _value(_lacking(change.name))
+        case "null-meaning":
+            return _member(change.name, _NULL)
+        case "values" if change.old is not None:
+            return _value({"const": change.old.values[0].value})
+        case "unknown":
+            return _value(_unknown(change))
         case _:
-            found = refused(fact, pair, sender)
+            found = refused(change, pair, sender)
             return None if found is None else replace(found, refused=_NOTHING)
 
 
-def _named(fact: f.Fact, sender: Revision, receiver: Schema | bool) -> Culprit | None:
-    """What a name or an alternative stands for that one side alone has."""
-    match fact:
-        case f.ValueAdded(value=value) | f.ValueRemoved(value=value):
-            is_sent, schema = (sender == "new") == isinstance(fact, f.ValueAdded), {"const": value.value}
-        case f.VariantAdded(new=union, variant=variant) | f.VariantRemoved(old=union, variant=variant):
-            is_sent, schema = (sender == "new") == isinstance(fact, f.VariantAdded), _variant(union.tag, variant)
-        case f.VariantRenamed(old=old, new=new, was=was, variant=variant):
-            is_sent, schema = True, _variant(old.tag, was) if sender == "old" else _variant(new.tag, variant)
-        case f.UntaggedChanged(branch=branch, added=added):
-            is_sent, schema = added == (sender == "new"), _schema(ir.Ref(branch))
-        case f.AlternativeChanged(alternative=alternative, added=added):
-            is_sent, schema = added == (sender == "new"), _schema(type_of(alternative, ir.Anything()))
-        case _:
-            return None
-    return _whole_value(schema, receiver) if is_sent else None
+def _others(change: Change, sender: Revision) -> Objects:
+    """The object of the other side."""
+    objects: Objects = change.within[1 if sender == "old" else 0]
+    return objects
 
 
 _NOTHING: Final[Schema] = {"not": {}}
 
 
-def _whole_value(accepted: Schema, refused: Schema | bool = _NOTHING) -> Culprit:
+def _value(accepted: Schema, refused: Schema | bool = _NOTHING) -> Culprit:
     from schema_inclusion import Culprit
 
     return Culprit((), accepted, refused)
@@ -123,9 +117,11 @@ def _member(name: str, accepted: Schema | None = None, refused: Schema | bool = 
     return Culprit((name,), accepted or {}, refused)
 
 
-def _unknown(tag: str | None) -> Schema:
+def _unknown(change: Change) -> Schema:
     """A tag or constant that nobody knows."""
-    return {"enum": [EXTENSION, _UNKNOWN_NUMBER]} if tag is None else having(tag, {"const": EXTENSION})
+    union = change.within[1]
+    is_enum = isinstance(union, Constants)
+    return {"enum": [EXTENSION, _UNKNOWN_NUMBER]} if is_enum else having(union.tag, {"const": EXTENSION})
 
 
 _UNKNOWN_NUMBER: Final = -1_000_001
@@ -147,12 +143,12 @@ def _extended(patterns: Sequence[str]) -> Schema:
     return {"type": "object", "not": {"propertyNames": {"not": {"anyOf": [{"pattern": each} for each in patterns]}}}}
 
 
-def judged_by(limit: f.LimitChanged) -> str:
+def judged_by(limit: LimitChange) -> str:
     """The JSON type whose values a limit judges; empty where it judges any value."""
     return next((kind for kind, keywords in BY_KIND.items() if limit.keyword in keywords), "")
 
 
-def _beyond(limit: f.LimitChanged) -> Schema:
+def _beyond(limit: LimitChange) -> Schema:
     """What breaks one of the limits, as far as they are known as schemas."""
     kind = judged_by(limit)
     typed: Schema = {"type": kind} if kind else {}

@@ -6,22 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from acpgen.compat.diff.pairs import Pair, PlacedFact
+from acpgen.compat.changes import FieldChange
+from acpgen.compat.diff.pairs import Pair, PlacedChange
 from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.findings import Answer, Revision, Witness, opposite
 from acpgen.compat.protocol.check.inquiry import Inquiry
 from acpgen.compat.protocol.check.located import name_of
 from acpgen.compat.protocol.check.routes import Joined, pair_of
 from acpgen.compat.protocol.culprits import lost, refused, type_of, way
-from acpgen.compat.protocol.facts import (
-    AlternativeChanged,
-    FieldAdded,
-    FieldRemoved,
-    ValueRemoved,
-    VariantAdded,
-    VariantRemoved,
-)
-from acpgen.compat.protocol.rules.judgement import Judgement
+from acpgen.compat.rules import Judgement
 from acpgen.schema.walk import Schema
 
 if TYPE_CHECKING:
@@ -34,9 +27,11 @@ class Evidence:
     def __init__(self, on: Inquiry) -> None:
         self.on = on
 
-    def culprit(self, found: PlacedFact, joined: Joined, sender: Revision, *, is_lost: bool = False) -> Culprit | None:
-        """What is refused of a fact in what a sender sends, at its place, or with `is_lost` has no meaning; `None` for nothing."""
-        there = (lost if is_lost else refused)(found.fact, found.pair, sender)
+    def culprit(
+        self, found: PlacedChange, joined: Joined, sender: Revision, *, is_lost: bool = False
+    ) -> Culprit | None:
+        """What is refused of a change in what a sender sends, at its place, or with `is_lost` has no meaning; `None` for nothing."""
+        there = (lost if is_lost else refused)(found.change, found.pair, sender)
         if there is None:
             return None
         leading = way(found.steps, sender, pair_of(joined).on(sender), self.on.walk.shape)
@@ -59,12 +54,12 @@ class Evidence:
         shows = self.on.court.standing(sender, culprit)
         return None if value is None else self.on.court.loss(joined.sides, sender, *value, shows)
 
-    def is_kept(self, judgement: Judgement, found: PlacedFact, joined: Joined) -> bool:
+    def is_kept(self, judgement: Judgement, found: PlacedChange, joined: Joined) -> bool:
         """Whether no name has lost its meaning: the receiver accepts and declares all that the sender declares, at the place or of what is
         around it, or the sender can never send the field.
         """
         sender = judgement.carried_by
-        if sender is None or found.free or not isinstance(found.fact, _OF_NAMES):
+        if sender is None or found.free or found.change.what not in _OF_NAMES:
             return False
         if any(
             self.on.acceptance.included(pair, sender)
@@ -73,9 +68,9 @@ class Evidence:
             for pair in _around(found, joined)
         ):
             return True
-        if not isinstance(found.fact, FieldRemoved) or found.fact.pattern:
+        if not isinstance(found.change, FieldChange) or found.change.what != "field-removed" or found.change.pattern:
             return False
-        never: Schema = {"not": {"required": [found.fact.field.name]}}
+        never: Schema = {"not": {"required": [found.change.one.name]}}
         return self.on.acceptance.within(found.pair, sender, never, "object").verdict.value == "yes"
 
     def mistaken(
@@ -98,17 +93,15 @@ class Evidence:
         return told, witness
 
     def overlooked(
-        self, judgement: Judgement, found: PlacedFact, joined: Joined, sender: Revision
+        self, judgement: Judgement, found: PlacedChange, joined: Joined, sender: Revision
     ) -> tuple[Judgement, Witness | None] | None:
         """The finding where all that an alternative sends is accepted by others, and some of it is no member that they declare; `None`
         where they declare all of it.
         """
-        fact = found.fact
-        if not isinstance(fact, AlternativeChanged):
-            return None
-        if joined.alone and name_of(fact.alternative) in self.on.messages[sender]:
+        change = found.change
+        if joined.alone and name_of(change.one) in self.on.messages[sender]:
             return None  # the union lists messages, which their methods tell apart
-        alternative = type_of(fact.alternative, found.pair.on(sender))
+        alternative = type_of(change.one, found.pair.on(sender))
         relation = self.on.acceptance.heard(found.pair, alternative, sender)
         if relation.verdict.value == "yes":
             return None
@@ -119,13 +112,13 @@ class Evidence:
             accepted_by=None,
             carried_by=sender,
         )
-        if sender == "new" and isinstance(fact.alternative, Objects):
-            needed = [field.name for field in fact.alternative.fields if field.required]
+        if sender == "new" and isinstance(change.one, Objects):
+            needed = [field.name for field in change.one.fields if field.required]
             if self.on.acceptance.heard(found.pair, alternative, sender, needed).verdict.value == "yes":
                 told = replace(
                     judgement,
                     weight="claimed",
-                    message=f"The alternative {fact.alternative.name} was added: another one with more optional fields.",
+                    message=f"The alternative {change.one.name} was added: another one with more optional fields.",
                     advice="None: old peers ignore the fields.",
                     accepted_by=None,
                     carried_by=None,
@@ -137,11 +130,16 @@ class Evidence:
         return told, self.loss(replace(culprit, accepted={"const": relation.witness.value}), joined, sender)
 
 
-_OF_NAMES: Final = (FieldAdded, FieldRemoved, ValueRemoved, VariantAdded, VariantRemoved, AlternativeChanged)
-"""Facts about a name or shape that one revision declares."""
+_OF_NAMES: Final = frozenset(
+    {
+        *("field-added", "field-removed", "value-removed", "variant-added", "variant-removed"),
+        *("alternative-added", "alternative-removed"),
+    }
+)
+"""Changes of a name or shape that one revision declares."""
 
 
-def _around(found: PlacedFact, joined: Joined) -> Sequence[Pair]:
-    """The pair of a fact, that of the definition around it, and that of the whole message."""
+def _around(found: PlacedChange, joined: Joined) -> Sequence[Pair]:
+    """The pair of a change, that of the definition around it, and that of the whole message."""
     home = () if found.home is None else (found.home.pair,)
     return tuple(dict.fromkeys((found.pair, *home, pair_of(joined))))

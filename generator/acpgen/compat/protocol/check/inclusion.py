@@ -13,7 +13,7 @@ from acpgen.compat.protocol.check.located import location_of
 from acpgen.compat.protocol.check.routes import names_of
 from acpgen.compat.protocol.check.rulings import Rulings
 from acpgen.compat.protocol.covered import closure
-from acpgen.compat.protocol.rules.rulebook import judge
+from acpgen.compat.rules import judge
 
 _OPEN: Final = ("definition-removed", "not-compared")
 """Rules about what was not compared."""

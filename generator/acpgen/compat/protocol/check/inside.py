@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from acpgen.compat.diff.pairs import Pair, PlacedFact, Step
+from acpgen.compat.changes import Change, LimitChange, unexplained
+from acpgen.compat.changes import joined as joined_limits
+from acpgen.compat.diff.pairs import Pair, PlacedChange, Step
 from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.findings import Revision, opposite
 from acpgen.compat.protocol.check.inquiry import Inquiry
@@ -13,17 +15,6 @@ from acpgen.compat.protocol.check.judged import Judged
 from acpgen.compat.protocol.check.routes import DIRECTIONS, Joined, pair_of
 from acpgen.compat.protocol.check.statements import Statements
 from acpgen.compat.protocol.declared import declares_nothing
-from acpgen.compat.protocol.facts import (
-    OTHER,
-    Fact,
-    FieldAdded,
-    FieldRemoved,
-    LimitChanged,
-    Undetermined,
-    ValueAdded,
-    VariantAdded,
-)
-from acpgen.compat.protocol.facts import joined as joined_limits
 from acpgen.schema.walk import Schema
 
 
@@ -42,14 +33,14 @@ class Inside:
             return
         self._whole.append((joined, pair))
         explained: list[tuple[tuple[Step, ...], Revision]] = []
-        doubts: list[PlacedFact] = []
-        for found in self.on.walk.wire_facts(pair, elsewhere):
-            if isinstance(found.fact, Undetermined):
+        doubts: list[PlacedChange] = []
+        for found in self.on.walk.wire_changes(pair, elsewhere):
+            if found.change.kind == "undecided":
                 doubts.append(found)  # both ways of one comparison may leave the same doubt
                 continue
             for told in self.statements.each_told(found, joined):
                 yield told
-                self._answer(found, (*self._tolerated(found.fact, joined), *told.refuses, *told.doubtful))
+                self._answer(found, (*self._tolerated(found.change, joined), *told.refuses, *told.doubtful))
                 if told.witness is not None and told.witness.refused_by is not None:
                     explained.append((found.steps, opposite(told.witness.refused_by)))
                     self._answer(found, (told.witness.refused_by,))
@@ -66,21 +57,21 @@ class Inside:
             answered: set[Revision] = set()
             answered.update(*(self._answered.get(inner, ()) for inner in (pair, *self._inside(pair))))
             doubt = self.on.doubt("no rule explains the difference", joined)
-            yield from self._settled(PlacedFact(doubt, (), pair), joined, answered)
+            yield from self._settled(PlacedChange(doubt, (), pair), joined, answered)
 
-    def _answer(self, found: PlacedFact, revisions: Iterable[Revision]) -> None:
+    def _answer(self, found: PlacedChange, revisions: Iterable[Revision]) -> None:
         """Note that a finding answers for what revisions refuse of a pair."""
         self._answered.setdefault(found.pair, set()).update(revisions)
 
-    def _tolerated(self, fact: Fact, joined: Joined) -> tuple[Revision, ...]:
-        """The revision that refuses what a fact tells, where that is no break: receivers keep what they do not know, and senders of an
+    def _tolerated(self, change: Change, joined: Joined) -> tuple[Revision, ...]:
+        """The revision that refuses what a change tells, where that is no break: receivers keep what they do not know, and senders of an
         object that declares nothing, and is no map, send nothing in it.
         """
-        if isinstance(fact, ValueAdded | VariantAdded):
-            return ("old",) if fact.old.openness == "tolerated" else ()
-        if isinstance(fact, FieldAdded) and self._is_empty(fact.old, self.on.old.written, joined):
+        if change.what in ("value-added", "variant-added"):
+            return ("old",) if change.within[0].openness == "tolerated" else ()
+        if change.what == "field-added" and self._is_empty(change.within[0], self.on.old.written, joined):
             return ("new",)
-        if isinstance(fact, FieldRemoved) and self._is_empty(fact.new, self.on.new.written, joined):
+        if change.what == "field-removed" and self._is_empty(change.within[1], self.on.new.written, joined):
             return ("old",)
         return ()
 
@@ -98,20 +89,20 @@ class Inside:
             yield from changed
             pending.extend(changed)
 
-    def _settled(self, found: PlacedFact, joined: Joined, answered: Collection[Revision]) -> Iterator[Judged]:
+    def _settled(self, found: PlacedChange, joined: Joined, answered: Collection[Revision]) -> Iterator[Judged]:
         """What the prover makes of a doubt: nothing where both directions are proven or answered for, else a message, else the doubt."""
         doubtful: list[Revision] = []
-        limits: list[LimitChanged] = []
+        limits: list[LimitChange] = []
         for sender, receiver in DIRECTIONS:
             if receiver in answered or self.on.acceptance.included(pair_of(joined), sender) == "yes":
                 continue
-            limit = LimitChanged(OTHER, "", "", sender, old_at=found.fact.old_at, new_at=found.fact.new_at)
-            told = self.statements.told(replace(found, fact=limit), joined)
+            limit = unexplained(sender, {"old_at": found.change.old_at, "new_at": found.change.new_at})
+            told = self.statements.told(replace(found, change=limit), joined)
             if told is not None and told.witness is not None:
                 limits.append(limit)
             elif told is not None:
                 doubtful.append(receiver)
         if limits:
-            yield from self.statements.each_told(replace(found, fact=joined_limits(limits)), joined)
+            yield from self.statements.each_told(replace(found, change=joined_limits(limits)), joined)
         if doubtful and (told := self.statements.told(found, joined)) is not None:
             yield replace(told, doubtful=tuple(doubtful))

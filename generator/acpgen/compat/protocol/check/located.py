@@ -1,4 +1,4 @@
-"""Places in messages and in definitions, as people read them."""
+"""ChangePlaces in messages and in definitions, as people read them."""
 
 from __future__ import annotations
 
