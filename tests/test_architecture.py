@@ -579,13 +579,13 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         ),
         frozenset({"findings"}),
     ),
-    "proof": (
-        frozenset(f"protocol.{name}" for name in ("candidates", "enclosing", "messages", "misread", "proof")),
+    "acceptance": (
+        frozenset(f"protocol.{name}" for name in ("acceptance", "culprits", "messages", "misread")),
         frozenset({"diff", "findings"}),
     ),
     "rules": (
         frozenset({"protocol.policy", "rules"}),
-        frozenset({"diff", "findings", "proof"}),
+        frozenset({"diff", "findings"}),
     ),
     "check": (
         frozenset(
@@ -600,7 +600,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 ),
             }
         ),
-        frozenset({"diff", "findings", "judged", "proof", "rules"}),
+        frozenset({"acceptance", "diff", "findings", "judged", "rules"}),
     ),
     "files": (frozenset({"fingerprints", "project_releases", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
@@ -645,7 +645,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "findings",
                 "history",
                 "judged",
-                "proof",
+                "acceptance",
                 "cache",
                 "repair",
                 "report",
