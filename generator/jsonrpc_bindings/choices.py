@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import NoneType, UnionType
 from typing import (
@@ -19,8 +19,6 @@ from typing import (
     get_args,
     get_origin,
 )
-
-from msgspec import UnsetType
 
 Tag: TypeAlias = "str | int | float | bool"
 
@@ -60,7 +58,7 @@ class Keyed:
     keys: tuple[str | None, ...]
 
 
-Marker: TypeAlias = "Tagged | Shapes | Keyed"
+Marker: TypeAlias = Tagged | Shapes | Keyed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,41 +220,3 @@ def is_unpacked(annotation: Any) -> bool:
 _BUILTINS: Final[Mapping[str, Any]] = {
     one.__name__: one for one in (str, int, float, bool, list, dict, tuple, object, type)
 } | {"None": None}
-
-
-def bare(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
-    """A resolved annotation without aliases and markers, and the markers, the inner ones first."""
-    markers: tuple[Any, ...] = ()
-    while True:
-        if isinstance(annotation, Alias):
-            markers = (annotation.marker, *markers) if annotation.marker is not None else markers
-            annotation = annotation.written.resolved()
-        elif get_origin(annotation) is Annotated:
-            annotation, *more = get_args(annotation)
-            markers = (*more, *markers)
-        else:
-            return annotation, markers
-
-
-def marker_of(markers: tuple[Any, ...]) -> Marker | None:
-    """What tells the branches apart, if anything does."""
-    return next((one for one in markers if isinstance(one, Tagged | Shapes | Keyed)), None)
-
-
-def branches(annotation: Any) -> tuple[Any, ...]:
-    """The branches of a resolved union without those of unmarked unions in it; a type that is no union is one branch."""
-    inner, markers = bare(annotation)
-    if get_origin(inner) not in (Union, UnionType):
-        return (annotation,)
-    return tuple(_flat(inner)) if marker_of(markers) is None else (annotation,)
-
-
-def members(union: Any) -> tuple[Any, ...]:
-    """The branches of what is a union without its markers."""
-    return tuple(_flat(union)) if get_origin(union) in (Union, UnionType) else (union,)
-
-
-def _flat(union: Any) -> Iterator[Any]:
-    for one in get_args(union):
-        if one is not UnsetType:
-            yield from branches(one)

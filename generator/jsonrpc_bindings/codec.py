@@ -54,11 +54,12 @@ from .parse import (
     untyped,
 )
 from .pointers import json_pointer
-from .readers import Read, Unnamed, build, is_judged, reader
+from .readers import Read, Unnamed, build, reader
 from .receiving import Receiving
 from .records import Record, changed, copy, held, make, notes_of, shape_of
 from .routing import EMPTY, Routing, is_id
 from .strict_encode import STRICTLY, unnamed
+from .types import Type, type_of
 from .writers import DEEP, HasNotes, encode_native, readable, refuse_not_finite, text_of, write_with_notes, written_text
 
 Hook: TypeAlias = Callable[[Dropped], object]
@@ -102,8 +103,7 @@ class Codec:
         self._lines: dict[str, Any] = {}
         self._results: dict[tuple[str, str], Any] = {}
         self._classes: dict[tuple[Any, str], Any] = {}
-        self._types: dict[tuple[bool, Any], Any] = {}
-        self._readers: dict[Any, Read] = {}
+        self._types: dict[tuple[bool, Any], Type] = {}
         self._decoders: dict[Any, Any] = {}
         self._checks: dict[Any, Any] = {}
         self._entries: dict[Any, Any] = {}
@@ -261,7 +261,7 @@ class Codec:
             own = names - {"method"}
             empty = make(cls, **{one: "2.0" if one == "jsonrpc" else None for one in own})
             put_id = cls.id.__set__ if "id" in own else None
-            read = self.reader(row.params if is_call else row.result)
+            read = reader(self.type(row.params if is_call else row.result))
             found = names, empty, put_id, getattr(cls, member).__set__, member, read
         if row is not None:  # names that nobody knows are as many as a peer likes
             self._entries[sender, name, is_request, is_call] = found
@@ -354,13 +354,13 @@ class Codec:
     def accepts_null(self, type_: Any) -> bool:
         """Whether null is a value of a type."""
         try:
-            self.reader(type_)(None)
+            reader(self.type(type_))(None)
         except Mismatch:
             return False
         return True
 
-    def type(self, type_: Any) -> Any:
-        """A type without text in it: of a class, an alias, or the name of a definition."""
+    def type(self, type_: Any) -> Type:
+        """What a class, an alias, a text of them or the name of a definition means."""
         is_name = isinstance(type_, str) and (type_.isidentifier() or id(type_) not in self._written)
         if (is_name, type_) not in self._types:
             if is_name and type_ in self.receiving.schema["$defs"]:
@@ -370,32 +370,24 @@ class Codec:
                     found = resolve(type_, self.receiving.module)
                 except NameError:
                     raise KeyError(type_) from None
-            self._types[is_name, type_] = found
+            self._types[is_name, type_] = type_of(found)
         return self._types[is_name, type_]
-
-    def reader(self, type_: Any) -> Read:
-        """What reads the values of a type."""
-        resolved = self.type(type_)
-        if resolved not in self._readers:
-            self._readers[resolved] = reader(resolved)
-        return self._readers[resolved]
 
     def _typed(
         self, type_: Any, value: Any, at: Path, code: int, message: dict[str, Any], on_drop: Hook | None, lenient: bool
     ) -> Any:
-        read = self.reader(type_)
-        resolved = self.type(type_)
+        meant = self.type(type_)
         try:
-            found = read(value)
-            if not is_judged(resolved) or self.receiving.accepts(resolved, value):
+            found = reader(meant)(value)
+            if not meant.leads_to_judged or self.receiving.accepts(meant.annotation, value):
                 return found
         except (Mismatch, RecursionError):
             pass
-        settled = self.receiving.settle(self._named(type_, resolved), value, at, lenient=lenient)
+        settled = self.receiving.settle(meant.annotation, value, at, lenient=lenient)
         if settled.problems:
             raise _refusal(code, limited(settled.problems), message) from None
         try:
-            found = build(resolved, settled.value, self.receiving.accepts)
+            found = build(meant, settled.value, self.receiving.accepts)
         except Unnamed as error:
             problem = Problem(
                 json_pointer((*at, *error.path)), "", "this class takes no fields that the schema does not name"
@@ -406,9 +398,6 @@ class Codec:
         for drop in settled.drops if on_drop is not None else ():
             on_drop(drop)  # type: ignore[misc]
         return found
-
-    def _named(self, type_: Any, resolved: Any) -> Any:
-        return resolved if isinstance(type_, str) or isinstance(resolved, type) else type_
 
     def _extra(self, value: dict[str, Any], named: frozenset[str]) -> dict[str, Any]:
         """The members of an envelope that JSON-RPC does not name for its kind of message."""
@@ -474,7 +463,7 @@ class Codec:
         elif isinstance(value, Message):
             yield from self._unnamed_in_message(value, at)
         else:
-            yield from unnamed(self.receiving, value, type(value), at)
+            yield from unnamed(self.receiving, value, type_of(Any), at)
 
     def _unnamed_in_message(self, message: Any, at: Path) -> Iterator[Problem]:
         kind = _kind_of(message)
@@ -492,8 +481,7 @@ class Codec:
             yield Problem(json_pointer(at), "", sentence)
         type_: Any = self.error if kind is ErrorResponse else row and (row.result if kind is Response else row.params)
         if type_ is not None or isinstance(value, Record):
-            found: Any = self.type(type_) if type_ is not None else value.__class__
-            yield from unnamed(self.receiving, value, found, (*at, member))
+            yield from unnamed(self.receiving, value, self.type(Any if type_ is None else type_), (*at, member))
 
     def _text(self, message: Any) -> bytes:
         cls: Any = message.__class__
@@ -517,7 +505,7 @@ class Codec:
         is_answer = issubclass(cls, Response)
         row = self._routes[cls.method, not issubclass(cls, Notification)]
         member = "result" if is_answer else "params"
-        return decoder(cls).decode, self.reader(row.result if is_answer else row.params), member
+        return decoder(cls).decode, reader(self.type(row.result if is_answer else row.params)), member
 
     def _general_text(self, message: Any) -> bytes:
         kind = _kind_of(message)
@@ -556,16 +544,16 @@ class Codec:
         """Params, a result or an error as text. Raises `EncodeError` for what is no value of the type."""
         if type_ is None:
             return text_of(value)
-        resolved = self.type(type_)
-        if resolved not in self._decoders:
-            self._decoders[resolved] = decoder(native(resolved)).decode
+        meant = self.type(type_)
+        if meant not in self._decoders:
+            self._decoders[meant] = decoder(native(meant)).decode
         try:
             try:
                 text = encode_native(value)
-                self._decoders[resolved](text)
+                self._decoders[meant](text)
             except HasNotes:
                 text = write_with_notes(value)
-                _check_again(text, self.reader(type_), None)
+                _check_again(text, reader(meant), None)
         except _LOST:
             return self._checked_text(type_, value)
         if text.find(b"null") >= 0:

@@ -6,7 +6,18 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import InitVar, dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeAlias, cast, dataclass_transform
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    Never,
+    Self,
+    TypeAlias,
+    cast,
+    dataclass_transform,
+)
 
 import msgspec
 from msgspec import UNSET, Struct, StructMeta, UnsetType
@@ -73,7 +84,6 @@ class Field:
     default: Any = UNSET
     make: Callable[[], Any] | None = None
     slot: Any = None
-    read: Any = None
     _resolved: Any = None
 
     @property
@@ -140,6 +150,8 @@ class Shape:
 
     def extra_type(self) -> Any:
         """The type of unnamed fields."""
+        if self.extra is None:
+            return Never
         return resolve(self.extra, self.module) if isinstance(self.extra, str) else self.extra
 
 
@@ -557,6 +569,11 @@ def shape_of(cls: Any) -> Shape:
     """What is known of a class of records."""
     found: Shape = cls.__shape__
     return found
+
+
+def is_record(annotation: Any) -> bool:
+    """Whether an annotation is a class of records."""
+    return isinstance(annotation, type) and issubclass(annotation, Record)
 
 
 def held(record: Any, one: Field) -> Any:
