@@ -53,7 +53,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "incoming": {"json_types"},
     "json_types": set(),
     "jsonrpc": {"records"},
-    "native": {"choices", "json_types", "parse", "readers", "records", "types"},
+    "native": {"choices", "json_types", "jsonrpc", "parse", "readers", "records", "types", "writers"},
     "parse": {"errors", "json_types", "pointers"},
     "patterns": {"contract", "json_types", "pointers"},
     "peers": {"child", "connection", "failures", "framing", "stdio", "transport", "wire"},

@@ -17,10 +17,12 @@ from msgspec import UnsetType
 
 from .choices import Keyed, Meta, Number
 from .json_types import Mismatch
-from .parse import colons_of, float_of
+from .jsonrpc import Beside, Message
+from .parse import BACKSLASH, DEEPEST, colons_of, float_of, has_written_colon, refuse_deep, untyped
 from .readers import Read, reader
 from .records import Notes, Record, Shape, is_record, keep_notes, shape_of
 from .types import Tags, Type, either, type_of
+from .writers import encode_native
 
 _ONE_AT_A_TIME: Final = RLock()
 
@@ -216,7 +218,24 @@ def _prepare(cls: Any) -> None:
     type.__setattr__(cls, "__annotations__", found)
 
 
-# --- unknown fields of what msgspec read ---
+# --- what msgspec read ---
+
+
+def read_natively(text: bytes, decode: Callable[[bytes], Any]) -> Any:
+    """What msgspec reads of JSON text, with the unknown fields: written again it has as many colons, so that nothing was lost.
+
+    Raises `Mismatch` where a reader has to read it, or where a key is given twice.
+    """
+    found = decode(text)
+    colons = text.count(b":")
+    if len(text) > DEEPEST:
+        refuse_deep(text, colons)
+    left = colons - encode_native(found).count(b":")
+    if BACKSLASH in text and has_written_colon(text):
+        raise Mismatch
+    if left and note(found, untyped(text), left):
+        raise Mismatch
+    return found
 
 
 def note(record: Any, value: Any, left: int) -> int:
@@ -233,8 +252,8 @@ def note(record: Any, value: Any, left: int) -> int:
             for key, item in value.items():
                 if left and (item.__class__ is dict or item.__class__ is list):
                     left = note(record[key], item, left)
-        elif isinstance(record, Record):
-            _NOTERS[cls] = found = _noter(shape_of(cls))
+        elif isinstance(record, Record | Message):
+            _NOTERS[cls] = found = _noter(shape_of(cls)) if isinstance(record, Record) else _note_message
             return found(record, value, left)
     elif record.__class__ is list:
         for one, item in zip(record, value, strict=True):
@@ -249,6 +268,21 @@ def note(record: Any, value: Any, left: int) -> int:
 
 
 _NOTERS: Final[dict[type, Callable[[Any, dict[str, Any], int], int]]] = {}
+
+
+def _note_message(message: Any, value: dict[str, Any], left: int) -> int:
+    members = message.members_on_wire
+    payload = "params" if "params" in members else "result"
+    if not value.keys() <= members:
+        extra = {key: item for key, item in value.items() if key not in members}
+        if not _MEMBERS.isdisjoint(extra):
+            raise Mismatch
+        message._notes = Beside(extra)
+        left -= colons_of(extra)
+    return note(getattr(message, payload), value[payload], left) if left else 0
+
+
+_MEMBERS: Final = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
 
 
 def _noter(shape: Shape) -> Callable[[Any, dict[str, Any], int], int]:

@@ -156,17 +156,6 @@ def readable(value: Any) -> Any:
     return written
 
 
-def text_of(value: Any) -> bytes:
-    """A value as JSON text. Raises `EncodeError` for what JSON cannot hold."""
-    try:
-        text = encode_native(value)
-    except FAILURES:  # with notes, among others
-        return written_text(plain(value))
-    if text.find(b"null") >= 0:  # what msgspec writes for a number that is not finite
-        refuse_not_finite(value)
-    return text
-
-
 def written_text(value: Any) -> bytes:
     """Plain JSON as text."""
     try:
