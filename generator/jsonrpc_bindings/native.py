@@ -10,7 +10,7 @@ import typing
 from collections.abc import Callable
 from threading import RLock
 from types import NoneType
-from typing import Annotated, Any, Final, Literal, cast, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, TypeAlias, cast, get_args, get_origin
 
 import msgspec
 from msgspec import UnsetType
@@ -253,7 +253,7 @@ def note(record: Any, value: Any, left: int) -> int:
                 if left and (item.__class__ is dict or item.__class__ is list):
                     left = note(record[key], item, left)
         elif isinstance(record, Record | Message):
-            _NOTERS[cls] = found = _noter(shape_of(cls)) if isinstance(record, Record) else _note_message
+            _NOTERS[cls] = found = _noter(shape_of(cls)) if isinstance(record, Record) else _noter_of_message(cls)
             return found(record, value, left)
     elif record.__class__ is list:
         for one, item in zip(record, value, strict=True):
@@ -267,25 +267,30 @@ def note(record: Any, value: Any, left: int) -> int:
     return left
 
 
-_NOTERS: Final[dict[type, Callable[[Any, dict[str, Any], int], int]]] = {}
+Noter: TypeAlias = Callable[[Any, dict[str, Any], int], int]
+_NOTERS: Final[dict[type, Noter]] = {}
 
 
-def _note_message(message: Any, value: dict[str, Any], left: int) -> int:
-    members = message.members_on_wire
-    payload = "params" if "params" in members else "result"
-    if not value.keys() <= members:
-        extra = {key: item for key, item in value.items() if key not in members}
-        if not _MEMBERS.isdisjoint(extra):
-            raise Mismatch
-        message._notes = Beside(extra)
-        left -= colons_of(extra)
-    return note(getattr(message, payload), value[payload], left) if left else 0
+def _noter_of_message(cls: Any) -> Noter:
+    members, payload = cls.members_on_wire, "params" if "params" in cls.members_on_wire else "result"
+    get = getattr(cls, payload).__get__
+
+    def keep(message: Any, value: dict[str, Any], left: int) -> int:
+        if not value.keys() <= members:
+            extra = {key: item for key, item in value.items() if key not in members}
+            if not _MEMBERS.isdisjoint(extra):
+                raise Mismatch
+            message._notes = Beside(extra)
+            left -= colons_of(extra)
+        return note(get(message), value[payload], left) if left else 0
+
+    return keep
 
 
 _MEMBERS: Final = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
 
 
-def _noter(shape: Shape) -> Callable[[Any, dict[str, Any], int], int]:
+def _noter(shape: Shape) -> Noter:
     names = frozenset(one.wire for one in shape.fields.values()) | shape.constants.keys()
     fields = [(one, type_of(one.type)) for one in shape.fields.values()]
     below = tuple(

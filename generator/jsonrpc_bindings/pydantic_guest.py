@@ -184,11 +184,11 @@ def _ref(type_: Any) -> str:
     if is_record(type_):
         return f"{type_.__module__}.{type_.__qualname__}:{id(type_)}"
     module = _module_of(type_)
-    name = receiving_of(module).home.name_of(type_) or getattr(getattr(type_, "written", None), "text", "Union")
+    name = receiving_of(module).home.name_of(type_) or getattr(type_, "text", "Union")
     return f"{module}.{name}:{hash(type_)}"
 
 
 def _module_of(type_: Any) -> str:
     if isinstance(type_, type):
         return type_.__module__
-    return type_.written.module if isinstance(type_, Alias) else _module_of(next(type_of(type_).flat()).annotation)
+    return type_.module if isinstance(type_, Alias) else _module_of(next(type_of(type_).flat()).annotation)

@@ -572,7 +572,7 @@ def explained_value(type_: Any, value: Any) -> list[Problem]:
 
 def _module_of(type_: Any) -> str:
     if isinstance(type_, Alias):
-        return type_.written.module
+        return type_.module
     if is_record(type_) or is_texts(type_):
         return str(type_.__module__)
     return next((found for one in get_args(type_) if (found := _module_of(one))), __name__)

@@ -214,7 +214,7 @@ def _bare(annotation: Any) -> tuple[Any, tuple[Meta, ...], Marker | None, bool]:
     while True:
         if isinstance(annotation, Alias):
             marker, is_judged = annotation.marker or marker, is_judged or bool(annotation.judged)
-            annotation = annotation.written.resolved()
+            annotation = annotation.resolved()
         elif get_origin(annotation) is Annotated:
             annotation, *more = get_args(annotation)
             limits = (*(one for one in more if isinstance(one, Meta)), *limits)
