@@ -48,11 +48,11 @@ from .parse import (
 from .pointers import json_pointer
 from .readers import Unnamed, build, reader
 from .receiving import Receiving
-from .records import Record, changed, copy, held, make, notes_of, shape_of
+from .records import Record, copy, make, notes_of, values_of
 from .routing import EMPTY, Routing, is_id
 from .strict_encode import STRICTLY, unnamed
 from .types import Type, type_of
-from .writers import DEEP, HasNotes, encode_native, plain, readable, refuse_not_finite, write_with_notes, written_text
+from .writers import DEEP, HasNotes, encode_native, may_be_not_finite, plain, readable, write_with_notes, written_text
 
 Hook: TypeAlias = Callable[[Dropped], object]
 
@@ -470,8 +470,8 @@ def _written(message: Any, check: Callable[[bytes], Any]) -> bytes:
     except HasNotes:
         text = write_with_notes(message)
         read_natively(text, check)
-    if text.find(b"null") >= 0:  # what msgspec writes for a number that is not finite
-        refuse_not_finite(message)
+    if may_be_not_finite(text, message):
+        raise Mismatch
     return text
 
 
@@ -515,9 +515,7 @@ def _is_set(value: Any) -> bool:
     if not isinstance(value, Record):
         return value is not None and value != []
     notes = notes_of(value)
-    if notes is not None and (notes.unknown or any(True for _ in changed(value))):
-        return True
-    return any(held(value, one) is not UNSET for one in shape_of(type(value)).fields.values())
+    return bool(values_of(value) or (notes is not None and notes.unknown))
 
 
 def _refusal(code: int, problems: tuple[Problem, ...], message: Mapping[str, Any]) -> DecodeError:
