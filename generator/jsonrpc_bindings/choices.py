@@ -51,14 +51,7 @@ class Shapes:
     exclusive: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Keyed:
-    """A union of objects, each told by the one key that it has; what is no object is read by the branches without a key."""
-
-    keys: tuple[str | None, ...]
-
-
-Marker: TypeAlias = Tagged | Shapes | Keyed
+Marker: TypeAlias = Tagged | Shapes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

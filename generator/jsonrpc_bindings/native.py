@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, cast, get_args, ge
 import msgspec
 from msgspec import UnsetType
 
-from .choices import Keyed, Meta, Number
+from .choices import Meta, Number
 from .json_types import Mismatch
 from .jsonrpc import Beside, Message
 from .parse import BACKSLASH, DEEPEST, colons_of, float_of, has_written_colon, refuse_deep, untyped
@@ -176,7 +176,7 @@ def _by_kind(type_: Type) -> Any:
     tags = [(one.tag_field, one.tag) for one in configs]
     are_tagged = len({field for field, _ in tags}) == 1 and tags[0][0] is not None and len(set(tags)) == len(tags)
     is_plain = len(set(kinds)) == len(kinds) and "" not in kinds and (len(tags) < 2 or are_tagged)
-    return either(*types) if is_plain and not isinstance(type_.marker, Keyed) else None
+    return either(*types) if is_plain else None
 
 
 def _kind(told: Any) -> str:

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET, Struct
 
-from .choices import Keyed, Meta
+from .choices import Meta
 from .json_types import (
     Mismatch,
     comparable,
@@ -298,8 +298,6 @@ def _tuple(type_: Type) -> Read:
 def _union(type_: Type) -> Read:
     if type_.tags is not None:
         return _tagged(type_, type_.tags)
-    if isinstance(type_.marker, Keyed):
-        return _keyed(type_, type_.marker.keys)
     return _first(type_.branches, is_exclusive=type_.is_exclusive)
 
 
@@ -311,7 +309,7 @@ def _tried(branches: Sequence[Type], *, is_exclusive: bool = False) -> str:
 
 
 def _first(branches: Sequence[Type], *, is_exclusive: bool) -> Read:
-    readers = [(_name(one), one) for one in branches]
+    readers = [(_name(one), one, _needed(one)) for one in branches]
     drops = any(shape_of(cls).drops for one in branches for cls in one.classes)  # then the one that keeps most
 
     def read(value: Any) -> Any:
@@ -323,7 +321,9 @@ def _first(branches: Sequence[Type], *, is_exclusive: bool) -> Read:
             is_outermost = not known
             known[key] = value, UNSET
             try:
-                for name, branch in readers:
+                for name, branch, needed in readers:
+                    if value.__class__ is dict and not needed <= value.keys():
+                        continue
                     try:
                         one = _SHARED[name](value)
                     except Mismatch:
@@ -359,6 +359,12 @@ class _Tried(local):
 _TRIED: Final = _Tried()
 
 
+def _needed(type_: Type) -> frozenset[str]:
+    """The fields without which no object is of a type."""
+    fields = shape_of(type_.cls).fields.values() if type_.kind == "record" else ()
+    return frozenset(one.wire for one in fields if one.is_required)
+
+
 def _count(value: Any) -> int:
     """How many fields a record holds."""
     if not isinstance(value, Record):
@@ -376,11 +382,11 @@ def _tagged(type_: Type, tags: Tags) -> Read:
     owners = {key: _tried(found, is_exclusive=type_.is_exclusive) for key, found in tags.owners.items()}
     by_text = {tag: name for (_, tag), name in owners.items() if isinstance(tag, str)}
     unknown = _tried(tags.unknown, is_exclusive=type_.is_exclusive)
-    default, wire, read_other = _tried(tags.default), tags.field, _not_an_object(type_, tags.others)
+    default, other, wire = _tried(tags.default), _tried(tags.others), tags.field
 
     def read(value: Any) -> Any:
         if value.__class__ is not dict:
-            return read_other(value)
+            return _branch_of(type_, value) if isinstance(value, Struct) else _SHARED[other](value)
         tag = value.get(wire, UNSET)
         if tag.__class__ is str:
             return _SHARED[by_text.get(tag, unknown)](value)
@@ -390,36 +396,16 @@ def _tagged(type_: Type, tags: Tags) -> Read:
     return read
 
 
-def _keyed(type_: Type, keys: Sequence[str | None]) -> Read:
-    names = {key: _name(one) for key, one in zip(keys, type_.branches, strict=True) if key is not None}
-    others = [one for key, one in zip(keys, type_.branches, strict=True) if key is None]
-    read_other = _not_an_object(type_, others)
-
-    def read(value: Any) -> Any:
-        if value.__class__ is not dict:
-            return read_other(value)
-        return _SHARED[next((name for key, name in names.items() if key in value), "refuse")](value)
-
-    return read
-
-
-def _not_an_object(type_: Type, others: Sequence[Type]) -> Read:
-    """What reads a record as one of a branch, and other values by the branches that take no objects."""
-    classes, other = type_.classes, _tried(others)
-
-    def take(value: Any) -> Any:
-        if not isinstance(value, Struct):
-            return _SHARED[other](value)
-        if type(value) in classes:
-            return value
-        for cls in classes:
-            try:
-                return _given(cls)(value)
-            except Mismatch:
-                pass
-        raise Mismatch
-
-    return take
+def _branch_of(type_: Type, record: Any) -> Any:
+    """A record as one of the class of a branch."""
+    if type(record) in type_.classes:
+        return record
+    for cls in type_.classes:
+        try:
+            return _given(cls)(record)
+        except Mismatch:
+            pass
+    raise Mismatch
 
 
 def _refuse(_: Any) -> Any:

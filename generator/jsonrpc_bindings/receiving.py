@@ -12,7 +12,7 @@ from itertools import islice
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
-from .choices import Alias, Keyed, Meta, Tagged, resolve
+from .choices import Alias, Meta, Tagged, resolve
 from .contract import Path
 from .engine import Engine
 from .errors import Dropped, EncodeError, Problem, limited
@@ -180,21 +180,17 @@ class Receiving:
                 *each, more = inside
                 return {"type": "array", "prefixItems": each, "minItems": len(each), "items": more}
             case "union" | "optional":
-                return {"oneOf" if type_.is_exclusive else "anyOf": list(self._branches(type_))}
+                return {
+                    "oneOf" if type_.is_exclusive else "anyOf": [self._branch(type_, one) for one in type_.branches]
+                }
             case kind:
                 return {"type": kind}
 
-    def _branches(self, type_: Type) -> Iterator[Any]:
-        marker = type_.marker
-        for index, branch in enumerate(type_.branches):
-            found = self.described(branch.annotation)
-            if isinstance(marker, Keyed) and marker.keys[index] is not None:
-                found = {"allOf": [found], "required": [marker.keys[index]]}
-            if isinstance(marker, Tagged) and not (
-                branch.keeps_unknown(marker.field) or branch.constants(marker.field)
-            ):
-                found = _default(found, marker)
-            yield found
+    def _branch(self, type_: Type, branch: Type) -> Any:
+        found, marker = self.described(branch.annotation), type_.marker
+        if isinstance(marker, Tagged) and not (branch.keeps_unknown(marker.field) or branch.constants(marker.field)):
+            return _default(found, marker)
+        return found
 
     def _record(self, cls: Any) -> dict[str, Any]:
         shape = shape_of(cls)

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal, Never, TypeAlias, cast, get_a
 
 from msgspec import UnsetType
 
-from .choices import Alias, Keyed, Marker, Meta, Number, Shapes, Tagged, is_unpacked
+from .choices import Alias, Marker, Meta, Number, Shapes, Tagged, is_unpacked
 from .json_types import scalar_key
 from .records import is_record, shape_of
 from .texts import OpenTexts, is_texts
@@ -218,7 +218,7 @@ def _bare(annotation: Any) -> tuple[Any, tuple[Meta, ...], Marker | None, bool]:
         elif get_origin(annotation) is Annotated:
             annotation, *more = get_args(annotation)
             limits = (*(one for one in more if isinstance(one, Meta)), *limits)
-            marker = next((one for one in more if isinstance(one, Tagged | Shapes | Keyed)), marker)
+            marker = next((one for one in more if isinstance(one, Marker)), marker)
         elif get_origin(annotation) in _UNIONS and len(branches := list(_flat(annotation))) == 1:
             (annotation,) = branches
         else:
