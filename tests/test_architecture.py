@@ -125,9 +125,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "meaning.order": frozenset({"ir"}),
     "meaning.unenforced": frozenset({"meaning.checks", "schema.bundle", "schema.drafts", "ir"}),
     "meaning.checks": frozenset({"ir", "meaning.lower", "schema.bundle", "schema.expressions", "schema.walk"}),
-    "meaning.discriminators": frozenset(
-        {"ir", "meaning.keys", "meaning.nodes", "pointers", "schema.unions", "schema.walk"}
-    ),
+    "meaning.discriminators": frozenset({"ir", "meaning.nodes", "pointers", "schema.unions", "schema.walk"}),
     "meaning.constants": frozenset({"ir", "schema.unions", "schema.walk"}),
     "meaning.nodes": frozenset({"schema.bundle", "schema.unions", "schema.walk"}),
     "meaning.members": frozenset({"meaning.nodes", "schema.unions"}),
@@ -144,7 +142,6 @@ ARROWS: dict[str, frozenset[str]] = {
             *("schema.positions", "schema.unions", "schema.walk"),
         }
     ),
-    "meaning.keys": frozenset({"ir"}),
     "meaning.reading": frozenset(
         {
             *("errors", "ir", "meaning.constants", "meaning.limits", "meaning.narrow", "meaning.nodes"),
@@ -192,7 +189,6 @@ ARROWS: dict[str, frozenset[str]] = {
                 "meaning.order",
                 "meaning.contract",
                 "meaning.discriminators",
-                "meaning.keys",
                 "meaning.framing",
                 "meaning.unenforced",
                 "errors",
