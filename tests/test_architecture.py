@@ -640,7 +640,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     ),
     "repair": (
         frozenset({"repair.proposals", "repair.repair", "repair.reversals", "repair.sides"}),
-        frozenset({"facts", "files", "findings"}),
+        frozenset({"compare", "facts", "files", "findings"}),
     ),
     "timeline": (frozenset({"history.timeline"}), frozenset({"files", "findings"})),
     "history": (

@@ -10,8 +10,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from acpgen.compat.compare import side
 from acpgen.compat.findings import SEVERITIES, FilePatch, Finding, Fix, Repair, Report, Spot, Suggestion
 from acpgen.compat.repair.proposals import Proposal, Proposals, reverting
 from acpgen.compat.repair.reversals import Edits, combined
@@ -41,25 +43,33 @@ class Repaired:
     texts: Mapping[str, str] = field(repr=False)
 
 
-def repaired(
+def repair(
     report: Report,
     old: Input,
     new: Input,
+    compare: Callable[[Input], Report],
     *,
-    compared: Callable[[Input], Report],
-    meaning: Callable[[], Revised | None],
+    unstable: bool = False,
     budget: int | None = None,
 ) -> Repaired:
     """The report with a repair, or the reason why there is none, on each breaking or risky finding.
 
-    `compared` makes the report of the old side and another new one, `meaning` that of the new side. `budget` is how many comparisons
-    may be made; without, as many as suit the size of the schemas.
+    `compare` makes the report of the old side and another new one. `budget` is how many comparisons may be made; without, as many as
+    suit the size of the schemas.
     """
+
+    @cache
+    def meaning() -> Revised | None:
+        try:
+            return None if report.mode == "language" else side(new, unstable=unstable).meaning
+        except Faults:
+            return None
+
     sides = Sides(old, new)
     limit = max(20, min(BUDGET, SCALE // max(len(sides.before) + len(sides.after), 1))) if budget is None else budget
     wanted = [each for each in report.findings if _needs_repair(each)]
     proposals = {id(each): tuple(Proposals(each, sides, meaning)) for each in wanted} if limit else {}
-    search = _Search(report, new, wanted, proposals, compared, limit)
+    search = _Search(report, new, wanted, proposals, compare, limit)
     search.run()
     findings = tuple(search.with_repair(each) if _needs_repair(each) else each for each in report.findings)
     edits = search.edits(search.accepted) or {}
@@ -78,7 +88,7 @@ class _Search:
     new: Input
     wanted: Sequence[Finding]
     proposals: Mapping[int, Sequence[Proposal]]
-    compared: Callable[[Input], Report]
+    compare: Callable[[Input], Report]
     limit: int
     spent: int = 0
     chosen: dict[int, Proposal] = field(default_factory=dict[int, Proposal])
@@ -143,7 +153,7 @@ class _Search:
         if known not in self.known and self.spent < limit:
             self.spent += 1
             try:
-                outcome = self.compared(with_texts(self.new, texts(self.new, edits)))
+                outcome = self.compare(with_texts(self.new, texts(self.new, edits)))
                 worse = _harms(self.report, outcome)
                 self.known[known] = _reason(worse[0]) if worse else outcome
             except Faults:  # about edits that nobody has seen
@@ -242,31 +252,31 @@ def _reason(worse: Finding) -> str:
 # --- texts -----------------------------------------------------------------------------------------------------------
 
 
-def with_texts(side: Input, changed: Mapping[str, str]) -> Input:
-    """The side with other texts for some of its files, by path. Raises `Faults`."""
-    documents = list(side.documents.documents)
+def with_texts(given: Input, changed: Mapping[str, str]) -> Input:
+    """The given with other texts for some of its files, by path. Raises `Faults`."""
+    documents = list(given.documents.documents)
     for index, each in enumerate(documents):
         if each.path in changed:
-            at = side.at(each.path)
+            at = given.at(each.path)
             value = parse_json(changed[each.path], at)
-            faults = list(check(value, at, side.documents.given))
+            faults = list(check(value, at, given.documents.given))
             if faults:
                 raise Faults(faults)
             documents[index] = Document(each.path, value, changed[each.path])
-    return replace(side, documents=replace(side.documents, documents=tuple(documents)))
+    return replace(given, documents=replace(given.documents, documents=tuple(documents)))
 
 
-def texts(side: Input, edits: Edits) -> dict[str, str]:
+def texts(given: Input, edits: Edits) -> dict[str, str]:
     """The edited files, by path."""
-    before = {each.path: each.text for each in side.documents.documents}
+    before = {each.path: each.text for each in given.documents.documents}
     return {path: edited(before[path], each) for path, each in edits.items()}
 
 
-def _patches(edits: Edits, side: Input) -> tuple[FilePatch, ...]:
-    before, after = {each.path: each.text for each in side.documents.documents}, texts(side, edits)
+def _patches(edits: Edits, given: Input) -> tuple[FilePatch, ...]:
+    before, after = {each.path: each.text for each in given.documents.documents}, texts(given, edits)
     found: list[FilePatch] = []
     for path in sorted(edits):
         changed = lines_changed(before[path], after[path])
         suggestions = tuple(Suggestion(first, last, "\n".join(lines)) for first, last, lines in changed)
-        found.append(FilePatch(side.at(path), tuple(patch(edits[path])), suggestions))
+        found.append(FilePatch(given.at(path), tuple(patch(edits[path])), suggestions))
     return tuple(found)

@@ -168,7 +168,7 @@ def _items(old: list[Any], new: list[Any], was: At, at: At) -> Iterator[Reversal
 def _partners(old: list[Any], new: list[Any]) -> dict[int, int]:
     """For items of the old list those of the new one that they became: equal, or alike in what tells branches apart."""
     found: dict[int, int] = {}
-    for mark in (_text, _mark, _keywords):
+    for mark in (_text, _mark):
         known = [mark(item) for item in new]
         for index, item in enumerate(old):
             if index not in found and (wanted := mark(item)) is not None:
@@ -179,11 +179,6 @@ def _partners(old: list[Any], new: list[Any]) -> dict[int, int]:
 
 def _text(item: Any) -> str | None:
     return dumps(item, sort_keys=True)
-
-
-def _keywords(item: Any) -> str | None:
-    """The keywords of a branch that nothing else tells apart."""
-    return dumps(sorted(item)) if is_object(item) and _mark(item) is None else None
 
 
 def _mark(item: Any) -> str | None:

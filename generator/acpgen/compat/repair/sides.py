@@ -6,21 +6,16 @@ import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urljoin
 
 from acpgen.compat.repair.reversals import At, Reversal, added, between
 from acpgen.pointers import as_fragment, follow, plain_pointer, pointer_parts
-from acpgen.schema.walk import DEFINITIONS, asserts, is_array, is_object, refs_anywhere
+from acpgen.schema.walk import ASSERTIONS, DEFINITIONS, is_array, is_object, refs_anywhere
 
 if TYPE_CHECKING:
     from acpgen.compat.findings import Spot
     from acpgen.compat.sources import Input
-
-_SCHEMAS: Final = (
-    *("properties", "patternProperties", "items", "not", "if", "contains", "propertyNames", "additionalProperties"),
-)
-"""Keywords that may make up a schema alone and hold objects alone, so that it looks like a group of definitions."""
 
 
 @dataclass(frozen=True)
@@ -162,8 +157,7 @@ def _definitions(side: Input) -> Iterator[tuple[str, At]]:
 def _members(inside: dict[str, Any], at: At, prefix: str) -> Iterator[tuple[str, At]]:
     """The definitions of an object, and those of the groups in it."""
     for name, value in inside.items():
-        is_group = is_object(value) and value and all(is_object(each) for each in value.values())
-        if is_group and not any(asserts(key) and key in _SCHEMAS for key in value):
+        if is_object(value) and value and ASSERTIONS.isdisjoint(value) and all(map(is_object, value.values())):
             yield from _members(value, at.below(name), f"{prefix}{name}/")
         else:
             yield f"{prefix}{name}", at.below(name)
