@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from textwrap import fill
 from typing import Any, Final, cast
 
 from acpgen import resources
-from acpgen.compat import compare, keyword_notes, project_policy, waivers
+from acpgen.compat import project_policy
 from acpgen.compat.project_policy import NONE, Policy
-from acpgen.compat.protocol.rules.rulebook import MIRRORS, RULES, UNMIRRORED
+from acpgen.compat.rules import RULES
 from acpgen.schema.load import decode, parse_json, read_bytes
 
 PAGES: Final = "compatibility"
@@ -42,24 +41,17 @@ class CatalogueEntry:
 @cache
 def catalogue() -> tuple[CatalogueEntry, ...]:
     """All rules in alphabetical order."""
-    functions: list[Callable[..., object]] = [rule for rules in RULES.values() for rule in rules]
-    functions += [compare.language_narrowed, compare.language_widened, compare.language_undecided]
-    functions += [keyword_notes.keyword_ignored]
-    functions += [
-        project_policy.policy_applied,
-        project_policy.policy_unused,
-        waivers.waiver_expired,
-        waivers.waiver_unused,
+    rules = [row for row in RULES if row.doc]
+    mirrors = {row.id: row.mirror for row in rules if row.mirror} | {row.mirror: row.id for row in rules if row.mirror}
+    entries = [
+        CatalogueEntry(row.id, row.doc, mirrors.get(row.id, ""), row.unmirrored, tuple(_severities(row.id)))
+        for row in rules
     ]
-    mirrors = {**MIRRORS, **{other: rule for rule, other in MIRRORS.items()}}
-    entries: list[CatalogueEntry] = []
-    for function in functions:
-        name = function.__name__.replace("_", "-")
-        doc = " ".join((inspect.getdoc(function) or "").split())
-        assert doc, f"{name} has no documentation"
-        severities = tuple(examples().get(name, {}).get("severities", ()))
-        entries.append(CatalogueEntry(name, doc, mirrors.get(name, ""), UNMIRRORED.get(name, ""), severities))
     return tuple(sorted(entries, key=lambda entry: entry.id))
+
+
+def _severities(rule: str) -> Sequence[str]:
+    return cast("Sequence[str]", examples().get(rule, {}).get("severities", ()))
 
 
 @cache

@@ -61,9 +61,7 @@ def ignored_keywords(old: Input, new: Input, left_out: tuple[Iterable[LeftOut], 
 
 
 def keyword_ignored(how: str, why: str, at: Spot) -> Note:
-    """A keyword that has no effect where it stands has changed: it is misspelt, `$ref` hides it, or the draft that the file names does not
-    know it. No message is accepted or refused because of it, so that no finding is about it. It is a note and counts for nothing.
-    """
+    """The note of a keyword that has changed and has no effect where it stands."""
     return Note(
         "keyword-ignored",
         f"{how} without effect: {why}",

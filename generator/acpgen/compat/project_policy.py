@@ -216,9 +216,7 @@ def _unused(report: Report, policy: Policy) -> tuple[str, ...]:
 
 
 def policy_unused(entries: tuple[str, ...], at: Spot) -> Note:
-    """Entries of the project's policy are about no finding of this comparison: nothing there has changed, or what they name is written
-    otherwise. It is a note and counts for nothing.
-    """
+    """The note of entries of the policy that are about no finding."""
     what = "1 entry of the policy matches" if len(entries) == 1 else f"{len(entries)} entries of the policy match"
     return Note(
         "policy-unused",
@@ -244,9 +242,7 @@ def _notes(ruled: Iterable[Finding], at: Spot) -> Iterator[Note]:
 
 
 def policy_applied(reason: str, was: Severity, now: Severity, names: Sequence[str], at: Spot) -> Note:
-    """The project's policy, `[tool.acpgen.compat]`, gives findings another severity than the check does. What it lowers stays in the
-    report with the severity that the check found.
-    """
+    """The note of findings to which the policy gives another severity."""
     what = "1 finding" if len(names) == 1 else f"{len(names)} findings"
     left = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     verb = "lowers" if SEVERITIES.index(now) > SEVERITIES.index(was) else "raises"

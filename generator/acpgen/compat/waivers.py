@@ -179,9 +179,7 @@ def is_waived(finding: Finding, fingerprint: str) -> bool:
 
 
 def waiver_expired(waiver: Waiver, end: str, *, renewed: bool = False) -> Note:
-    """A waiver is past its date, or its release or a later one is kept in `schema/releases`, or none is kept, so that nobody knows. What it
-    accepted counts again, unless another one accepts it; the waiver itself is a note.
-    """
+    """The note of a waiver past its end."""
     if renewed:
         return _note(waiver, "waiver-expired", f"{end}, and another waiver accepts the same findings", "Remove it.")
     advice = "Fix the accepted finding, or decide again and give the waiver a new end."
@@ -189,10 +187,7 @@ def waiver_expired(waiver: Waiver, end: str, *, renewed: bool = False) -> Note:
 
 
 def waiver_unused(waiver: Waiver) -> Note:
-    """A waiver matches no finding: what it accepted has been merged, is gone, or has changed. It is a note and counts for nothing.
-
-    A waiver holds for every comparison until its end, so that a comparison with the last release still finds it.
-    """
+    """The note of a waiver that matches no finding."""
     advice = "Keep it until the accepted change is released, then remove it."
     return _note(waiver, "waiver-unused", "matches no finding", advice)
 

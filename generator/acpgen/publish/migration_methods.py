@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from acpgen import ir
+from acpgen.compat.diff.renames import renamed_methods
 from acpgen.compat.protocol.candidates import Examples, NoExample
 from acpgen.compat.protocol.check.judged import Judged
 from acpgen.compat.protocol.messages import Part, Route, message
@@ -21,7 +22,7 @@ _VERSION: Final = "protocolVersion"
 def overview(old: Revised, new: Revised, judged: Iterable[Judged]) -> Iterator[str]:
     """Which methods are new, gone, changed or renamed, as a table."""
     before, after = ({method.name for method in side.methods} for side in (old, new))
-    names_now = renamed(old, new)
+    names_now = renamed_methods(old, new)
     before, after = before - set(names_now), after - set(names_now.values())
     names = list(dict.fromkeys(method.name for side in (old, new) for method in side.methods))
     hard = {each.method for each in judged if each.severity in ("breaking", "risky", "undecided")}
@@ -59,11 +60,11 @@ def area(at: str, side: Revised) -> str:
 
 def section(name: str, judged: list[Judged], old: Revised, new: Revised, href: Callable[[str], str]) -> Iterator[str]:
     """What changes about one method; `href` is where a move is described, by its title."""
-    before, after = named(name, old), named(name, new)
+    before, after = (next((each for each in side.methods if each.name == name), None) for side in (old, new))
     yield f"\n### {code(name)}\n"
     if after is not None and after.doc:
         yield f"{prose(after.doc)}\n"
-    names_now = renamed(old, new)
+    names_now = renamed_methods(old, new)
     earlier = [was for was, now in names_now.items() if now == name]
     if name in names_now:
         yield f"It is {code(names_now[name])} now.\n"
@@ -132,19 +133,3 @@ def _example(method: ir.Method, part: Part, side: Revised, like: Revised) -> ir.
     if is_object(value) and type(value.get(_VERSION)) is type(version):
         value = {**value, _VERSION: version}  # a reader copies this, and a peer of this version announces itself
     return message(side.protocol.envelope, Route(part, method), value)
-
-
-def renamed(old: Revised, new: Revised) -> dict[str, str]:
-    """The methods that have another name now, by their old one."""
-    before, after = ({method.name for method in side.methods} for side in (old, new))
-    return {
-        was: method.name
-        for method in new.methods
-        for was in method.was
-        if was in before - after and method.name not in before
-    }
-
-
-def named(name: str, side: Revised) -> ir.Method | None:
-    """The method of a name; `None` where the version has none."""
-    return next((method for method in side.methods if method.name == name), None)

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from acpgen import ir
+from acpgen.compat.diff.renames import renamed_definitions, renamed_methods
 from acpgen.compat.protocol.revision import Revised
 from acpgen.markup import code, plain, prose
-from acpgen.publish.migration_methods import renamed
 
 
 def capabilities(old: Revised, new: Revised) -> Iterator[str]:
@@ -34,7 +34,7 @@ def capabilities(old: Revised, new: Revised) -> Iterator[str]:
 
 def _covered(gate: str, old: Revised, new: Revised) -> str:
     """What is said of a capability that the new version does not have: what its methods need there."""
-    now = renamed(old, new)
+    now = renamed_methods(old, new)
     names = [now.get(method.name, method.name) for method in old.methods if method.capability == gate]
     left = [method for method in new.methods if method.name in names]
     needs = [
@@ -110,7 +110,8 @@ def _tail(path: str, names: int) -> tuple[str, ...]:
 def types(old: Revised, new: Revised) -> Iterator[str]:
     """The types that only one version has, with what the new ones hold, and those that have another name."""
     before, after = _own(old), _own(new)
-    renamed = {was: name for name in after for was in new.former_names(name) if was in before and was not in after}
+    joined = renamed_definitions(old.definitions, new)
+    renamed = {was: name for was, name in joined.items() if was in before and name in after}
     gone = [name for name in before if name not in after and name not in renamed]
     added = [name for name in after if name not in before and name not in renamed.values()]
     for heading, found in (

@@ -6,25 +6,11 @@ from collections.abc import Collection
 from typing import Literal
 
 from acpgen import ir
-from acpgen.compat.protocol.comparison import UNTOLD, Comparison
+from acpgen.compat.changes import Change, ChangePlaces, FieldChange
+from acpgen.compat.diff.pairs import UNTOLD, Comparison, Step
+from acpgen.compat.diff.renames import heirs, likely
+from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.protocol.declared import beside, declares_nothing, likely_type, permitted
-from acpgen.compat.protocol.facts import (
-    DefaultChanged,
-    DemandChanged,
-    FactPlaces,
-    FieldAdded,
-    FieldRemoved,
-    FieldRenamed,
-    LeniencyChanged,
-    NullChanged,
-    NullMeaningChanged,
-    ObjectOpennessChanged,
-    RequirednessChanged,
-    Undetermined,
-)
-from acpgen.compat.protocol.heirs import heirs, likely
-from acpgen.compat.protocol.placed import Step
-from acpgen.compat.protocol.shapes import Objects
 from acpgen.meaning.values import read_instead
 from acpgen.schema.equality import same
 
@@ -43,36 +29,41 @@ def record(work: Comparison, old: Objects, new: Objects) -> None:
         other = after.get(called.get(name, name))
         if other is not None:
             if name in called:
-                work.fact(FieldRenamed(old, new, one, other, old_at=one.at or old_at, new_at=other.at or new_at))
+                work.note(
+                    FieldChange("field", one, other, (old, new), old_at=one.at or old_at, new_at=other.at or new_at)
+                )
                 if not isinstance(new.extra, ir.Anything | ir.Nothing):
                     work.child(Step("field", name, old_at=one.at, new_at=new_at), one.type, new.extra)
                 if not isinstance(old.extra, ir.Anything | ir.Nothing):
                     work.child(Step("field", other.name, old_at=old_at, new_at=other.at), old.extra, other.type)
             _field(work, one, other)
             continue
-        work.fact(FieldRemoved(old, new, one, seems.get(name), old_at=one.at or old_at, new_at=new_at))
+        work.note(
+            FieldChange("field", one, None, (old, new), likely=seems.get(name), old_at=one.at or old_at, new_at=new_at)
+        )
         if not isinstance(new.extra, ir.Anything | ir.Nothing):
             work.child(Step("field", name, old_at=one.at, new_at=new_at), one.type, new.extra)
     for other in added:
-        work.fact(FieldAdded(old, new, other, old_at=old_at, new_at=other.at or new_at))
+        work.note(FieldChange("field", None, other, (old, new), old_at=old_at, new_at=other.at or new_at))
         if not isinstance(old.extra, ir.Anything | ir.Nothing):
             work.child(Step("field", other.name, old_at=old_at, new_at=other.at), old.extra, other.type)
-    at: FactPlaces = {"old_at": old_at, "new_at": new_at}
+    at: ChangePlaces = {"old_at": old_at, "new_at": new_at}
     _others(work, old, new, at)
     _unenforced(work, old, new, at)
 
 
-def _others(work: Comparison, old: Objects | ir.Record, new: Objects | ir.Record, at: FactPlaces) -> None:
+def _others(work: Comparison, old: Objects | ir.Record, new: Objects | ir.Record, at: ChangePlaces) -> None:
     """The members that a record does not declare; `at` is where the record stands."""
     shut = isinstance(old.extra, ir.Nothing), isinstance(new.extra, ir.Nothing)
     if shut[0] != shut[1]:
         open_, side = (old, work.both.old) if shut[1] else (new, work.both.new)
-        work.fact(ObjectOpennessChanged(not shut[1], permitted(open_.name, side.written), **at))
+        patterns = permitted(open_.name, side.written)
+        work.note(Change("openness", *((patterns, None) if shut[1] else (None, patterns)), **at))
     elif not any(shut) and (old.extra, new.extra) != (ir.Anything(), ir.Anything()):
         work.child(Step("value", **at), old.extra, new.extra)
 
 
-def _unenforced(work: Comparison, old: Objects, new: Objects, at: FactPlaces) -> None:
+def _unenforced(work: Comparison, old: Objects, new: Objects, at: ChangePlaces) -> None:
     """Keywords that the IR does not carry, and excluded constants: equal on both sides, or not determined."""
     before = sorted(work.both.old.demand(place) for place in old.unenforced)
     after = sorted(work.both.new.demand(place) for place in new.unenforced)
@@ -84,7 +75,7 @@ def _unenforced(work: Comparison, old: Objects, new: Objects, at: FactPlaces) ->
         for base, rests in bases.items():
             _closed(work, base, rests, old, new)
         alone = next(iter(bases), None) if len(bases) == 1 else None
-        work.fact(Undetermined(UNTOLD, **(at if alone is None else _places(work, alone))))
+        work.note(Change("undecided", detail=UNTOLD, **(at if alone is None else _places(work, alone))))
 
 
 def _bases(work: Comparison, old: Objects, new: Objects) -> dict[str | None, set[str]]:
@@ -107,7 +98,7 @@ def _bases(work: Comparison, old: Objects, new: Objects) -> dict[str | None, set
     return found
 
 
-def _places(work: Comparison, base: str) -> FactPlaces:
+def _places(work: Comparison, base: str) -> ChangePlaces:
     return {"old_at": work.both.old.definitions[base].at, "new_at": work.both.new.definitions[base].at}
 
 
@@ -120,7 +111,7 @@ def _closed(work: Comparison, base: str | None, rests: Collection[str], old: Obj
         _others(work, before, after, _places(work, base))
 
 
-def _beside(work: Comparison, old: Objects, new: Objects, at: FactPlaces) -> None:
+def _beside(work: Comparison, old: Objects, new: Objects, at: ChangePlaces) -> None:
     """Members that one side alone declares, by other keywords than `properties`, and that the other hears as undeclared ones.
 
     Where the other side declares nothing at all, its members are free, and what it accepts tells the difference.
@@ -148,36 +139,43 @@ def _beside(work: Comparison, old: Objects, new: Objects, at: FactPlaces) -> Non
                 continue
             type_ = likely_type(each.schema, side.definitions)
             field_ = ir.Field(name=each.name, type=type_, required=False, owner=objects.name or "", at=each.at)
-            declared = each.by, each.pattern, names[1 - number]
-            if number:
-                places: FactPlaces = {"old_at": at["old_at"], "new_at": each.at}
-                work.fact(FieldAdded(old, new, field_, False, *declared, **places))
-            else:
-                places = {"old_at": each.at, "new_at": at["new_at"]}
-                work.fact(FieldRemoved(old, new, field_, None, False, *declared, **places))
+            alone = FieldChange(
+                "field",
+                None if number else field_,
+                field_ if number else None,
+                (old, new),
+                by=each.by,
+                pattern=each.pattern,
+                others=names[1 - number],
+                old_at=at["old_at"] if number else each.at,
+                new_at=each.at if number else at["new_at"],
+            )
+            work.note(alone)
 
 
 def _field(work: Comparison, old: ir.Field, new: ir.Field) -> None:
-    at: FactPlaces = {"old_at": old.at, "new_at": new.at}
+    at: ChangePlaces = {"old_at": old.at, "new_at": new.at}
     if old.required != new.required and old.name == new.name:
-        work.fact(RequirednessChanged(new, new.required, **at))
+        work.note(Change("required", old if old.required else None, new if new.required else None, **at))
     may_lack = not old.required and not new.required
     if may_lack and not _same_default(old.default, new.default):
-        work.fact(DefaultChanged(new.name, old.default, new.default, grown=_grown(old.default, new.default), **at))
+        detail = "grown" if _grown(old.default, new.default) else ""
+        work.note(Change("default", old.default, new.default, name=new.name, detail=detail, **at))
     if old.null != new.null:
-        work.fact(NullMeaningChanged(new.name, old.null, new.null, **at))
+        work.note(Change("null-meaning", old.null, new.null, name=new.name, **at))
     for keyword in ("default_on_error", "skip_invalid_items", "default_on_null"):
         before, after = getattr(old.leniency, keyword), getattr(new.leniency, keyword)
         if before != after and (keyword != "default_on_null" or _reads_null(work, old, 0) != _reads_null(work, new, 1)):
             instead = read_instead(*((new, work.both.new.definitions) if after else (old, work.both.old.definitions)))
-            work.fact(LeniencyChanged(new.name, keyword, after, instead, **at))
+            was, now = (None, instead) if after else (instead, None)
+            work.note(Change("leniency", was, now, name=new.name, detail=keyword, **at))
     work.gate(f"field {new.name!r}", new.name, old.capability, new.capability, old.at, new.at)
     if old.required_with != new.required_with and not work.both.old.may_gate(new.required_with):
-        work.fact(DemandChanged(new.name, old.required_with, new.required_with, **at))
+        work.note(Change("demand", old.required_with, new.required_with, name=new.name, **at))
     work.words(new.name, old.doc, new.doc, old.at, new.at)
     one, other = _lenient_null(work, old, new, at)
-    was = None if old.name == new.name else old.name
-    work.child(Step("field", new.name, was=was, **at), one, other)
+    former = None if old.name == new.name else old.name
+    work.child(Step("field", new.name, was=former, **at), one, other)
 
 
 def _reads_null(work: Comparison, field: ir.Field, side: Literal[0, 1]) -> bool:
@@ -186,13 +184,13 @@ def _reads_null(work: Comparison, field: ir.Field, side: Literal[0, 1]) -> bool:
     return leniency.default_on_null or (leniency.default_on_error and not work.both.shape(field.type, side).nullable)
 
 
-def _lenient_null(work: Comparison, old: ir.Field, new: ir.Field, at: FactPlaces) -> tuple[ir.Type, ir.Type]:
+def _lenient_null(work: Comparison, old: ir.Field, new: ir.Field, at: ChangePlaces) -> tuple[ir.Type, ir.Type]:
     """The types of a field; null is told here where the side that refuses it decodes it leniently."""
     shapes = work.both.shape(old.type, 0), work.both.shape(new.type, 1)
     if shapes[0].nullable != shapes[1].nullable and not any(shape.anything for shape in shapes):
         strict = new if shapes[0].nullable else old
         if not strict.required and (strict.leniency.default_on_error or strict.leniency.default_on_null):
-            work.fact(NullChanged(shapes[1].nullable, lenient=True, name=new.name, **at))
+            work.note(Change("null", shapes[0].nullable or None, shapes[1].nullable or None, name=new.name, **at))
             return _nullable(old.type), _nullable(new.type)
     return old.type, new.type
 

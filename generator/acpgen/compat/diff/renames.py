@@ -10,6 +10,7 @@ from typing import Final, TypeAlias, TypeVar
 from urllib.parse import unquote
 
 from acpgen import ir
+from acpgen.compat.protocol.revision import Revised
 from acpgen.pointers import place_parts, pointer_parts
 from acpgen.schema.numbers import dumps, loads
 
@@ -121,3 +122,26 @@ def _words(name: str) -> list[str]:
 
 
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
+
+
+def successor(method: ir.Method, methods: Iterable[ir.Method]) -> ir.Method | None:
+    """Which of the methods does what another one did: the one of its name, or the one that says by `x-was` that it had this name."""
+    alike = [each for each in methods if (each.side, each.kind) == (method.side, method.kind)]
+    same = next((each for each in alike if each.name == method.name), None)
+    return same or next((each for each in alike if method.name in each.was), None)
+
+
+def renamed_methods(old: Revised, new: Revised) -> dict[str, str]:
+    """The methods that have another name now, by their old one."""
+    joined = ((method.name, successor(method, new.methods)) for method in old.methods)
+    return {name: found.name for name, found in joined if found is not None and found.name != name}
+
+
+def renamed_definitions(old: Collection[str], new: Revised) -> dict[str, str]:
+    """The definitions that have another name now, as `x-was` declares it, by their old one."""
+    return {
+        was: name
+        for name in new.definitions
+        for was in new.former_names(name)
+        if was in old and was not in new.definitions
+    }
