@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import ir
-from acpgen.compat.repair.reversals import At, Reversal, added, constants, removed
+from acpgen.compat.repair.reversals import At, Reversal, addition, constants, removal
 from acpgen.pointers import place_parts, plain_pointer
 from acpgen.schema.drafts import draft_of
 from acpgen.schema.edits import Edit
@@ -51,8 +52,9 @@ class Proposals:
     def __iter__(self) -> Iterator[Proposal]:
         """Best first, each once."""
         seen: set[frozenset[tuple[str, str]]] = set()
-        for proposal in (*self._optional(), *self._beside(), *self._reverted()):
-            whole = replace(proposal, parts=self.sides.complete(proposal.parts))
+        for proposal in chain(self._optional(), self._beside(), self._reverted()):
+            is_all = proposal.parts is self.sides.reversals
+            whole = proposal if is_all else replace(proposal, parts=self.sides.complete(proposal.parts))
             if whole.parts and whole.identity not in seen:
                 seen.add(whole.identity)
                 yield whole
@@ -92,7 +94,7 @@ class Proposals:
         names = self._value(At(at.path, (*at.keys[:-2], "required"))) if at and at.holder == "properties" else None
         if at is None or not is_array(names) or at.keys[-1] not in names:
             return None
-        return removed(At(at.path, (*at.keys[:-2], "required", names.index(at.keys[-1]))), at.keys[-1])
+        return removal(At(at.path, (*at.keys[:-2], "required", names.index(at.keys[-1]))), at.keys[-1])
 
     def _gate(self) -> Proposal | None:
         """A field or a branch of the new side alone is for receivers that declare a capability in the `initialize` exchange."""
@@ -114,7 +116,7 @@ class Proposals:
             key += "2"
         gate, mark = f"{receiver}:{path}.{key}", at.below("x-capability")
         declared = {"description": f"Whether the peer supports {name!r}.", "type": "boolean"}
-        capability = added(place.below(key), declared) if is_object(known) else added(place, {key: declared})
+        capability = addition(place.below(key), declared) if is_object(known) else addition(place, {key: declared})
         marked = Reversal(mark.path, Edit("replace" if "x-capability" in value else "add", mark.keys, gate))
         said = f"Send {name!r} only to peers that advertise the new capability {gate}."
         return Proposal(said, True, (capability, marked))
@@ -159,7 +161,7 @@ class Proposals:
         places = {each.old for each in back}
         names = {name for name, at in self.sides.before.items() if at in places and name not in self.sides.after}
         items = [each for each in every if isinstance(each.edit.at[-1], int) and each not in back]
-        return [each for each in items if each.old and names.intersection(self.sides.referred(each.old))]
+        return [each for each in items if each.old and names.intersection(self.sides.references(each.old))]
 
     def _deprecated(self, each: Reversal) -> Reversal:
         """The same edit with a mark on what it brings back, where the draft has one."""
@@ -206,7 +208,7 @@ def _method(value: Any) -> str | None:
     return value["x-method"] if is_object(value) and isinstance(value.get("x-method"), str) else None
 
 
-def reverting(parts: tuple[Reversal, ...]) -> str:
+def describe(parts: tuple[Reversal, ...]) -> str:
     """What edits that put back the old text do, in words."""
     if len(parts) > _FEW:
         files = len({part.path for part in parts})
