@@ -617,7 +617,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     ),
     "repair": (
         frozenset({"repair.proposals", "repair.repair", "repair.reversals", "repair.sides"}),
-        frozenset({"diff", "files", "findings"}),
+        frozenset({"compare", "diff", "files", "findings"}),
     ),
     "timeline": (frozenset({"history.timeline"}), frozenset({"files", "findings"})),
     "history": (
