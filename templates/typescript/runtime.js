@@ -189,10 +189,7 @@ export const literal = (...values) => (v, p, c) => {
   return v;
 };
 /** One of some values; receivers take any value that `other` takes. */
-export const open = (known, other) => (v, p, c) => {
-  if (c.strict || !fits(other, v, p, c)) known(v, p, c);
-  return v;
-};
+export const open = (known, other) => (v, p, c) => (c.strict ? known : other)(v, p, c);
 
 const equal = (a, b) => {
   if (a === b) return true;
@@ -442,11 +439,13 @@ export const union = (branches, isExclusive, told = {}) => {
     if (c.keys) return v;
     if (v instanceof Unknown) v = v.raw;
     let isUnknown = false;
+    let isKept = false;
     if (name !== undefined && isObject(v)) {
       const tag = own.call(v, name) ? v[name] : undefined;
       const owners = typeof tag === "object" || tag === undefined ? undefined : known[keyOf(tag)];
       if (isClear && owners) return branches[owners[0]](v, p, c);
-      isUnknown = unknown !== undefined && !c.strict && !owners && typeof tag === "string" && !unknown.includes(tag);
+      isKept = unknown !== undefined && !c.strict && !owners && tag !== undefined && !unknown.includes(tag);
+      isUnknown = isKept && typeof tag === "string";
     }
     const keep = (found) => (isUnknown && c.kept && isObject(found) ? new Unknown(name, found, shared) : found);
     const trials = [];
@@ -461,13 +460,13 @@ export const union = (branches, isExclusive, told = {}) => {
       if (!isExclusive) break;
     }
     if (fit >= 0) return keep(branches[fit](v, p, c));
-    if (isUnknown && fallback) {
+    if (isKept && fallback) {
       const trial = c.trial();
       fallback(v, p, trial);
       if (!trial.problems.length) return keep(fallback(v, p, c));
       trials.push(trial.problems);
     }
-    explain(v, p, c, isUnknown && fallback ? lenient : told, trials);
+    explain(v, p, c, isKept && fallback ? lenient : told, trials);
     return v;
   };
 };

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -35,6 +36,8 @@ _INHERITED: Final = frozenset(
     }
 )
 """The members that every object of JavaScript has."""
+_OFTEN: Final = 4
+"""A field that more records have is a function of its own."""
 _LIMITS: Final = (
     *("minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
     *("minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"),
@@ -54,6 +57,8 @@ class Checkers:
         self._lines: list[str] = []
         self._inner: dict[str, str] = {}
         self._evaluators: dict[str, str] = {}
+        self._shared: list[str] = []
+        self._bodies: dict[str, str] = {}
         self._checkers: dict[str, str] = {}
         self._within: list[str] = []
         self._recursive: set[str] = set()
@@ -62,7 +67,13 @@ class Checkers:
         """The source of all checkers: constants after the functions that they refer to, which are hoisted."""
         for name in self.offered():
             self.name(name)
-        return "\n".join(self._lines)
+        source = "\n".join(self._lines)
+        for line, count in Counter(re.findall(r"^    optional\(.*\);$", source, re.MULTILINE)).items():
+            if count > _OFTEN:
+                name = f"f{len(self._shared)}"
+                self._shared.append(f"function {name}(v, p, c) {{\n  {line.strip()}\n}}")
+                source = source.replace(line, f"    {name}(v, p, c);")
+        return "\n".join([source, *self._shared])
 
     def offered(self) -> list[str]:
         """The definitions that have a checker of their own: all but those that only frame messages."""
@@ -75,7 +86,8 @@ class Checkers:
             self._checkers[definition] = function = f"${self._names[definition]}"  # where it refers to itself
             self._within.append(definition)
             if self._has_fields(schema):
-                self._add(function, self._body(schema, function, self._protocol.definitions[definition]))
+                body = self._body(schema, function, self._protocol.definitions[definition])
+                self._checkers[definition] = self._add(function, body)
             else:
                 found = self._joined(self._parts(schema, self._protocol.definitions[definition]))
                 if definition in self._recursive:
@@ -87,8 +99,13 @@ class Checkers:
             self._recursive.add(definition)
         return self._checkers[definition]
 
-    def _add(self, function: str, body: str) -> None:
-        self._lines.append(f"function {function}(v, p, c) {{\n{body}\n}}")
+    def _add(self, function: str, body: str) -> str:
+        """Add a function, unless there is one that does the same and may stand for it; returns its name."""
+        key = body.replace(f"{function})", ")").replace(f"{function},", ",")
+        if function in key or self._bodies.setdefault(key, function) == function:
+            self._lines.append(f"function {function}(v, p, c) {{\n{body}\n}}")
+            return function
+        return self._bodies[key]
 
     def _body(self, schema: Any, function: str, definition: ir.Definition | None) -> str:
         if is_object(schema) and self._has_fields(schema):
