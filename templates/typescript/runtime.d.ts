@@ -22,7 +22,7 @@ export interface Dropped {
 }
 
 /** A message that cannot be decoded: `code` is the JSON-RPC error code that fits, `problems` say what is wrong and where. */
-export declare class DecodeError extends Error {
+export declare class DecodeError extends globalThis.Error {
   readonly code: number;
   readonly problems: readonly Problem[];
   readonly id: string | number | null;

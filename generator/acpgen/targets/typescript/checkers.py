@@ -421,7 +421,7 @@ def schema_of(type_: ir.Type) -> dict[str, Any]:
         case ir.Boolean():
             return {"type": "boolean"}
         case ir.Number():
-            limits = {
+            limits: dict[str, Any] = {
                 "minimum": type_.minimum,
                 "maximum": type_.maximum,
                 "exclusiveMinimum": type_.exclusive_minimum,
@@ -430,7 +430,11 @@ def schema_of(type_: ir.Type) -> dict[str, Any]:
             }
             return {"type": "integer" if type_.integer else "number", **_given(limits)}
         case ir.String():
-            limits = {"minLength": type_.min_length, "maxLength": type_.max_length, "pattern": type_.pattern}
+            limits: dict[str, ir.JSON] = {
+                "minLength": type_.min_length,
+                "maxLength": type_.max_length,
+                "pattern": type_.pattern,
+            }
             return {"type": "string", **_given(limits)}
         case ir.Constant():
             return {"enum": list(type_.values)}
