@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from acpgen import ir
+from acpgen.meaning.limits import limits_of
 from acpgen.pointers import pointer_parts
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.expressions import fault_of
@@ -421,28 +422,18 @@ def schema_of(type_: ir.Type) -> dict[str, Any]:
         case ir.Boolean():
             return {"type": "boolean"}
         case ir.Number():
-            limits: dict[str, Any] = {
-                "minimum": type_.minimum,
-                "maximum": type_.maximum,
-                "exclusiveMinimum": type_.exclusive_minimum,
-                "exclusiveMaximum": type_.exclusive_maximum,
-                "multipleOf": type_.multiple_of,
-            }
-            return {"type": "integer" if type_.integer else "number", **_given(limits)}
+            return {"type": "integer" if type_.integer else "number", **limits_of(type_)}
         case ir.String():
-            limits: dict[str, ir.JSON] = {
-                "minLength": type_.min_length,
-                "maxLength": type_.max_length,
-                "pattern": type_.pattern,
-            }
-            return {"type": "string", **_given(limits)}
+            return {"type": "string", **limits_of(type_)}
         case ir.Constant():
             return {"enum": list(type_.values)}
         case ir.Array():
-            limits = {"minItems": type_.min_items, "maxItems": type_.max_items, "uniqueItems": type_.unique or None}
-            return {"type": "array", "items": schema_of(type_.items), **_given(limits)}
+            unique = {"uniqueItems": True} if type_.unique else {}
+            return {"type": "array", "items": schema_of(type_.items), **limits_of(type_), **unique}
         case ir.Tuple():
-            return {"type": "array", "prefixItems": [*map(schema_of, type_.first)], "items": schema_of(type_.rest)}
+            unique = {"uniqueItems": True} if type_.unique else {}
+            first = [*map(schema_of, type_.first)]
+            return {"type": "array", "prefixItems": first, "items": schema_of(type_.rest), **limits_of(type_), **unique}
         case ir.Map():
             return {"type": "object", "additionalProperties": schema_of(type_.values)}
         case ir.Ref():
@@ -451,10 +442,6 @@ def schema_of(type_: ir.Type) -> dict[str, Any]:
             return {"oneOf" if type_.exclusive else "anyOf": [*map(schema_of, type_.types)]}
         case _:
             return {}
-
-
-def _given(limits: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in limits.items() if value is not None}
 
 
 def _leniency_words(leniency: ir.Leniency) -> dict[str, bool]:
