@@ -346,7 +346,7 @@ ARROWS: dict[str, frozenset[str]] = {
                 "targets",
                 "validator",
             ),
-            *("lint", "schema.walk", "schema.load", "meaning.contract", "meaning.framing", "resources"),
+            *("lint", "schema.names", "schema.walk", "schema.load", "meaning.contract", "meaning.framing", "resources"),
         }
     ),
     "site": frozenset(
@@ -560,51 +560,26 @@ def test_generated_code_and_the_run_time_do_not_know_the_generator() -> None:
 COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "findings": (frozenset({"findings"}), frozenset()),
     "judged": (frozenset({"protocol.check.judged"}), frozenset({"findings"})),
-    "facts": (
+    "diff": (
         frozenset(
-            f"protocol.{name}"
-            for name in (
-                "alternatives",
-                "comparing",
-                "comparison",
-                "covered",
-                "declared",
-                "envelopes",
-                "facts",
-                "formats",
-                "frames",
-                "heirs",
-                "leaves",
-                "matching",
-                "pairing",
-                "placed",
-                "record_fields",
-                "revision",
-                "scalars",
-                "shapes",
-                "tagged_unions",
-            )
+            {
+                *(
+                    f"diff.{name}"
+                    for name in ("definitions", "methods", "pairs", "records", "renames", "scalars", "shapes", "unions")
+                ),
+                *(f"protocol.{name}" for name in ("covered", "declared", "envelopes", "formats", "frames", "revision")),
+                "changes",
+            }
         ),
         frozenset({"findings"}),
     ),
     "proof": (
         frozenset(f"protocol.{name}" for name in ("candidates", "enclosing", "messages", "misread", "proof")),
-        frozenset({"facts", "findings"}),
+        frozenset({"diff", "findings"}),
     ),
     "rules": (
-        frozenset(
-            {
-                "protocol.policy",
-                *(
-                    f"protocol.rules.{name}"
-                    for name in (
-                        *("definition_rules", "field_rules", "judgement", "meaning_rules", "method_rules", "rulebook"),
-                        *("type_rules", "union_rules"),
-                    )
-                ),
-            }
-        ),
-        frozenset({"facts", "findings", "proof"}),
+        frozenset({"protocol.policy", "rules"}),
+        frozenset({"diff", "findings", "proof"}),
     ),
     "check": (
         frozenset(
@@ -619,40 +594,33 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 ),
             }
         ),
-        frozenset({"facts", "findings", "judged", "proof", "rules"}),
+        frozenset({"diff", "findings", "judged", "proof", "rules"}),
     ),
-    "files": (frozenset({"fingerprints", "numbering", "sources", "spots"}), frozenset({"findings"})),
+    "files": (frozenset({"fingerprints", "project_releases", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
         frozenset(
             {
                 "catalogue",
                 "causes",
                 "compare",
-                "ignored",
+                "keyword_notes",
                 "language",
-                "promises",
-                "roles",
+                "policy_settings",
+                "project_policy",
                 "rule_pages",
-                "settings",
-                "transitive",
                 "waivers",
             }
         ),
-        frozenset({"check", "facts", "files", "findings", "judged", "rules"}),
+        frozenset({"check", "diff", "files", "findings", "judged", "rules"}),
     ),
     "repair": (
-        frozenset(
-            f"repair.{name}"
-            for name in (
-                *("attempts", "case", "ground", "keeping", "plans", "repair", "restoring", "reversals", "search"),
-            )
-        ),
-        frozenset({"facts", "files", "findings"}),
+        frozenset({"repair.proposals", "repair.repair", "repair.reversals", "repair.sides"}),
+        frozenset({"diff", "files", "findings"}),
     ),
-    "timeline": (frozenset({"history.timeline"}), frozenset({"findings"})),
+    "timeline": (frozenset({"history.timeline"}), frozenset({"files", "findings"})),
     "history": (
-        frozenset(f"history.{name}" for name in ("assembling", "bumps", "comparisons", "dating", "gathering")),
-        frozenset({"check", "compare", "facts", "files", "findings", "judged", "timeline"}),
+        frozenset({"history.revision_sources", "history.steps"}),
+        frozenset({"check", "compare", "diff", "files", "findings", "judged", "timeline"}),
     ),
     "report": (
         frozenset(
@@ -676,36 +644,24 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         | {f"report.history_{name}" for name in ("data", "markdown", "page", "text", "words")},
         frozenset({"compare", "findings", "timeline"}),
     ),
-    "remembering": (frozenset({"remembering"}), frozenset({"files", "findings"})),
+    "cache": (frozenset({"report_cache"}), frozenset({"compare", "files", "findings"})),
     "front": (
         frozenset(
             {
-                *("command", "fixing", "history.asked", "moves", "outputs", "waiving"),
-                *(
-                    f"guide.{name}"
-                    for name in (
-                        "__init__",
-                        "actions",
-                        "entries",
-                        "renaming",
-                        "told_capabilities",
-                        "told_methods",
-                        "told_types",
-                    )
-                ),
+                *("command", "repair.fix", "history.history_command", "outputs"),
             }
         ),
         frozenset(
             {
                 "check",
                 "compare",
-                "facts",
+                "diff",
                 "files",
                 "findings",
                 "history",
                 "judged",
                 "proof",
-                "remembering",
+                "cache",
                 "repair",
                 "report",
                 "timeline",
@@ -736,7 +692,7 @@ def step_of(module: str) -> str:
     return step
 
 
-def test_inside_compat_facts_know_no_rules_and_reports_know_findings_alone() -> None:
+def test_inside_compat_changes_know_no_rules_and_reports_know_findings_alone() -> None:
     for path in sorted((PACKAGE / "compat").rglob("*.py")):
         module = ".".join(path.relative_to(PACKAGE / "compat").with_suffix("").parts)
         if path.read_text(encoding="utf-8").count("\n") <= 1:  # a package that holds nothing of its own
@@ -750,6 +706,8 @@ def test_inside_compat_facts_know_no_rules_and_reports_know_findings_alone() -> 
 # --- names -----------------------------------------------------------------------------------------------------------
 
 SAME_CLASS = {
+    "Change": "what differs between two revisions, and what happens to one file",
+    "Rule": "a row of the compatibility rules, and how a profile finds a method",
     "Finding": "what a rule of `lint` and what a rule of `compat` says; no module knows both",
     "Report": "what `adopt` and what `compat` print; no module knows both",
 }
@@ -757,7 +715,8 @@ SAME_MODULE = {
     "bundle": "the target that writes the bundle",
     "ir": "the target that writes the IR",
     "dialect": "the rules of `lint` about the dialect",
-    "facts": "what upstream states about a definition, and what a comparison found: `adopt` and `compat` know nothing of one another",
+    "changes": "what differs between two revisions, and the page that shows it of two versions",
+    "unions": "how a schema writes unions, and what differs between two of them",
     "words": "the rules of `lint` about words, and the words that `adopt` carries over",
 }
 

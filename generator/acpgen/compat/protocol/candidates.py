@@ -1,4 +1,4 @@
-"""Makes values: smallest ones of a type, and the ways in which a fact's culprit gets into one."""
+"""Makes values: smallest ones of a type, and the ways in which a change's culprit gets into one."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from itertools import islice
 from typing import Final, TypeAlias
 
 from acpgen import ir
-from acpgen.compat.protocol.declared import META
-from acpgen.compat.protocol.leaves import number_for, text_for
-from acpgen.compat.protocol.placed import EXTENSION, Step
-from acpgen.compat.protocol.revision import Revised
-from acpgen.compat.protocol.shapes import (
+from acpgen.compat.diff.pairs import EXTENSION, Step
+from acpgen.compat.diff.scalars import number_for, text_for
+from acpgen.compat.diff.shapes import (
     Alternative,
     Constants,
     Objects,
@@ -24,6 +22,8 @@ from acpgen.compat.protocol.shapes import (
     shape_of,
     type_of_object,
 )
+from acpgen.compat.protocol.declared import META
+from acpgen.compat.protocol.revision import Revised
 from acpgen.meaning import texts
 from acpgen.meaning.discriminators import type_with_tag
 
@@ -43,7 +43,7 @@ class NoExample(Exception):
 
 
 Leaf: TypeAlias = "Callable[[Examples, ir.Type], Iterator[ir.JSON]]"
-"""Makes values for the place of a fact, from the type that stands there."""
+"""Makes values for the place of a change, from the type that stands there."""
 
 
 class Examples:

@@ -12,10 +12,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from acpgen import ir
+from acpgen.compat.diff.pairs import Step
 from acpgen.compat.findings import Revision, Witness, opposite
 from acpgen.compat.protocol.candidates import Examples, Leaf, NoExample, Without
 from acpgen.compat.protocol.enclosing import declared_names, judging
-from acpgen.compat.protocol.placed import Step
 from acpgen.compat.protocol.revision import Revised
 from acpgen.meaning import framing, texts
 from acpgen.pointers import reference_to
@@ -26,7 +26,7 @@ MOST_ERRORS = 1_000
 """Errors that are told of what one reference leads to."""
 
 MOST_COMPLETED: Final = 6
-"""Places of one message that are made valid."""
+"""ChangePlaces of one message that are made valid."""
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator

@@ -1,4 +1,4 @@
-"""Asks the language prover where the facts of a pair leave a doubt."""
+"""Asks the language prover where the changes of a pair leave a doubt."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import ir
+from acpgen.compat.diff.pairs import Pair, Step
 from acpgen.compat.findings import Answer, Revision, opposite
 from acpgen.compat.protocol.declared import DECLARED, SENT, as_sent, schema_of
 from acpgen.compat.protocol.formats import unjudged, unknown
-from acpgen.compat.protocol.placed import Pair, Step
 from acpgen.compat.protocol.revision import Revised
 from acpgen.schema.walk import is_array, is_object, references
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import Answer, Coverage, Inclusion, Revision, Uncompared, Witness, opposite
 from acpgen.compat.protocol.candidates import claimed
 from acpgen.compat.protocol.check.inquiry import Inquiry
@@ -14,9 +15,7 @@ from acpgen.compat.protocol.check.located import location_of
 from acpgen.compat.protocol.check.routes import Joined, names_of
 from acpgen.compat.protocol.check.rulings import Rulings
 from acpgen.compat.protocol.covered import closure
-from acpgen.compat.protocol.facts import FieldAdded, FieldRemoved, FieldRenamed
-from acpgen.compat.protocol.placed import Pair
-from acpgen.compat.protocol.rules.rulebook import judge
+from acpgen.compat.rules import judge
 
 _OPEN: Final = ("definition-removed", "not-compared")
 """Rules about what was not compared."""
@@ -98,10 +97,10 @@ class Inclusions:
 
     def _claims(self, joined: Joined, pair: Pair, sender: Revision) -> bool:
         """Whether the other side has claimed a name that was free to hold anything, and so refuses some of that."""
-        kind: type[FieldAdded | FieldRemoved] = FieldAdded if sender == "old" else FieldRemoved
-        for found in self.on.walk.wire_facts(pair):
-            if isinstance(found.fact, kind | FieldRenamed):
-                field = found.fact.was if isinstance(found.fact, FieldRenamed) and sender == "new" else found.fact.field
+        claims = "field-added" if sender == "old" else "field-removed"
+        for found in self.on.walk.wire_changes(pair):
+            if found.change.what in (claims, "field-changed"):
+                field = found.change.new if sender == "old" else found.change.old
                 leaf = claimed(field.name)
                 if self.on.court.refusal(joined.sides, found.steps, sender, leaf) is not None:
                     return True

@@ -7,13 +7,16 @@ from dataclasses import replace
 from functools import cached_property
 
 from acpgen import ir
+from acpgen.compat.changes import Change
+from acpgen.compat.diff.definitions import Walk
+from acpgen.compat.diff.methods import same_methods
+from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import BUDGET, Revision
 from acpgen.compat.protocol.check.routes import (
     DIRECTIONS,
     Joined,
     document,
     kinds_of_both,
-    methods_of_both,
     names_of,
     pair_of,
     roots_of_both,
@@ -21,11 +24,8 @@ from acpgen.compat.protocol.check.routes import (
 )
 from acpgen.compat.protocol.covered import Cover, cover, groups, messages
 from acpgen.compat.protocol.envelopes import carries, envelopes
-from acpgen.compat.protocol.facts import Undetermined
 from acpgen.compat.protocol.frames import Framed, framed
 from acpgen.compat.protocol.messages import Court
-from acpgen.compat.protocol.pairing import Walk
-from acpgen.compat.protocol.placed import Pair
 from acpgen.compat.protocol.proof import Doubts
 from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.protocol.revision import rewritten as rewritten_names
@@ -34,7 +34,7 @@ from schema_inclusion import Allowance
 
 
 class Inquiry:
-    """Two revisions with the walk that finds facts, the court that judges messages, and the prover, all within one budget."""
+    """Two revisions with the walk that finds changes, the court that judges messages, and the prover, all within one budget."""
 
     def __init__(self, old: Revised, new: Revised, budget: int = BUDGET, formats: bool = False) -> None:
         self.budget = budget
@@ -51,7 +51,7 @@ class Inquiry:
     @cached_property
     def methods(self) -> Sequence[tuple[ir.Method, ir.Method]]:
         """The methods of both revisions."""
-        return [*methods_of_both(self.old, self.new)]
+        return [*same_methods(self.old, self.new)]
 
     @cached_property
     def roots(self) -> Mapping[str, str]:
@@ -97,14 +97,14 @@ class Inquiry:
         alone = [replace(document(one, other, other), alone=True) for one, other in self.cover.alone]
         return [*self.routes, *((joined, pair_of(joined)) for joined in alone)]
 
-    def doubt(self, reason: str, joined: Joined) -> Undetermined:
+    def doubt(self, reason: str, joined: Joined) -> Change:
         """A doubt about one kind of message, at its definitions."""
         (_, old), (_, new) = joined.old, joined.new
         places = [side.definitions[name].at if name else "" for side, name in ((self.old, old), (self.new, new))]
-        return Undetermined(reason, old_at=places[0], new_at=places[1])
+        return Change("undecided", detail=reason, old_at=places[0], new_at=places[1])
 
     def is_rewritten(self, joined: Joined, pair: Pair) -> bool:
-        """Whether messages are written differently, and no fact tells why."""
+        """Whether messages are written differently, and no change tells why."""
         (_, old), (_, new) = joined.old, joined.new
         if old is None or new is None or self.walk.is_changed(pair):
             return False

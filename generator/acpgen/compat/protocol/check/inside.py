@@ -6,26 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from acpgen import ir
+from acpgen.compat.changes import Change, LimitChange, unexplained
+from acpgen.compat.changes import joined as joined_limits
+from acpgen.compat.diff.pairs import Pair, PlacedChange, Step
+from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.findings import Revision, opposite
 from acpgen.compat.protocol.check.inquiry import Inquiry
 from acpgen.compat.protocol.check.judged import Judged
 from acpgen.compat.protocol.check.routes import DIRECTIONS, Joined, pair_of
 from acpgen.compat.protocol.check.statements import Statements
 from acpgen.compat.protocol.declared import declares_nothing
-from acpgen.compat.protocol.facts import (
-    OTHER,
-    Fact,
-    FieldAdded,
-    FieldRemoved,
-    LimitChanged,
-    Undetermined,
-    ValueAdded,
-    VariantAdded,
-)
-from acpgen.compat.protocol.facts import joined as joined_limits
-from acpgen.compat.protocol.placed import Pair, PlacedFact, Step
 from acpgen.compat.protocol.proof import held
-from acpgen.compat.protocol.shapes import Objects
 from acpgen.schema.walk import Schema
 
 
@@ -52,17 +43,17 @@ class Inside:
             yield from self._unexplained(joined, pair, answered)
 
     def _in_messages(self, joined: Joined, pair: Pair, elsewhere: frozenset[Pair]) -> Iterator[Judged]:
-        """The findings of one kind of message. What the facts could not tell apart comes last: others may explain it."""
+        """The findings of one kind of message. What the changes could not tell apart comes last: others may explain it."""
         explained: list[tuple[tuple[Step, ...], Revision]] = []
-        doubts: list[PlacedFact] = []
+        doubts: list[PlacedChange] = []
         answered: set[Revision] = set()
-        for found in self.on.walk.wire_facts(pair, elsewhere):
-            if isinstance(found.fact, Undetermined):
+        for found in self.on.walk.wire_changes(pair, elsewhere):
+            if found.change.kind == "undecided":
                 doubts.append(found)  # both ways of one comparison may leave the same doubt
                 continue
             for told in self.statements.each_told(found, joined):
                 yield told
-                answered.update((*self._tolerated(found.fact, joined), *told.refuses, *told.doubtful))
+                answered.update((*self._tolerated(found.change, joined), *told.refuses, *told.doubtful))
                 if told.witness is not None and told.witness.accepted_by is not None:
                     explained.append((found.steps, told.witness.accepted_by))
                     answered.add(opposite(told.witness.accepted_by))
@@ -86,15 +77,15 @@ class Inside:
                 return True
         return False
 
-    def _tolerated(self, fact: Fact, joined: Joined) -> tuple[Revision, ...]:
-        """The revision that refuses what a fact tells, where that is no break: receivers keep what they do not know, and senders of an
+    def _tolerated(self, change: Change, joined: Joined) -> tuple[Revision, ...]:
+        """The revision that refuses what a change tells, where that is no break: receivers keep what they do not know, and senders of an
         object that declares nothing, and is no map, send nothing in it.
         """
-        if isinstance(fact, ValueAdded | VariantAdded):
-            return ("old",) if fact.old.openness == "tolerated" else ()
-        if isinstance(fact, FieldAdded) and self._is_empty(fact.old, self.on.old.written, joined):
+        if change.what in ("value-added", "variant-added"):
+            return ("old",) if change.within[0].openness == "tolerated" else ()
+        if change.what == "field-added" and self._is_empty(change.within[0], self.on.old.written, joined):
             return ("new",)
-        if isinstance(fact, FieldRemoved) and self._is_empty(fact.new, self.on.new.written, joined):
+        if change.what == "field-removed" and self._is_empty(change.within[1], self.on.new.written, joined):
             return ("old",)
         return ()
 
@@ -114,17 +105,17 @@ class Inside:
     def _unexplained(self, joined: Joined, pair: Pair, answered: Iterable[Revision]) -> Iterator[Judged]:
         """What the prover finds refused by a revision that no finding has answered for."""
         doubt = self.on.doubt("no rule explains the difference", joined)
-        yield from self._settled(PlacedFact(doubt, (), pair), joined, (), answered)
+        yield from self._settled(PlacedChange(doubt, (), pair), joined, (), answered)
 
     def _unseen(self, joined: Joined, pair: Pair) -> Iterator[Judged]:
-        """What no fact tells of messages that are written differently: the prover has the last word."""
+        """What no change tells of messages that are written differently: the prover has the last word."""
         if not self.on.is_rewritten(joined, pair):
             return
-        yield from self._settled(PlacedFact(self.on.doubt("the schema was rewritten", joined), (), pair), joined, ())
+        yield from self._settled(PlacedChange(self.on.doubt("the schema was rewritten", joined), (), pair), joined, ())
 
     def _settled(
         self,
-        found: PlacedFact,
+        found: PlacedChange,
         joined: Joined,
         explained: Sequence[tuple[tuple[Step, ...], Revision]],
         answered: Iterable[Revision] = (),
@@ -135,7 +126,7 @@ class Inside:
         The revisions in `answered` are not asked about. `whole` is the pair from which the steps lead to the doubt.
         """
         doubtful: list[Revision] = []
-        limits: list[LimitChanged] = []
+        limits: list[LimitChange] = []
         for sender, receiver in DIRECTIONS:
             if receiver in answered:
                 continue
@@ -157,17 +148,17 @@ class Inside:
             else:
                 limits.append(limit)
         if limits:
-            yield from self.statements.each_told(replace(found, fact=joined_limits(limits)), joined)
+            yield from self.statements.each_told(replace(found, change=joined_limits(limits)), joined)
         if doubtful and (told := self.statements.told(found, joined)) is not None:
             yield replace(told, doubtful=tuple(doubtful))
 
     def _shown(
-        self, found: PlacedFact, joined: Joined, sender: Revision, values: Iterable[ir.JSON]
-    ) -> LimitChanged | None:
+        self, found: PlacedChange, joined: Joined, sender: Revision, values: Iterable[ir.JSON]
+    ) -> LimitChange | None:
         """The limit that one of these values breaks at the place, as a message shows."""
         for value in values:
-            limit = LimitChanged(OTHER, "", "", sender, value, old_at=found.fact.old_at, new_at=found.fact.new_at)
-            told = self.statements.told(replace(found, fact=limit), joined)
+            limit = unexplained(sender, value, {"old_at": found.change.old_at, "new_at": found.change.new_at})
+            told = self.statements.told(replace(found, change=limit), joined)
             if told is not None and told.witness is not None:
                 return limit
         return None
