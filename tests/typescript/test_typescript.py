@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import evidence
 import javascript
 from acpgen.pipeline import generate
 from acpgen.schema.load import load
@@ -43,7 +44,7 @@ def node() -> str:
     try:
         return javascript.node()
     except javascript.Unreachable as reason:
-        pytest.skip(str(reason))
+        evidence.lack(str(reason))
 
 
 def run(*arguments: object, given: str = "") -> list[Any]:
@@ -93,7 +94,7 @@ def compiler() -> Path:
     try:
         return javascript.packages(typescript="5.9.3") / "node_modules" / "typescript" / "bin" / "tsc"
     except javascript.Unreachable as reason:
-        pytest.skip(str(reason))
+        evidence.lack(str(reason))
 
 
 def compiled(folder: Path, *files: Path) -> str:
