@@ -11,15 +11,16 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
+from urllib.parse import unquote
 
 from acpgen import ir
 from acpgen.meaning.limits import limits_of
-from acpgen.pointers import pointer_parts
+from acpgen.pointers import pointer_parts, reference_to, resolve
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.expressions import fault_of
 from acpgen.schema.numbers import dumps
 from acpgen.schema.walk import Schema, is_object
-from acpgen.targets.typescript.tags import Tag, Tags
+from acpgen.targets.typescript.branches import Discriminator, Tags
 
 _SCALARS: Final = {
     "array": "array",
@@ -224,7 +225,7 @@ class Checkers:
         return found
 
     def _reference(self, reference: str) -> str:
-        parts = pointer_parts(reference.partition("#")[2])
+        parts = pointer_parts(unquote(reference))
         if len(parts) == 2 and parts[0] == "$defs" and parts[1] in self._protocol.definitions:
             return self.name(parts[1])
         key = f"\0{reference}"
@@ -235,10 +236,7 @@ class Checkers:
         return self._inner[key]
 
     def _at(self, reference: str) -> Any:
-        node: Any = {"$defs": self._definitions}
-        for part in pointer_parts(reference.partition("#")[2]):
-            node = node[int(part)] if isinstance(node, list) else node[part]
-        return node
+        return resolve({"$defs": self._definitions}, unquote(reference))
 
     # --- scalars ---
 
@@ -437,7 +435,7 @@ def schema_of(type_: ir.Type) -> dict[str, Any]:
         case ir.Map():
             return {"type": "object", "additionalProperties": schema_of(type_.values)}
         case ir.Ref():
-            return {"$ref": f"#/$defs/{type_.name}"}
+            return {"$ref": reference_to(type_.name)}
         case ir.AnyOf():
             return {"oneOf" if type_.exclusive else "anyOf": [*map(schema_of, type_.types)]}
         case _:
@@ -453,7 +451,7 @@ def _leniency_words(leniency: ir.Leniency) -> dict[str, bool]:
     return {word: True for word, holds in words.items() if holds}
 
 
-def _tag_rows(tag: Tag) -> list[str]:
+def _tag_rows(tag: Discriminator) -> list[str]:
     known = ", ".join(f"{_tag_key(value)}: {list(owners)}" for value, owners in tag.known)
     rows = [f"field: {dumps(tag.field)}", f"known: {{ __proto__: null, {known} }}"]
     rows += [f"others: {list(tag.others)}"] if tag.others else []
