@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -317,38 +317,53 @@ class Checkers:
         return found
 
     def _unevaluated(self, schema: Schema) -> list[str]:
-        if "unevaluatedProperties" not in schema:
-            return []
-        rest = self.of(schema["unevaluatedProperties"])
-        return [self._constant(f"unevaluated((v, c) => {self._evaluator(schema)}()(v, c), {rest})")]
+        return [
+            self._constant(
+                f"unevaluated((v, c) => {self._evaluator(schema, is_inner=False)}()(v, c), {self.of(schema[word])}, {dumps(word)})"
+            )
+            for word in ("unevaluatedProperties", "unevaluatedItems")
+            if word in schema
+        ]
 
-    def _evaluator(self, schema: Schema) -> str:
-        """A function that gives what says which names a schema evaluates."""
-        key = json.dumps(schema, sort_keys=True)
+    def _evaluator(self, schema: Schema, *, is_inner: bool) -> str:
+        """A function that gives what says which members or items a schema evaluates; an inner schema evaluates what is left, too."""
+        key = json.dumps([is_inner, schema], sort_keys=True)
         if key in self._evaluators:
             return self._evaluators[key]
         self._evaluators[key] = name = f"e{len(self._evaluators)}"
-        parts: list[tuple[str, Any]] = []
+        rows = [
+            f"[{test}, {self._evaluator(one, is_inner=True)}]"
+            for test, one in self._evaluating(schema)
+            if is_object(one)
+        ]
+        given = {
+            "names": f"[{', '.join(map(dumps, schema.get('properties', {})))}]",
+            "patterns": f"[{', '.join(map(_expression, schema.get('patternProperties', {})))}]",
+            "allNames": _js("additionalProperties" in schema or (is_inner and "unevaluatedProperties" in schema)),
+            "first": str(len(schema.get("prefixItems", ()))),
+            "allItems": _js("items" in schema or (is_inner and "unevaluatedItems" in schema)),
+            "contains": self.of(schema["contains"]) if "contains" in schema else "",
+        }
+        told = ", ".join(f"{word}: {text}" for word, text in given.items() if text not in ("", "[]", "0", "false"))
+        self._lines.append(
+            f"let m{name};\nconst {name} = () => (m{name} ??= evaluate({{ {told} }}, [{', '.join(rows)}]));"
+        )
+        return name
+
+    def _evaluating(self, schema: Schema) -> Iterator[tuple[str, Any]]:
+        """The schemas that evaluate for another one, each with the checker that must hold, or `null`."""
         if isinstance(schema.get("$ref"), str):
-            parts.append(("null", self._at(schema["$ref"])))
-        parts += [("null", one) for one in schema.get("allOf", ())]
+            yield "null", self._at(schema["$ref"])
+        yield from (("null", one) for one in schema.get("allOf", ()))
         for keyword in ("anyOf", "oneOf"):
-            parts += [(self.of(one), one) for one in schema.get(keyword, ())]
+            yield from ((self.of(one), one) for one in schema.get(keyword, ()))
         if "if" in schema:
             test = self.of(schema["if"])
-            parts += [(test, schema["if"]), (test, schema.get("then", True))]
-            parts.append((self.of({"not": schema["if"]}), schema.get("else", True)))
-        parts += [
-            (self.of({"type": "object", "required": [one]}), sub)
-            for one, sub in schema.get("dependentSchemas", {}).items()
-        ]
-        rows = [f"[{test}, {self._evaluator(one)}]" for test, one in parts if is_object(one)]
-        names = ", ".join(map(dumps, schema.get("properties", {})))
-        patterns = ", ".join(map(_expression, schema.get("patternProperties", {})))
-        is_all = "additionalProperties" in schema
-        source = f"evaluate([{names}], [{patterns}], {str(is_all).lower()}, [{', '.join(rows)}])"
-        self._lines.append(f"let m{name};\nconst {name} = () => (m{name} ??= {source});")
-        return name
+            yield test, schema["if"]
+            yield test, schema.get("then", True)
+            yield self.of({"not": schema["if"]}), schema.get("else", True)
+        for name, sub in schema.get("dependentSchemas", {}).items():
+            yield self.of({"type": "object", "required": [name]}), sub
 
     # --- unions ---
 
@@ -461,6 +476,10 @@ def _tag_rows(tag: Discriminator) -> list[str]:
 def _tag_key(value: ir.JSON) -> str:
     text = value if isinstance(value, str) else f"\0{dumps(value)}"
     return text if _NAME.fullmatch(text) else dumps(text) if text != "__proto__" else '["__proto__"]'
+
+
+def _js(holds: bool) -> str:
+    return "true" if holds else "false"
 
 
 def _expression(pattern: str) -> str:
