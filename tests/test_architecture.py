@@ -578,7 +578,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"diff", "findings"}),
     ),
     "rules": (
-        frozenset({"protocol.policy", "rules"}),
+        frozenset({"rules"}),
         frozenset({"diff", "findings", "proof"}),
     ),
     "check": (
