@@ -346,7 +346,7 @@ ARROWS: dict[str, frozenset[str]] = {
                 "targets",
                 "validator",
             ),
-            *("lint", "schema.walk", "schema.load", "meaning.contract", "meaning.framing", "resources"),
+            *("lint", "schema.names", "schema.walk", "schema.load", "meaning.contract", "meaning.framing", "resources"),
         }
     ),
     "site": frozenset(
@@ -596,37 +596,30 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         ),
         frozenset({"diff", "findings", "judged", "proof", "rules"}),
     ),
-    "files": (frozenset({"fingerprints", "numbering", "sources", "spots"}), frozenset({"findings"})),
+    "files": (frozenset({"fingerprints", "project_releases", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
         frozenset(
             {
                 "catalogue",
                 "causes",
                 "compare",
-                "ignored",
+                "keyword_notes",
                 "language",
-                "promises",
-                "roles",
+                "policy_settings",
+                "project_policy",
                 "rule_pages",
-                "settings",
-                "transitive",
                 "waivers",
             }
         ),
         frozenset({"check", "diff", "files", "findings", "judged", "rules"}),
     ),
     "repair": (
-        frozenset(
-            f"repair.{name}"
-            for name in (
-                *("attempts", "case", "ground", "keeping", "plans", "repair", "restoring", "reversals", "search"),
-            )
-        ),
+        frozenset({"repair.proposals", "repair.repair", "repair.reversals", "repair.sides"}),
         frozenset({"diff", "files", "findings"}),
     ),
-    "timeline": (frozenset({"history.timeline"}), frozenset({"findings"})),
+    "timeline": (frozenset({"history.timeline"}), frozenset({"files", "findings"})),
     "history": (
-        frozenset(f"history.{name}" for name in ("assembling", "bumps", "comparisons", "dating", "gathering")),
+        frozenset({"history.revision_sources", "history.steps"}),
         frozenset({"check", "compare", "diff", "files", "findings", "judged", "timeline"}),
     ),
     "report": (
@@ -651,22 +644,11 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         | {f"report.history_{name}" for name in ("data", "markdown", "page", "text", "words")},
         frozenset({"compare", "findings", "timeline"}),
     ),
-    "remembering": (frozenset({"remembering"}), frozenset({"files", "findings"})),
+    "cache": (frozenset({"report_cache"}), frozenset({"compare", "files", "findings"})),
     "front": (
         frozenset(
             {
-                *("command", "fixing", "history.asked", "moves", "outputs", "waiving"),
-                *(
-                    f"guide.{name}"
-                    for name in (
-                        "__init__",
-                        "actions",
-                        "entries",
-                        "told_capabilities",
-                        "told_methods",
-                        "told_types",
-                    )
-                ),
+                *("command", "repair.fix", "history.history_command", "outputs"),
             }
         ),
         frozenset(
@@ -679,7 +661,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "history",
                 "judged",
                 "proof",
-                "remembering",
+                "cache",
                 "repair",
                 "report",
                 "timeline",

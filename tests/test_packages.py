@@ -42,10 +42,10 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "contract": {"json_types"},
     "documentation": set(),
     "ends": {"parse"},
-    "engine": {"contract", "explain", "patterns", "pieces", "pointers"},
+    "engine": {"contract", "explain", "patterns", "pointers"},
     "envelopes": {"failures", "jsonrpc"},
     "errors": set(),
-    "explain": {"contract", "errors", "json_types", "pointers"},
+    "explain": {"contract", "engine", "errors", "json_types", "pointers"},
     "failures": {"errors", "strict"},
     "framing": {"ends"},
     "gates": {"codec", "contract", "json_types", "parse"},
@@ -58,7 +58,6 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "patterns": {"contract", "json_types", "pointers"},
     "peers": {"child", "connection", "failures", "framing", "stdio", "transport", "wire"},
     "pending": {"json_types", "places"},
-    "pieces": {"contract", "engine", "explain", "json_types", "pointers"},
     "pipes": {"failures", "framing"},
     "places": set(),
     "pointers": set(),
@@ -263,11 +262,11 @@ def test_a_type_checker_needs_no_package_of_an_extra(tmp_path: Path) -> None:
     run = subprocess.run(
         [
             *(sys.executable, "-m", "mypy", "--strict", "--no-site-packages", "--follow-imports=silent"),
-            *("--config-file=", "--cache-dir", str(tmp_path / "cache"), "-m", "jsonrpc_bindings.websocket"),
+            *("--config-file=", "-m", "jsonrpc_bindings.websocket"),
         ],
         capture_output=True,
         text=True,
-        env={"MYPYPATH": os.pathsep.join((str(RUNTIME.parent), str(tmp_path))), "PYTHONUTF8": "1"},
+        env={**os.environ, "MYPYPATH": os.pathsep.join((str(RUNTIME.parent), str(tmp_path))), "PYTHONUTF8": "1"},
     )
     assert run.returncode == 0, run.stdout + run.stderr
 

@@ -97,8 +97,9 @@ def parse_with_duplicates(line: bytes | bytearray | str, *, values: int = VALUES
 def is_plain(value: Any) -> bool:
     """Whether a value is what a parser gives. One that is nested too deep is not, nor one that holds itself."""
     try:
-        text = msgspec.json.encode(value)
-        refuse_deep(text, text.count(b":"))
+        text = _write(value)
+        if len(text) > _FLAT:
+            refuse_deep(text, len(text) // 5)  # to count what has few levels takes as long as to write it
     except FAILURES:
         return False
     return True
@@ -163,9 +164,9 @@ def has_written_colon(line: bytes) -> bool:
     return line.find(b"\\u003a") >= 0 or line.find(b"\\u003A") >= 0
 
 
-def refuse_deep(line: bytes, colons: int) -> None:
-    """Raise `ValueError` for a line that is nested deeper than the other parser goes."""
-    if colons + _count(line, b"[") <= DEEPEST or _count(line, b"{") + _count(line, b"[") <= DEEPEST:
+def refuse_deep(line: bytes, keys: int) -> None:
+    """Raise `ValueError` for a line that is nested deeper than the other parser goes. It has no more `keys` within one another."""
+    if keys + _count(line, b"[") <= DEEPEST or _count(line, b"{") + _count(line, b"[") <= DEEPEST:
         return
     if BACKSLASH not in line:
         brackets = b"".join(line.translate(None, _TEXT).replace(b'""', b"").split(b'"')[::2])
@@ -178,6 +179,8 @@ def refuse_deep(line: bytes, colons: int) -> None:
 
 _TEXT: Final = bytes(one for one in range(256) if one not in b'"[]{}')
 _LEVELS: Final = 12
+_FLAT: Final = 2 * DEEPEST
+"""So long a text cannot be deeper."""
 
 
 def _holds_more(text: bytes, most: int) -> bool:

@@ -74,6 +74,8 @@ class Receiving:
     def _complete_schema(self) -> dict[str, Any]:
         if self._schema is None:
             definitions = dict(self.home.definitions)
+            for name in self.home.protocol.get("refusing", ()):
+                definitions[name] = {**definitions[name], "unevaluatedProperties": False}
             self._schema = {**self.home.schema, "$defs": definitions}
             opened = [name for name, one in definitions.items() if is_object(one) and one.get("x-unknown") == "keep"]
             if opened:
@@ -104,13 +106,19 @@ class Receiving:
                 known = self._places[key] = type_, ("$defs", name)
             return known[1]
 
-    def takes_more(self, cls: Any) -> bool:
-        """Whether the schema itself speaks of fields of a class beyond the declared ones."""
+    def takes_more(self, cls: Any, name: str) -> bool:
+        """Whether the schema itself speaks of a field of a class beyond the declared ones."""
         for base in cls.__mro__:
-            name = self.home.name_of(base) if is_record(base) else None
-            if name is not None:
-                definition = self.schema["$defs"][name]
-                return any(definition.get(keyword) not in (None, False) for keyword in _OF_MORE)
+            definition = self.home.name_of(base) if is_record(base) else None
+            if definition is not None:
+                place = "$defs", definition
+                schema, known = self.schema["$defs"][definition], self._engine.explainer.at(place)
+                patterns: Any = [each.get("patternProperties", ()) for each in (schema, known)]
+                is_unsure = len(patterns[0]) > len(patterns[1])  # the engine cannot have each pattern
+                if is_unsure or any(schema.get(keyword) not in (None, False) for keyword in _OF_MORE):
+                    return True
+                if next(self._engine.explainer.matching(place, known, name), None) is not None:
+                    return True
         return False
 
     def class_of(self, name: str) -> Any:
@@ -295,6 +303,11 @@ class Receiving:
         """The place in the schema of the package of one in that of receivers; nothing for what is described by an annotation."""
         if "/(type) " in place:
             return ""
+        definition, _, keyword = place.rpartition("/")
+        if keyword == "unevaluatedProperties" and definition[len("#/$defs/") :] in self.home.protocol.get(
+            "refusing", ()
+        ):
+            return definition
         head, _, rest = place.partition("/anyOf")
         name = head.removeprefix("#/$defs/")
         if name not in self._rewritten:
@@ -316,7 +329,7 @@ class Receiving:
             left: list[Said] = []
             changes: list[tuple[Path, Any, Problem]] = []
             for said in found:
-                nearest = self._nearest(place, current, said, edits) if lenient else None
+                nearest = self._nearest(current, said, edits) if lenient else None
                 if nearest is None:
                     left.append(said)
                 else:
@@ -337,81 +350,41 @@ class Receiving:
 
     # --- leniency ---
 
-    def _nearest(self, place: Path, value: Any, said: Said, edits: Edits) -> tuple[Path, Any] | None:
+    def _nearest(self, value: Any, said: Said, edits: Edits) -> tuple[Path, Any] | None:
         """The nearest place that is lenient about a problem: what to drop, and what to put there instead (`None`: nothing)."""
-        path = (*said.path, said.missing) if said.rule == "required" else said.path
-        for where in reversed(list(self._fields(place, value, path))):
-            depth = len(where.path)
-            absent = said.rule == "required" and depth == len(path)
-            if where.drops_items and where.is_list and len(path) > depth and not absent:
-                below = path[: depth + 1]
-                if isinstance(below[-1], int):
-                    return below, None
-            is_null = where.reads_null and path == where.path and not absent and _value_at(value, path) is None
-            if not where.drops_error and not is_null:
+        at = self._engine.explainer.at
+        fields = [one for one in said.trail if one[0][-2:-1] == ("properties",)]
+        path = (*said.path, said.missing) if said.missing else said.path
+        if said.missing:
+            owners = [place for place, where in said.trail if where == said.path]
+            declared = [one for one in owners if said.missing in at(one).get("properties", ())]
+            fields += [((*one, "properties", said.missing), path) for one in declared]
+        for place, where in reversed(fields):
+            field, depth = at(place), len(where)
+            if not is_object(field):
                 continue
-            if where.is_required and where.is_list and edits.original(where.path) not in edits.defaulted:
-                return where.path, []
-            if not where.is_required and not absent:
-                return where.path, None
+            is_absent = bool(said.missing) and where == path
+            is_list = set(self._engine.explainer.types(place)) - {"null"} == {"array"}
+            if field.get("x-deserialize-skip-invalid-items") and is_list and not is_absent and len(path) > depth:
+                return path[: depth + 1], None
+            is_null = where == path and not is_absent and _value_at(value, path) is None
+            if not field.get("x-deserialize-default-on-error") and not (
+                is_null and field.get("x-deserialize-default-on-null")
+            ):
+                continue
+            is_required = is_absent or self._is_required(said.trail, where, value)
+            if is_required and is_list and edits.original(where) not in edits.defaulted:
+                return where, []
+            if not is_required:
+                return where, None
         return None
 
-    def _fields(self, place: Path, value: Any, path: Path) -> Iterator[_FieldPlace]:
-        """The fields on the way to a place in a value, with what the schema says of them."""
-        schemas = list(self._flat(self._at(place), value, frozenset()))
-        for index, step in enumerate(path):
-            below: list[Any] = []
-            is_required = _is_required(step, schemas)
-            inner = value.get(str(step)) if is_object(value) else None
-            if is_array(value) and isinstance(step, int) and step < len(value):
-                inner = value[step]
-            subs: list[Any] = []
-            for schema in schemas:
-                properties = schema.get("properties", {})
-                if isinstance(step, str) and step in properties:
-                    subs.append(properties[step])
-                elif isinstance(step, str) and is_object(schema.get("additionalProperties")):
-                    below += self._flat(schema["additionalProperties"], inner, frozenset())
-                elif isinstance(step, int):
-                    prefix = schema.get("prefixItems", ())
-                    item = prefix[step] if step < len(prefix) else schema.get("items")
-                    if is_object(item):
-                        below += self._flat(item, inner, frozenset())
-            subs = _each_once(subs)
-            for sub in subs:
-                below += self._flat(sub, inner, frozenset())
-            if subs:
-                every = [sub for sub in subs if is_object(sub)]
-                yield _FieldPlace(
-                    path[: index + 1],
-                    is_required,
-                    self._is_list(every),
-                    any(sub.get("x-deserialize-default-on-error") for sub in every),
-                    any(sub.get("x-deserialize-skip-invalid-items") for sub in every),
-                    any(sub.get("x-deserialize-default-on-null") for sub in every),
-                )
-            schemas, value = _each_once(below), inner  # branches of a union may lead to the same
-
-    def _is_list(self, schemas: Sequence[Any]) -> bool:
-        """Whether what schemas take is an array, or null."""
-        flat = (one for schema in schemas for one in self._flat(schema, [], frozenset()))
-        return {type_ for one in flat for type_ in _types_of(one)} - {"null"} == {"array"}
-
-    def _flat(self, schema: Any, value: Any, seen: frozenset[str]) -> Iterator[Any]:
-        """A schema with those that it refers to and, of unions, the branches that the value may be meant for."""
-        if not is_object(schema):
-            return
-        yield schema
-        target = schema.get("$ref")
-        if isinstance(target, str) and target not in seen:
-            yield from self._flat(self._at(referred(target)), value, seen | {target})
-        for one in schema.get("allOf", ()):
-            yield from self._flat(one, value, seen)
-        for keyword in ("anyOf", "oneOf"):
-            for one in schema.get(keyword, ()):
-                flat = list(self._flat(one, value, seen))
-                if not is_object(value) or all(_may_be(each, value) for each in flat):
-                    yield from flat
+    def _is_required(self, trail: Sequence[tuple[Path, Path]], where: Path, value: Any) -> bool:
+        """Whether a field is missed by the object that it is in, once it is left out there."""
+        owner = next(place for place, there in trail if there == where[:-1])
+        rest = {key: item for key, item in _value_at(value, where[:-1]).items() if key != where[-1]}
+        found = islice(self._engine.problems(owner, rest), MOST)
+        return any(one.missing == where[-1] and not one.path for one in found)
 
     def _at(self, place: Sequence[str | int]) -> Any:
         node: Any = self.schema
@@ -463,7 +436,7 @@ class _Exact:
 
 
 _VALUES: Final = frozenset({"const", "enum", "default", "examples"})
-_OF_MORE: Final = ("additionalProperties", "patternProperties", "unevaluatedProperties", "propertyNames")
+_OF_MORE: Final = ("additionalProperties", "unevaluatedProperties", "propertyNames")
 _OPEN: Final[set[Any]] = set()
 _TYPES: Final[dict[Any, str]] = {
     str: "string",
@@ -482,44 +455,6 @@ class Settled(NamedTuple):
     value: Any
     drops: tuple[Dropped, ...]
     problems: tuple[Problem, ...]
-
-
-class _FieldPlace(NamedTuple):
-    path: Path
-    is_required: bool
-    is_list: bool
-    drops_error: bool
-    drops_items: bool
-    reads_null: bool
-
-
-def _each_once(schemas: Sequence[Any]) -> list[Any]:
-    return list({id(one): one for one in schemas}.values())
-
-
-def _is_required(name: str | int, schemas: Sequence[Any]) -> bool:
-    """Whether a field may not be left out by any of the branches that declare it."""
-    declaring = [schema for schema in schemas if name in schema.get("properties", {})]
-    beside = [schema for schema in schemas if name not in schema.get("properties", {})]
-    return all(name in schema.get("required", ()) for schema in declaring) or any(
-        name in schema.get("required", ()) for schema in beside
-    )
-
-
-def _types_of(schema: Mapping[str, Any]) -> tuple[str, ...]:
-    declared = schema.get("type", ())
-    return (declared,) if isinstance(declared, str) else tuple(declared)
-
-
-def _may_be(schema: Mapping[str, Any], value: Mapping[str, Any]) -> bool:
-    """Whether the constants that a schema binds fields to are those that the value has."""
-    for name, sub in schema.get("properties", {}).items():
-        if is_object(sub) and "const" in sub and name in value and value[name] != sub["const"]:
-            return False
-    return all(
-        name in value or not (is_object(sub := schema.get("properties", {}).get(name)) and "const" in sub)
-        for name in schema.get("required", ())
-    )
 
 
 def _default(branch: Any, marker: Tagged) -> Any:

@@ -66,7 +66,7 @@ def _of_record(receiving: Receiving, record: Any, at: Path) -> Iterator[Problem]
         yield from unnamed(receiving, held(record, one), one.type, (*at, one.wire))
     further = shape.extra_type()
     for key, item in (notes.unknown if notes is not None and notes.unknown else {}).items():
-        if not key.startswith("_") and further is Any and not receiving.takes_more(type(record)):
+        if not key.startswith("_") and further is Any and not receiving.takes_more(type(record), key):
             yield _problem((*at, key), no_such_field(key, shape, ""))
         yield from unnamed(receiving, item, further, (*at, key))
 

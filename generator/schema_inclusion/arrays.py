@@ -8,17 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from schema_inclusion.conjunction import item_form
 from schema_inclusion.constraints import Constraints
 from schema_inclusion.formula import Formula
-from schema_inclusion.objects import parts
+from schema_inclusion.objects import Decider, parts
 from schema_inclusion.outcome import EMPTY, Empty, Outcome, Satisfied, Unknown
 from schema_inclusion.values import Json, same
-
-if TYPE_CHECKING:
-    from schema_inclusion.inclusion import Prover
 
 LONGEST: Final = 2_000
 MOST_DISTINCT: Final = 60
@@ -26,7 +23,7 @@ MOST_COUNTS: Final = 4
 MOST_COUNTED: Final = 64
 
 
-def array(prover: Prover, formula: Formula, constraints: Constraints) -> Outcome:
+def array(prover: Decider, formula: Formula, constraints: Constraints) -> Outcome:
     """An array that satisfies the constraints."""
     shorter = _limited(prover, constraints)
     if shorter is not None:
@@ -50,7 +47,7 @@ def _uniform_from(constraints: Constraints) -> int:
     return max([0, *(index + 1 for index in constraints.item), *constraints.items, *starts])
 
 
-def _limited(prover: Prover, constraints: Constraints) -> int | None:
+def _limited(prover: Decider, constraints: Constraints) -> int | None:
     """The number of items that the array cannot exceed because the next one is impossible, where that is news."""
     high = constraints.size[1]
     for index in range(_uniform_from(constraints) + 1):
@@ -77,7 +74,7 @@ def _joined(outcomes: list[Outcome]) -> Outcome:
     return Unknown(doubt.reason, (values,) if len(values) == len(outcomes) else ())
 
 
-def _long(prover: Prover, constraints: Constraints) -> Outcome:
+def _long(prover: Decider, constraints: Constraints) -> Outcome:
     uniform = _uniform_from(constraints)
     if uniform < LONGEST and constraints.unique is None:
         first = _joined([prover.inner(item_form(prover.forms, constraints, index)) for index in range(uniform + 1)])
@@ -89,7 +86,7 @@ def _long(prover: Prover, constraints: Constraints) -> Outcome:
 # Items that differ, or repeat.
 
 
-def _with_repeat(prover: Prover, constraints: Constraints) -> Outcome:
+def _with_repeat(prover: Decider, constraints: Constraints) -> Outcome:
     """An array in which two items are equal: some pair of places can hold the same value."""
     forms = prover.forms
     low, high = constraints.size
@@ -117,7 +114,7 @@ def _with_repeat(prover: Prover, constraints: Constraints) -> Outcome:
     return doubt or EMPTY
 
 
-def _distinct(prover: Prover, constraints: Constraints, outcomes: list[Outcome]) -> Outcome:
+def _distinct(prover: Decider, constraints: Constraints, outcomes: list[Outcome]) -> Outcome:
     """An array of different items, one at each place."""
     joined = _joined(outcomes)
     if not isinstance(joined, Satisfied):
@@ -142,13 +139,13 @@ def _distinct(prover: Prover, constraints: Constraints, outcomes: list[Outcome])
     return _matched(prover, constraints, choices)
 
 
-def _another(prover: Prover, form: Formula, taken: list[Json]) -> Outcome:
+def _another(prover: Decider, form: Formula, taken: list[Json]) -> Outcome:
     """A value of the form that is not among those taken."""
     forms = prover.forms
     return prover.inner(forms.all_of(form, *(forms.negate(forms.constant(value)) for value in taken)))
 
 
-def _domain(prover: Prover, form: Formula, amount: int) -> list[Json] | Unknown | None:
+def _domain(prover: Decider, form: Formula, amount: int) -> list[Json] | Unknown | None:
     """All values of the form if they are fewer than `amount`; `None` if there are as many."""
     values: list[Json] = []
     while len(values) < amount:
@@ -161,7 +158,7 @@ def _domain(prover: Prover, form: Formula, amount: int) -> list[Json] | Unknown 
     return None
 
 
-def _matched(prover: Prover, constraints: Constraints, choices: list[list[Json] | None]) -> Outcome:
+def _matched(prover: Decider, constraints: Constraints, choices: list[list[Json] | None]) -> Outcome:
     """One value for each place, all different: places with few values are matched, the others take what is left."""
     owner: list[tuple[Json, int]] = []
 
@@ -195,7 +192,7 @@ def _matched(prover: Prover, constraints: Constraints, choices: list[list[Json] 
 # Counting.
 
 
-def _counted(prover: Prover, formula: Formula, constraints: Constraints) -> Outcome:
+def _counted(prover: Decider, formula: Formula, constraints: Constraints) -> Outcome:
     """Goes along the array: what each next item is, or that there is none, until nothing is left to count."""
     forms = prover.forms
     counts = [(start, form, limits) for (start, form), limits in constraints.counts.items() if limits != (0, None)]
@@ -219,12 +216,12 @@ def _counted(prover: Prover, formula: Formula, constraints: Constraints) -> Outc
     return doubt or EMPTY
 
 
-def _count_parts(prover: Prover, constraints: Constraints) -> set[Formula]:
+def _count_parts(prover: Decider, constraints: Constraints) -> set[Formula]:
     return {prover.forms.amount(start, form, *limits) for (start, form), limits in constraints.counts.items()}
 
 
 def _next_item(
-    prover: Prover, constraints: Constraints, counts: list[tuple[int, Formula, tuple[int, int | None]]], position: int
+    prover: Decider, constraints: Constraints, counts: list[tuple[int, Formula, tuple[int, int | None]]], position: int
 ) -> Iterator[Formula]:
     """What may be at `position`, as formulas that count on from the next place.
 
@@ -249,7 +246,7 @@ def _next_item(
         yield forms.all_of(forms.size(position + 1, None), *later, *counted)
 
 
-def _counted_on(prover: Prover, count: tuple[int, Formula, tuple[int, int | None]], *, label: bool) -> Formula:
+def _counted_on(prover: Decider, count: tuple[int, Formula, tuple[int, int | None]], *, label: bool) -> Formula:
     """The count from the next place on, given whether the item here counts. Without an upper limit it may go uncounted."""
     forms = prover.forms
     position, form, (least, most) = count

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
 from schema_inclusion.constants import allowed_by, listed_in
 from schema_inclusion.constraints import Constraints, narrowed, void
+from schema_inclusion.forms import Forms
 from schema_inclusion.formula import (
     All,
     Bound,
@@ -39,9 +40,6 @@ from schema_inclusion.formula import (
 )
 from schema_inclusion.meaning import holds, number_obeys, string_fits
 from schema_inclusion.patterns import matches
-
-if TYPE_CHECKING:
-    from schema_inclusion.forms import Forms
 
 
 def settled(forms: Forms, parts: Iterable[Formula]) -> Constraints | None:

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeVar, assert_never, cast
 
-from schema_inclusion import alternatives, conjunction
 from schema_inclusion.budget import Budget
-from schema_inclusion.constants import order_of, value_of
+from schema_inclusion.constants import Scalars, order_of, scalars_of, value_of
 from schema_inclusion.constraints import Constraints
 from schema_inclusion.formula import (
     All,
@@ -78,7 +77,7 @@ def _nowhere(place: int) -> Formula:
 
 @dataclass(slots=True)
 class Forms:
-    """The maker of formulas of one comparison; formulas of two makers must not be mixed.
+    """The maker of formulas of one comparison but for its rules; formulas of two makers must not be mixed.
 
     `unfold` says what stands at a place that a `Ref` names; whoever makes references sets it.
     """
@@ -249,7 +248,19 @@ class Forms:
             self._doubts[key] = Opaque("a pattern for names is outside what can be compared")
         return self._doubts[key]
 
-    # Connectives.
+    # Connectives, and the rules that whoever makes formulas adds.
+
+    def settled(self, parts: Iterable[Formula]) -> Constraints | None:
+        """The parts taken apart together; `None` if nothing can satisfy them, as far as is plain."""
+        raise NotImplementedError
+
+    def parts_of(self, constraints: Constraints) -> tuple[Formula, ...]:
+        """The formulas that make up settled constraints."""
+        raise NotImplementedError
+
+    def joined(self, parts: tuple[Formula, ...]) -> Formula:
+        """The alternative of at least two different parts."""
+        raise NotImplementedError
 
     def all_of(self, *parts: Formula) -> Formula:
         """All parts hold."""
@@ -272,10 +283,10 @@ class Forms:
         chosen = set(parts)
         if any(self._negations.get(part) in chosen for part in parts):
             return self.bottom
-        constraints = conjunction.settled(self, parts)
+        constraints = self.settled(parts)
         if constraints is None:
             return self.bottom
-        result = self._whole(conjunction.parts_of(self, constraints))
+        result = self._whole(self.parts_of(constraints))
         if result not in self._facts:
             self._facts[result] = constraints
         return result
@@ -298,34 +309,35 @@ class Forms:
         known = self._disjunctions.get(key)
         if known is None:
             self.budget.spend()
-            known = alternatives.joined(self, tuple(chosen))
+            known = self.joined(tuple(chosen))
             self._disjunctions[key] = known
         return known
 
     def either(self, parts: tuple[Formula, ...]) -> Formula:
-        """The alternative of parts that `alternatives` has already simplified."""
+        """The alternative of parts that are simplified already."""
         if len(parts) < 2:
             return parts[0] if parts else self.bottom
         return self._keep(frozenset(parts), Either(parts))
 
-    def one_of(self, *parts: Formula) -> Formula:
-        """Exactly one part holds."""
-        return alternatives.exclusive(self, parts)
-
     def switch(self, tag: str, cases: Mapping[Constant, Formula], otherwise: Formula) -> Formula:
-        """The case of the tag's constant, or `otherwise`."""
-        return alternatives.switched(self, tag, cases, otherwise)
-
-    def kept_switch(self, tag: str, cases: Mapping[Constant, Formula], otherwise: Formula) -> Switch:
-        """The switch as it is, its cases in the order of their constants."""
-        ordered = tuple(sorted(cases.items(), key=lambda case: order_of(case[0])))
+        """The case of the tag's constant, or `otherwise`: a switch without the cases that say what `otherwise` says."""
+        left = {constant: form for constant, form in cases.items() if form is not otherwise}
+        if not left:
+            return otherwise
+        bodies = set(left.values())
+        if bodies == {self.bottom}:
+            return self.all_of(otherwise, self.member(tag, self.negate(self.among(left))))
+        if len(bodies) == 1 and otherwise is self.bottom:
+            marked = self.member(tag, self.among(left))
+            return self._of(Kind.OBJECT, self.has(tag), marked, next(iter(left.values())))
+        ordered = tuple(sorted(left.items(), key=lambda case: order_of(case[0])))
         return self._keep((tag, ordered, otherwise), Switch(tag, ordered, otherwise))
 
     def constraints(self, formula: Formula) -> Constraints:
         """The formula taken apart."""
         known = self._facts.get(formula)
         if known is None:
-            settled = conjunction.settled(self, (formula,))
+            settled = self.settled((formula,))
             known = Constraints(kinds=Kind.NONE) if settled is None else settled
             self._facts[formula] = known
         return known
@@ -399,7 +411,7 @@ class Forms:
             case MemberCount(low, high):
                 return self._of(Kind.OBJECT, self._outside(self.member_count, low, high))
             case All(parts):
-                finite = alternatives.scalars_of(self, formula)
+                finite = scalars_of(formula, self.constraints)
                 if finite is not None:
                     return self._beyond(finite)
                 return self.any_of(*(self.negate(part) for part in parts))
@@ -415,7 +427,7 @@ class Forms:
             case _:
                 assert_never(formula)
 
-    def _beyond(self, finite: alternatives.Scalars) -> Formula:
+    def _beyond(self, finite: Scalars) -> Formula:
         """Everything outside a set of scalars."""
         gone = finite.kinds
         if finite.strings is not None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
 from schema_inclusion.constants import constant_of
+from schema_inclusion.forms import Forms
 from schema_inclusion.formula import (
     All,
     Bound,
@@ -37,9 +38,6 @@ from schema_inclusion.formula import (
 )
 from schema_inclusion.patterns import matches
 from schema_inclusion.values import Json, all_distinct, exact
-
-if TYPE_CHECKING:
-    from schema_inclusion.forms import Forms
 
 
 def kind_of(value: Json) -> Kinds:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from schema_inclusion import unevaluated
+from schema_inclusion.alternatives import exclusive
 from schema_inclusion.document import (
     Dialect,
     Scope,
@@ -55,8 +56,9 @@ class Malformed(ValueError):
 class Normaliser:
     """Turns schemas into formulas and remembers what it has done. Schemas must outlive it unchanged.
 
-    `formats` are those that it reads as assertions. `tangled` says that some schema was nested very deeply, or a reference led back to
-    itself without a step into the value, `asks_for_spelling` that some schema takes `1` and not `1.0`: `written_as_integer`.
+    `twins` are what to read in the place of schemas, by their identities; `formats` are those that it reads as assertions. `tangled` says
+    that some schema was nested very deeply, or a reference led back to itself without a step into the value, `asks_for_spelling` that some
+    schema takes `1` and not `1.0`: `written_as_integer`.
     """
 
     forms: Forms
@@ -71,6 +73,7 @@ class Normaliser:
     _steps: int = 0
     tangled: bool = False
     formats: frozenset[str] = frozenset()
+    twins: dict[int, Target] = field(default_factory=dict[int, Target])
     asks_for_spelling: bool = False
     _doubts: dict[str, Formula] = field(default_factory=dict[str, Formula])
     written_as_integer: Formula = field(init=False)
@@ -164,7 +167,8 @@ class Normaliser:
             return None
         key = (scope.key, reference)
         if key not in self._targets:
-            self._targets[key] = resolved(scope, reference)
+            found = resolved(scope, reference)
+            self._targets[key] = found and self.twins.get(id(found.schema), found)
         return self._targets[key]
 
     def meant(self, keyword: str, reference: Json, scope: Scope) -> Target | str:
@@ -459,7 +463,7 @@ def _any_of(reader: Normaliser, value: Json, _schema: dict[str, Json], scope: Sc
 
 
 def _one_of(reader: Normaliser, value: Json, _schema: dict[str, Json], scope: Scope) -> Formula:
-    return reader.forms.one_of(*(reader.formula(each, scope) for each in listed(value)))
+    return exclusive(reader.forms, tuple(reader.formula(each, scope) for each in listed(value)))
 
 
 def _not(reader: Normaliser, value: Json, _schema: dict[str, Json], scope: Scope) -> Formula:

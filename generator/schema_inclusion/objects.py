@@ -9,17 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from schema_inclusion.conjunction import member_form
 from schema_inclusion.constraints import Constraints
+from schema_inclusion.forms import Forms
 from schema_inclusion.formula import All, Formula, Kind
 from schema_inclusion.meaning import holds
 from schema_inclusion.outcome import EMPTY, Empty, Outcome, Satisfied, Unknown
 from schema_inclusion.values import Json
 
-if TYPE_CHECKING:
-    from schema_inclusion.inclusion import Prover
+
+class Decider(Protocol):
+    """What the leaves ask of the prover: about the same value, and about one inside it."""
+
+    @property
+    def forms(self) -> Forms: ...
+
+    def decide(self, formula: Formula) -> Outcome: ...
+
+    def inner(self, formula: Formula) -> Outcome: ...
+
 
 MOST_ADDED: Final = 100
 MOST_REGIONS: Final = 8
@@ -30,7 +40,7 @@ def parts(formula: Formula) -> tuple[Formula, ...]:
     return formula.parts if isinstance(formula, All) else (formula,)
 
 
-def member_object(prover: Prover, formula: Formula, constraints: Constraints) -> Outcome:
+def member_object(prover: Decider, formula: Formula, constraints: Constraints) -> Outcome:
     """An object that satisfies the constraints."""
     members: dict[str, Json] = {}
     doubt: Unknown | None = None
@@ -61,7 +71,7 @@ class _Place:
     sure: bool
 
 
-def _with_needs(prover: Prover, formula: Formula, constraints: Constraints) -> Outcome:
+def _with_needs(prover: Decider, formula: Formula, constraints: Constraints) -> Outcome:
     """Gives the first demand for some member each of the names it may have, one after the other."""
     forms = prover.forms
     need = next(iter(constraints.some))
@@ -80,7 +90,7 @@ def _with_needs(prover: Prover, formula: Formula, constraints: Constraints) -> O
     return doubt or EMPTY
 
 
-def _with_more(prover: Prover, formula: Formula, constraints: Constraints) -> Outcome:
+def _with_more(prover: Decider, formula: Formula, constraints: Constraints) -> Outcome:
     """Adds members, whichever: they do not get in one another's way."""
     forms = prover.forms
     if constraints.count[0] - len(constraints.has) > MOST_ADDED:
@@ -101,7 +111,7 @@ def _with_more(prover: Prover, formula: Formula, constraints: Constraints) -> Ou
 
 
 def _places(
-    prover: Prover, constraints: Constraints, names: Formula, form: Formula, *, new: bool = False
+    prover: Decider, constraints: Constraints, names: Formula, form: Formula, *, new: bool = False
 ) -> Iterator[_Place | Unknown]:
     """The names, one of each class, that a member with such a name and value may have; `new` leaves out those in use."""
     forms = prover.forms
@@ -130,7 +140,7 @@ def _places(
 
 
 def _fresh(
-    prover: Prover, names: Formula, form: Formula, regions: list[tuple[Formula, Formula]]
+    prover: Decider, names: Formula, form: Formula, regions: list[tuple[Formula, Formula]]
 ) -> Iterator[_Place | Unknown]:
     """A name of each class that the regions cut the names into, where its value can be as all of them demand."""
     forms = prover.forms

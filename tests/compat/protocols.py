@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -24,6 +25,12 @@ RELEASES = ROOT / "schema" / "releases" / "acp"
 CANONICAL = tuple(ROOT / "schema" / name for name in ("acp/v1", "acp/v2", "mcp/2025-06-18"))
 
 Schema = dict[str, Any]
+
+
+@cache
+def migration() -> Report:
+    """What changes between the two versions of ACP, compared once for all tests."""
+    return compare.compare(*CANONICAL[:2])
 
 
 def releases(version: str) -> list[Path]:

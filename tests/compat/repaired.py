@@ -19,8 +19,9 @@ from typing import Any, Final
 
 from acpgen.compat.compare import both, compare
 from acpgen.compat.findings import Finding, Report
-from acpgen.compat.fixing import Comparing, with_repairs
+from acpgen.compat.repair.fix import with_repairs
 from acpgen.compat.repair.repair import Repaired
+from acpgen.compat.report_cache import Comparer
 from acpgen.errors import Faults
 from test_edits import applied
 
@@ -47,7 +48,7 @@ def judged(tally: Tally, old: Path, new: Path) -> None:
     """Repair one pair, and let the comparison judge each patch again."""
     try:
         sides = both(old, new, unstable=True)
-        comparing = Comparing("protocol", unstable=True)
+        comparing = Comparer("protocol", unstable=True)
         report = comparing(*sides)
         wanted = bad(report)
         if not wanted:

@@ -16,14 +16,13 @@ from acpgen.compat.diff import scalars
 from acpgen.compat.findings import BUDGET, Mode, Report
 from acpgen.compat.protocol.check.rulings import UNCONFIRMED
 from acpgen.compat.protocol.messages import Court
+from compat.protocols import CANONICAL, ROOT, migration
 from test_shared_parts import written
-
-ROOT = Path(__file__).parents[2]
 
 
 @lru_cache(maxsize=2)
 def versions(budget: int) -> Report:
-    return compare(ROOT / "schema/acp/v1", ROOT / "schema/acp/v2", budget=budget)
+    return migration() if budget == BUDGET else compare(*CANONICAL[:2], budget=budget)
 
 
 def test_what_is_left_when_the_budget_is_spent_is_undecided_and_counted() -> None:

@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 import pytest
 
 from acpgen.compat.compare import side
-from acpgen.compat.history.asked import FORMATS, written
-from acpgen.compat.history.assembling import Read, timeline
+from acpgen.compat.history.history_command import FORMATS, written
+from acpgen.compat.history.steps import Read, timeline
 from acpgen.compat.history.timeline import Milestone, Timeline
 from acpgen.compat.sources import opened
 from compat.protocols import Schema, documents, go, protocol

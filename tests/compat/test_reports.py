@@ -24,7 +24,7 @@ from acpgen.compat.report import FORMATS, wording, written
 from acpgen.compat.report.columns import columns, folded
 from acpgen.compat.report.data import as_data
 from acpgen.compat.report.text import coloured, text
-from compat.protocols import CANONICAL, Schema, compared, documents, go, protocol, validates
+from compat.protocols import Schema, compared, documents, go, migration, protocol, validates
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "generator/acpgen/compat/report/report.schema.json").read_text())
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -34,9 +34,9 @@ METHOD = HOSTILE.replace(" ", "")
 """The same for the name of a method, which has no blanks."""
 
 
-@pytest.fixture(scope="module")
-def migration() -> Report:
-    return compare(CANONICAL[0], CANONICAL[1])
+@pytest.fixture(scope="module", name="migration")
+def between_versions() -> Report:
+    return migration()
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,7 @@ import pytest
 
 from acpgen.compat.findings import Finding, Report, fails
 from acpgen.compat.report import FORMATS, written
-from acpgen.compat.waivers import Waiver, parsed, read, standard_file, waive
-from acpgen.compat.waiving import Decision, decision, with_waivers
+from acpgen.compat.waivers import Decision, Waiver, decision, parsed, read, standard_file, waive, with_waivers
 from acpgen.errors import BadSetting, Faults, NotAppendable, NotToml, UnknownKey
 from compat.protocols import ROOT, Schema, compared, found, go, protocol, validates
 

@@ -7,7 +7,6 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from acpgen.compat.compare import compare
 from acpgen.compat.findings import BUDGET, Finding, Revision, Witness
 from acpgen.compat.protocol.candidates import having
 from acpgen.compat.protocol.messages import Court, Route
@@ -15,7 +14,7 @@ from acpgen.compat.protocol.revision import Revised
 from acpgen.meaning.lower import lower
 from acpgen.meaning.texts import OF_FORMAT
 from acpgen.schema.bundle import bundle
-from compat.protocols import CANONICAL, Schema, compared, documents, found, go, protocol
+from compat.protocols import Schema, compared, documents, found, go, migration, protocol
 from schema_inclusion import Allowance
 
 
@@ -98,7 +97,7 @@ def test_values_are_those_that_the_schema_shows_or_that_the_name_of_a_field_says
 
 
 def test_all_witnesses_between_the_versions_of_acp_hold_with_formats() -> None:
-    findings: tuple[Finding, ...] = compare(CANONICAL[0], CANONICAL[1]).findings
+    findings: tuple[Finding, ...] = migration().findings
     witnesses = [reach.witness for each in findings for reach in each.reaches if reach.witness is not None]
     assert len(witnesses) > 100
     assert all(witness.verified and witness.formats for witness in witnesses)

@@ -264,7 +264,7 @@ def history(
     under --fail-on, 1 one does, 2 the input cannot be used.
     """
     from acpgen.compat import outputs
-    from acpgen.compat.history import asked as work
+    from acpgen.compat.history import history_command as work
 
     given, path = tuple(what or ()), ctx.meta["path"]
     if path == "":
@@ -274,7 +274,7 @@ def history(
     with faults_end_with_2():
         destinations = outputs.outputs(output or (), output_format, work.FORMATS)
         require_places(each.file for each in destinations)
-        asked = work.Asked(
+        options = work.HistoryOptions(
             given=given,
             path=path,
             destinations=destinations,
@@ -287,7 +287,7 @@ def history(
             budget=budget,
             references=references_of(ref),
         )
-        found = work.asked_for(asked)
+        found = work.history(options)
         written = partial(work.written, found, fail_on=fail_on)
         deliver(outputs.texts(destinations, written, coloured=terminal.is_coloured()))
         if found.fails(fail_on):

@@ -10,8 +10,8 @@ from textwrap import fill
 from typing import Any, Final, cast
 
 from acpgen import resources
-from acpgen.compat import promises
-from acpgen.compat.promises import NONE, Policy
+from acpgen.compat import project_policy
+from acpgen.compat.project_policy import NONE, Policy
 from acpgen.compat.rules import RULES
 from acpgen.schema.load import decode, parse_json, read_bytes
 
@@ -67,10 +67,10 @@ def here(entry: CatalogueEntry, policy: Policy) -> Iterator[dict[str, str]]:
         if level.rule in ("", entry.id):
             at = "" if level.area is None else level.area.written
             yield {"at": at, "severity": level.severity, "reason": level.reason}
-    if promises.is_removal(entry.id):
+    if project_policy.is_removal(entry.id):
         for area, deprecation in policy.deprecated.items():
             since = f"from {deprecation.sunset.isoformat()} on: {deprecation.reason}"
-            yield {"at": area.written, "severity": promises.LOWERED, "reason": since}
+            yield {"at": area.written, "severity": project_policy.LOWERED, "reason": since}
 
 
 def everywhere(policy: Policy) -> Iterator[tuple[str, str]]:

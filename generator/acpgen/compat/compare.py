@@ -28,7 +28,7 @@ from acpgen.compat.findings import (
     worst,
 )
 from acpgen.compat.fingerprints import asked, fingerprint
-from acpgen.compat.ignored import ignored_keywords
+from acpgen.compat.keyword_notes import ignored_keywords
 from acpgen.compat.sources import Comparable, Input, opened
 from acpgen.compat.spots import Spots
 from acpgen.errors import Fault, Faults, NameCollision, NoKeyword, Unsupported, distinct

@@ -162,11 +162,11 @@ def test_a_process_that_is_killed_between_two_files_leaves_each_whole_and_the_ne
 
 def test_a_file_that_has_changed_since_it_was_read_is_not_written(folder: Path) -> None:
     edited = (
-        "from pathlib import Path\nfrom acpgen.compat import fixing\nreal = fixing.with_repairs\n"
+        "from pathlib import Path\nfrom acpgen.compat.repair import fix\nreal = fix.with_repairs\n"
         "def with_repairs(*given, **options):\n"
         "    Path('new/GoRequest.json').write_text('{}')\n"
         "    return real(*given, **options)\n"
-        "fixing.with_repairs = with_repairs\n"
+        "fix.with_repairs = with_repairs\n"
     )
     before = contents(folder)
     done = in_process(folder, edited)

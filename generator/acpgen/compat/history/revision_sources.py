@@ -11,7 +11,7 @@ from typing import Final
 from acpgen import config, material
 from acpgen.compat import sources
 from acpgen.compat.compare import side
-from acpgen.compat.history.assembling import Read
+from acpgen.compat.history.steps import Read
 from acpgen.compat.history.timeline import Milestone
 from acpgen.compat.sources import Input
 from acpgen.errors import Faults
@@ -24,7 +24,7 @@ MOST: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
-class How:
+class RevisionReader:
     """How revisions are read: with what is marked unstable, what addresses mean, and the profile of all of them."""
 
     unstable: bool = False
@@ -41,7 +41,7 @@ class How:
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class Revisions:
     """The revisions of a history, oldest first. `notes` say what was left out, and where the schema stood before, `files` are the files
     in the working tree that were read or that a revision has too.
     """
@@ -52,25 +52,27 @@ class Gathered:
     files: tuple[str, ...] = ()
 
 
-def from_paths(given: Sequence[str], how: How, most: int = MOST) -> Gathered:
+def from_paths(given: Sequence[str], reader: RevisionReader, most: int = MOST) -> Revisions:
     """Files, folders, protocols, or any of them at a git revision, in the order given. Raises `Faults` for those that are not there."""
     notes = _left_out(len(given) - most, "older")
     found = [(each, sources.found(each)) for each in given[-most:]]
 
     def read() -> Iterator[Read]:
         for number, (name, source) in enumerate(found):
-            profile = how.methods or sources.configured(name)
+            profile = reader.methods or sources.configured(name)
             label = name if [each for each, _ in found].count(name) == 1 else f"{name} ({number + 1})"
-            yield how.read(
+            yield reader.read(
                 Milestone(label),
-                partial(sources.understood, source, name, profile, unstable=how.unstable, references=how.references),
+                partial(
+                    sources.understood, source, name, profile, unstable=reader.unstable, references=reader.references
+                ),
             )
 
     files = tuple(path for each in given for path in sources.files_here(each))
-    return Gathered(f"{given[0]} … {given[-1]}", tuple(read()), notes, files)
+    return Revisions(f"{given[0]} … {given[-1]}", tuple(read()), notes, files)
 
 
-def from_releases(protocol: str, how: How, most: int = MOST) -> Gathered | None:
+def from_releases(protocol: str, reader: RevisionReader, most: int = MOST) -> Revisions | None:
     """The releases of a protocol that the project keeps; `None` where it keeps none. Raises `Faults`."""
     try:
         project = config.find(Path.cwd())
@@ -79,18 +81,20 @@ def from_releases(protocol: str, how: How, most: int = MOST) -> Gathered | None:
     kept = material.parsed(material.read(project.root / project.schema, [protocol])).releases.get(protocol)
     if kept is None or not kept.releases:
         return None
-    profile = how.methods or sources.configured(protocol)
+    profile = reader.methods or sources.configured(protocol)
     releases = kept.releases[-most:]
     named = [Milestone(each.version, tags=(each.title,) if each.title else ()) for each in releases]
     read = (
-        how.read(milestone, _input(each.documents, profile)) for milestone, each in zip(named, releases, strict=True)
+        reader.read(milestone, _input(each.documents, profile)) for milestone, each in zip(named, releases, strict=True)
     )
     folder = project.root / project.schema / material.RELEASES / protocol
     files = (*sources.files_here(protocol), *map(str, folder.iterdir()))
-    return Gathered(protocol, tuple(read), _left_out(len(kept.releases) - most, "older"), files)
+    return Revisions(protocol, tuple(read), _left_out(len(kept.releases) - most, "older"), files)
 
 
-def from_git(revision: str, path: str, how: How, *, since: str | None = None, most: int = MOST) -> Gathered:
+def from_git(
+    revision: str, path: str, reader: RevisionReader, *, since: str | None = None, most: int = MOST
+) -> Revisions:
     """The commits of a revision, or of a range `A..B`, that changed a schema: along first parents, and back through its moves.
 
     Of a range, and with `since`, the state before comes first. Raises `Faults`.
@@ -121,7 +125,7 @@ def from_git(revision: str, path: str, how: How, *, since: str | None = None, mo
     notes += _left_out(len(commits) - len(chosen), "earlier")
     if beside:
         notes.append(f"Changes of the files that the schema refers to count: {', '.join(beside)}.")
-    profile = how.methods or sources.configured(path)
+    profile = reader.methods or sources.configured(path)
 
     def read(commit: revisions.Commit) -> Read:
         milestone = Milestone(commit.name, commit.subject, commit.day, commit.tags)
@@ -130,12 +134,12 @@ def from_git(revision: str, path: str, how: How, *, since: str | None = None, mo
             location = revisions.Location(commit.identity, commit.path)
             source = contents.source(location, name=path, shown=commit.name)
             return sources.understood(
-                source, f"{commit.name}:{path}", profile, unstable=how.unstable, references=how.references
+                source, f"{commit.name}:{path}", profile, unstable=reader.unstable, references=reader.references
             )
 
-        return how.read(milestone, opened)
+        return reader.read(milestone, opened)
 
-    return Gathered(f"{revision} -- {path}", tuple(map(read, chosen)), tuple(notes), sources.files_here(path))
+    return Revisions(f"{revision} -- {path}", tuple(map(read, chosen)), tuple(notes), sources.files_here(path))
 
 
 def _before(commits: Sequence[revisions.Commit], base: str) -> int:

@@ -7,14 +7,13 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from acpgen import ir
-from acpgen.compat import moves
 from acpgen.compat.diff.renames import renamed_methods
-from acpgen.compat.guide import entries
 from acpgen.compat.protocol.candidates import Examples, NoExample
 from acpgen.compat.protocol.check.judged import Judged
 from acpgen.compat.protocol.messages import Part, Route, message
 from acpgen.compat.protocol.revision import Revised
 from acpgen.markup import block, code, plain, prose
+from acpgen.publish import migration_entries, migration_notes
 from acpgen.schema.walk import is_object
 
 _VERSION: Final = "protocolVersion"
@@ -59,8 +58,8 @@ def area(at: str, side: Revised) -> str:
     return side.bundle.title(file) or words[:1].upper() + words[1:]
 
 
-def told(name: str, judged: list[Judged], old: Revised, new: Revised, href: Callable[[str], str]) -> Iterator[str]:
-    """What changes about one method; `href` is where a move is told, by its title."""
+def section(name: str, judged: list[Judged], old: Revised, new: Revised, href: Callable[[str], str]) -> Iterator[str]:
+    """What changes about one method; `href` is where a move is described, by its title."""
     before, after = (next((each for each in side.methods if each.name == name), None) for side in (old, new))
     yield f"\n### {code(name)}\n"
     if after is not None and after.doc:
@@ -73,19 +72,19 @@ def told(name: str, judged: list[Judged], old: Revised, new: Revised, href: Call
         yield f"It was {', '.join(map(code, earlier))}.\n"
     elif before is None or after is None:
         yield f"{'New' if before is None else 'Gone'}.\n"
-    told = [f"[{plain(title)}]({href(title)})" for title in moves.about(name, new)]
-    if told:
-        yield f"See {', '.join(told)}.\n"
+    links = [f"[{plain(title)}]({href(title)})" for title in migration_notes.about(name, new)]
+    if links:
+        yield f"See {', '.join(links)}.\n"
     if not judged:
         yield "Nothing changes.\n"
     if judged or before is None or after is None:
         yield from _folded("Each change", _changes(judged, before, after, old, new))
 
 
-def _folded(summary: str, told: Iterable[str]) -> Iterator[str]:
+def _folded(summary: str, lines: Iterable[str]) -> Iterator[str]:
     """Lines that a reader opens."""
     yield f'<details markdown="1">\n<summary>{summary}</summary>\n'
-    yield from told
+    yield from lines
     yield "</details>"
 
 
@@ -93,12 +92,12 @@ def _changes(
     judged: list[Judged], before: ir.Method | None, after: ir.Method | None, old: Revised, new: Revised
 ) -> Iterator[str]:
     """What was found about a method, and its messages."""
-    must = [each for each in judged if entries.demands(each, old, new)]
-    may = [each for each in judged if not entries.demands(each, old, new)]
+    must = [each for each in judged if migration_entries.demands(each, old, new)]
+    may = [each for each in judged if not migration_entries.demands(each, old, new)]
     for heading, found in (("You must", must), ("You may", may)):
         if found:
             yield f"{heading}:\n"
-            yield from entries.grouped(found, old, new)
+            yield from migration_entries.grouped(found, old, new)
             yield ""
     if must or before is None or after is None:
         yield from _messages(before, after, old, new)

@@ -26,12 +26,19 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Final, cast, get_args
+from typing import TYPE_CHECKING, Final, cast, get_args
 
+from acpgen.compat.compare import side
 from acpgen.compat.findings import SEVERITIES, Severity
-from acpgen.compat.promises import Area, Deprecation, Level, Policy, Promise
+from acpgen.compat.project_policy import Area, Deprecation, Level, Policy, Promise
+from acpgen.compat.sources import opened
 from acpgen.config import quoted
 from acpgen.errors import BadSetting, Fault, Faults, UnknownKey, UnknownName, did_you_mean
+from acpgen.schema.load import place
+
+if TYPE_CHECKING:
+    from acpgen.compat.findings import Report
+    from acpgen.config import Config
 
 _KEY: Final = "tool.acpgen.compat"
 _KEYS: Final = ("promise", "transitive", "formats", "docs", "severity", "experimental", "deprecated")
@@ -128,8 +135,8 @@ class _Settings:
             if severity is None:
                 self.wrong(f"{key}.severity", _one_of(_CHOSEN))
             reason = self.reason(table.get("reason"), f"{key}.reason")
-            place = None if area is None else self.area(area, f"{key}.at")
-            yield Level(cast("Severity", severity or "breaking"), reason, str(rule), place)
+            where = None if area is None else self.area(area, f"{key}.at")
+            yield Level(cast("Severity", severity or "breaking"), reason, str(rule), where)
 
     def experimental(self, value: object) -> Iterator[tuple[Area, str]]:
         for area, reason in self.table(value, f"{_KEY}.experimental", "a table from areas to reasons").items():
@@ -187,3 +194,47 @@ class _Settings:
 def _one_of(words: Iterable[str]) -> str:
     *others, last = map(repr, words)
     return f"one of {', '.join(others)} and {last}"
+
+
+# --- roles -----------------------------------------------------------------------------------------------------------
+
+
+def require_roles(policy: Policy, reports: Iterable[Report], project: Config) -> None:
+    """Raises `Faults` where `promise` names a role that none of the reports knows, nor a protocol of the project.
+
+    Where nothing has roles, or a protocol of the project cannot be read, it is not known.
+    """
+    known = {role for report in reports for role in report.named.roles}
+    if policy.promises.keys() <= known:
+        return
+    try:
+        known.update(_roles(project))
+    except Faults:
+        return
+    if not known:
+        return
+    faults: list[Fault] = [
+        UnknownName(
+            at=f"{place(project.file)}: tool.acpgen.compat.promise.{role}",
+            kind="role",
+            name=role,
+            hint=_hint(role, sorted(known)),
+        )
+        for role in policy.promises
+        if role not in known
+    ]
+    if faults:
+        raise Faults(faults)
+
+
+def _roles(project: Config) -> Iterator[str]:
+    """The roles of the protocols of a project. Raises `Faults`."""
+    for name in project.protocols:
+        source = project.root / project.schema / name
+        yield from side(opened(source, methods=project.profile(name)), unstable=True).meaning.protocol.sides
+
+
+def _hint(role: str, known: list[str]) -> str:
+    roles = f"The roles are {', '.join(map(repr, known))}."
+    guess = did_you_mean(role, known)
+    return f"{guess} {roles}" if guess.startswith("Did") else roles

@@ -12,15 +12,15 @@ import pytest
 from markdown_it import MarkdownIt
 
 from acpgen import ir
-from acpgen.compat import moves
 from acpgen.compat.catalogue import catalogue
-from acpgen.compat.guide import guide
-from acpgen.compat.guide.actions import INSTEAD
 from acpgen.compat.protocol.check.check import check
 from acpgen.compat.protocol.messages import Route, message_schema
 from acpgen.compat.protocol.revision import Revised
 from acpgen.errors import Faults
 from acpgen.meaning.lower import lower
+from acpgen.publish import migration_notes
+from acpgen.publish.migration import guide
+from acpgen.publish.migration_entries import INSTEAD
 from acpgen.schema.bundle import bundle
 from acpgen.schema.load import load
 from acpgen.schema.walk import is_object
@@ -512,6 +512,6 @@ def test_messages_of_moves_share_the_validators_of_their_kinds(
             compiled.append(1)
             super().__init__(schema, **options)
 
-    monkeypatch.setattr(moves, "Validator", Counted)
-    moves.require_valid(*sides)
+    monkeypatch.setattr(migration_notes, "Validator", Counted)
+    migration_notes.require_valid(*sides)
     assert sum(len(move.before) + len(move.after) for move in sides[1].bundle.moves.values()) > len(compiled)

@@ -173,7 +173,7 @@ def is_removal(rule: str) -> bool:
     return rule.endswith("-removed") and rule != "gate-removed"
 
 
-def judged(report: Report, policy: Policy, today: date, at: Spot) -> Report:
+def apply(report: Report, policy: Policy, today: date, at: Spot) -> Report:
     """The report as a policy judges it: its findings with other severities where the policy says so, the verdict of these, and a note
     for each reason. `at` is where the policy stands.
     """

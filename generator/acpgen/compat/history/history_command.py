@@ -1,4 +1,4 @@
-"""What stands behind `acpgen history`: what was asked for, the history, and the report of it."""
+"""What stands behind `acpgen history`: its options, the history, and the report of it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Final, TypeAlias, cast, get_args
 from acpgen.compat import waivers
 from acpgen.compat.command import of_project, spot_of
 from acpgen.compat.findings import BUDGET, FailOn, Report
-from acpgen.compat.history.assembling import timeline
-from acpgen.compat.history.gathering import MOST, Gathered, How, from_git, from_paths, from_releases
+from acpgen.compat.history.revision_sources import MOST, RevisionReader, Revisions, from_git, from_paths, from_releases
+from acpgen.compat.history.steps import timeline
 from acpgen.compat.history.timeline import Timeline
 from acpgen.compat.outputs import Destination, require_apart
-from acpgen.compat.promises import judged
-from acpgen.compat.roles import require_roles
-from acpgen.compat.transitive import versions_of
+from acpgen.compat.policy_settings import require_roles
+from acpgen.compat.project_policy import apply
+from acpgen.compat.project_releases import versions_of
 from acpgen.config import around, find_profile
 from acpgen.errors import BadSetting, Fault, Faults, UnknownName, did_you_mean
 from acpgen.schema.load import NO_REFERENCES, References
@@ -35,8 +35,8 @@ _WRITERS: Final = {**FORMATS, "coloured": "history_text.history_coloured"}
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What is asked: `given` stands before `--` on the command line, `path` after it, `None` where there is no such mark.
+class HistoryOptions:
+    """What is compared and how: `given` stands before `--` on the command line, `path` after it, `None` where there is no such mark.
 
     `destinations` says where the report goes, in which formats.
     """
@@ -54,23 +54,23 @@ class Asked:
     references: References = field(default_factory=lambda: NO_REFERENCES)
 
 
-def asked_for(asked: Asked) -> Timeline:
-    """The history that was asked for. Raises `Faults`."""
-    _require_words(asked)
-    profile = None if asked.methods is None else replace(find_profile(asked.methods), how="evident")
-    found = _gathered(asked, How(asked.unstable, asked.references, profile))
-    file = asked.waivers or waivers.standard_file()
-    accepted = waivers.read(file) if asked.waivers is not None or file.exists() else ()
+def history(options: HistoryOptions) -> Timeline:
+    """The history with the project's policy and waivers. Raises `Faults`."""
+    _require_words(options)
+    profile = None if options.methods is None else replace(find_profile(options.methods), how="evident")
+    found = _revisions(options, RevisionReader(options.unstable, options.references, profile))
+    file = options.waivers or waivers.standard_file()
+    accepted = waivers.read(file) if options.waivers is not None or file.exists() else ()
     project = around(Path.cwd())
     settings = None if project is None else project.file
-    written_to = [each.file for each in asked.destinations]
-    require_apart(written_to, (*found.files, *asked.references.values(), file, asked.methods, settings))
-    versions = () if project is None else versions_of(project, asked.path or asked.given[-1])
+    written_to = [each.file for each in options.destinations]
+    require_apart(written_to, (*found.files, *options.references.values(), file, options.methods, settings))
+    versions = () if project is None else versions_of(project, options.path or options.given[-1])
     promised, spot, today = of_project(project), spot_of(project), date.today()
 
     def waived(report: Report) -> Report:
         """As the project's policy judges it, with the findings marked that are accepted; what other steps use is no note of this one."""
-        marked = waivers.waive(judged(report, promised, today, spot), accepted, today, versions)
+        marked = waivers.waive(apply(report, promised, today, spot), accepted, today, versions)
         return replace(marked, notes=report.notes)
 
     made = timeline(
@@ -78,7 +78,7 @@ def asked_for(asked: Asked) -> Timeline:
         found.revisions,
         notes=found.notes,
         waived=waived,
-        budget=asked.budget or BUDGET,
+        budget=options.budget or BUDGET,
         formats=promised.formats,
     )
     if project is not None:
@@ -93,38 +93,40 @@ def written(found: Timeline, name: str, fail_on: str) -> str:
     return writer(found, fail_on)
 
 
-def _require_words(asked: Asked) -> None:
-    given: tuple[tuple[str, str, str, Sequence[str]], ...] = (("--fail-on", "level", asked.fail_on, get_args(FailOn)),)
+def _require_words(options: HistoryOptions) -> None:
+    given: tuple[tuple[str, str, str, Sequence[str]], ...] = (
+        ("--fail-on", "level", options.fail_on, get_args(FailOn)),
+    )
     faults: list[Fault] = [
         UnknownName(at=option, kind=kind, name=value, hint=did_you_mean(value, known))
         for option, kind, value, known in given
         if value not in known
     ]
-    if asked.limit < 1:
+    if options.limit < 1:
         faults.append(BadSetting(at="--limit", key="the number of revisions", expected="1 or more"))
-    if asked.path is None and not asked.given:
+    if options.path is None and not options.given:
         faults.append(BadSetting(at="history", key="what is asked for", expected="a protocol, files, or a path in git"))
-    if asked.path is not None and len(asked.given) > 1:
+    if options.path is not None and len(options.given) > 1:
         expected = "one branch, tag, commit or range A..B"
-        faults.append(BadSetting(at=asked.given[1], key="what stands before '--'", expected=expected))
+        faults.append(BadSetting(at=options.given[1], key="what stands before '--'", expected=expected))
     if faults:
         raise Faults(faults)
 
 
-def _gathered(asked: Asked, how: How) -> Gathered:
-    if asked.path is not None:
-        revision = asked.given[0] if asked.given else "HEAD"
-        return from_git(revision, asked.path, how, since=asked.since, most=asked.limit)
-    if len(asked.given) > 1:
-        _require_git(asked)
-        return from_paths(asked.given, how, asked.limit)
-    name = next(iter(asked.given))
-    kept = from_releases(name, how, asked.limit) if asked.since is None else None
-    return kept or from_git("HEAD", name, how, since=asked.since, most=asked.limit)
+def _revisions(options: HistoryOptions, reader: RevisionReader) -> Revisions:
+    if options.path is not None:
+        revision = options.given[0] if options.given else "HEAD"
+        return from_git(revision, options.path, reader, since=options.since, most=options.limit)
+    if len(options.given) > 1:
+        _require_git(options)
+        return from_paths(options.given, reader, options.limit)
+    name = next(iter(options.given))
+    kept = from_releases(name, reader, options.limit) if options.since is None else None
+    return kept or from_git("HEAD", name, reader, since=options.since, most=options.limit)
 
 
-def _require_git(asked: Asked) -> None:
-    if asked.since is not None:
+def _require_git(options: HistoryOptions) -> None:
+    if options.since is not None:
         raise Faults(
             [
                 BadSetting(

@@ -49,12 +49,12 @@ def _example(message: Any) -> str:
 
 
 def checklists(new: Revised, href: Callable[[str], str]) -> Iterator[str]:
-    """A checklist for each kind of reader; `href` is where a move is told, by its title."""
+    """A checklist for each kind of reader; `href` is where a move is described, by its title."""
     moves = new.bundle.moves.values()
     for reader in dict.fromkeys(reader for move in moves for reader in move.does):
         yield f"\n## Checklist for {plain(reader)}\n"
-        told = [(move.title, move.does[reader]) for move in moves if reader in move.does]
-        for number, (title, does) in enumerate(told, 1):
+        tasks = [(move.title, move.does[reader]) for move in moves if reader in move.does]
+        for number, (title, does) in enumerate(tasks, 1):
             yield f"{number}. **[{plain(title)}]({href(title)})**: {prose(does)}"
 
 
@@ -74,9 +74,9 @@ def require_valid(old: Revised, new: Revised) -> None:
     judges = _Judges(old), _Judges(new)
     for move in new.bundle.moves.values():
         for part, judge, shown in (("before", judges[0], move.before), ("after", judges[1], move.after)):
-            asked: dict[Any, ir.Method] = {}
+            requests: dict[Any, ir.Method] = {}
             for index, message in enumerate(shown):
-                reason = judge.refusal(message, asked)
+                reason = judge.refusal(message, requests)
                 if reason is not None:
                     at = f"{move.at}{plain_pointer(part, index)}"
                     faults.append(InvalidExample(at=at, reason=f"{judge.side.protocol.name}: {reason}"))
@@ -91,14 +91,14 @@ class _Judges:
         self.side = side
         self._validators: dict[tuple[tuple[Route, str | None], ...], Validator] = {}
 
-    def refusal(self, shown: Mapping[str, Any] | list[Any], asked: dict[Any, ir.Method]) -> str | None:
-        """Why the version refuses a message or a batch; `None` if it does not. `asked` holds the requests so far, by id."""
+    def refusal(self, shown: Mapping[str, Any] | list[Any], requests: dict[Any, ir.Method]) -> str | None:
+        """Why the version refuses a message or a batch; `None` if it does not. `requests` holds the requests so far, by id."""
         if not isinstance(shown, list):
-            return self._refused(shown, asked)
+            return self._refusal(shown, requests)
         if not self.side.protocol.batch:
             return "it has no batches"
         for index, message in enumerate(shown):
-            reason = self._refused(message, asked)
+            reason = self._refusal(message, requests)
             if reason is not None:
                 return f"{plain_pointer(index)}: {reason}"
             method = message.get("method")
@@ -106,7 +106,7 @@ class _Judges:
                 return f"{plain_pointer(index)}: '{method}' must not be part of a batch"
         return None
 
-    def _refused(self, message: Mapping[str, Any], asked: dict[Any, ir.Method]) -> str | None:
+    def _refusal(self, message: Mapping[str, Any], requests: dict[Any, ir.Method]) -> str | None:
         name = message.get("method")
         if name is not None:
             kind = "request" if "id" in message else "notification"
@@ -114,10 +114,10 @@ class _Judges:
             if method is None:
                 return f"it has no {kind} '{name}'"
             if kind == "request":
-                asked[message["id"]] = method
+                requests[message["id"]] = method
             routes = [(Route("params", method), method.params)]
         else:
-            method = asked.get(message.get("id"))
+            method = requests.get(message.get("id"))
             if method is None:
                 return "no message before it has this id, so nothing says what it answers"
             if "error" in message:

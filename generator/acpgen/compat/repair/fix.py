@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -9,20 +10,16 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from acpgen.compat import remembering
-from acpgen.compat.compare import compared, reported, side
-from acpgen.compat.findings import BUDGET
+from acpgen.compat.compare import side
+from acpgen.compat.repair.repair import Repaired, repaired, with_texts
 from acpgen.compat.report import repairs
 from acpgen.errors import Faults, NotRepairable
-from acpgen.kept import NOTHING, Kept
 from acpgen.save import save
 from acpgen.schema.load import read_bytes
 
 if TYPE_CHECKING:
-    from acpgen.compat.compare import Side
-    from acpgen.compat.findings import Mode, Report
+    from acpgen.compat.findings import Report
     from acpgen.compat.protocol.revision import Revised
-    from acpgen.compat.repair.repair import Repaired
     from acpgen.compat.sources import Input
 
 Repairing: TypeAlias = Literal["no", "tell", "dry", "fix"]
@@ -55,70 +52,31 @@ class Fixed:
         yield f"Written: {', '.join(self.names)}." if self.targets else "Nothing was written."
 
 
-class Comparing:
-    """Comparisons that share what the old sides mean."""
-
-    def __init__(
-        self, mode: Mode, unstable: bool, budget: int = BUDGET, *, formats: bool = False, kept: Kept = NOTHING
-    ) -> None:
-        self.mode: Mode = mode
-        self.unstable = unstable
-        self.budget = budget
-        self.formats = formats
-        self.kept = kept
-        self._known: dict[int, tuple[Input, Side]] = {}
-
-    def __call__(self, old: Input, new: Input) -> Report:
-        """The report of two sides, as it is kept or made now. Raises `Faults`."""
-        return remembering.report(
-            old,
-            new,
-            self.kept,
-            lambda: self.made(old, new),
-            mode=self.mode,
-            unstable=self.unstable,
-            budget=self.budget,
-            formats=self.formats,
-        )
-
-    def made(self, old: Input, new: Input) -> Report:
-        """The report of two sides, made now. Raises `Faults`."""
-        if self.mode == "language":
-            return compared(old, new, mode=self.mode, budget=self.budget, formats=self.formats)
-        if id(old) not in self._known:
-            self._known[id(old)] = old, side(old, unstable=self.unstable)
-        after = side(new, unstable=self.unstable)
-        return reported(self._known[id(old)][1], after, budget=self.budget, formats=self.formats)
-
-
 def fixed(
     report: Report, old: Input, new: Input, again: Callable[[Input], Report], *, unstable: bool, repairing: Repairing
 ) -> Fixed:
     """The repairs of a report, and for `--fix` what is to be written; `again` makes the report of another new side. Raises `Faults`."""
-    from acpgen.compat.repair.repair import difference, with_texts
-
     found = with_repairs(report, old, new, again, unstable=unstable)
     if repairing == "tell":
         return Fixed(found.report, report, "", {})
     targets = _targets(new, found.texts)
     left = again(with_texts(new, found.texts))
     names = tuple(new.at(path) for path in found.texts)
-    return Fixed(found.report, left, difference(new, found.texts), targets if repairing == "fix" else {}, names)
+    return Fixed(found.report, left, _difference(new, found.texts), targets if repairing == "fix" else {}, names)
 
 
 def with_repairs(
     report: Report, old: Input, new: Input, again: Callable[[Input], Report], *, unstable: bool = False
 ) -> Repaired:
     """The report of two sides with a repair, or the reason why there is none, on each breaking or risky finding."""
-    from acpgen.compat.repair.repair import repaired
 
-    def meant() -> Revised | None:
+    def meaning() -> Revised | None:
         try:
             return None if report.mode == "language" else side(new, unstable=unstable).meaning
         except Faults:
             return None
 
-    return repaired(report, old, new, compared=again, meant=cache(meant))
+    return repaired(report, old, new, compared=again, meaning=cache(meaning))
 
 
 def _targets(new: Input, texts: Mapping[str, str]) -> dict[str, str]:
@@ -146,3 +104,16 @@ def _obstacle(file: Path, content: bytes | None) -> str:
     if content is None or now is None:
         return "it is not a file of the working tree; name files of the working tree as NEW"
     return "" if now == content else "it has changed since it was read; run the command again"
+
+
+def _difference(side: Input, changed: Mapping[str, str]) -> str:
+    """What changes in the files, as a unified diff."""
+    found: list[str] = []
+    for each in (each for each in side.documents.documents if each.path in changed):
+        at, *texts = side.at(each.path), each.text, changed[each.path]
+        before, after = (text.splitlines(keepends=True) for text in texts)
+        found += (
+            line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+            for line in difflib.unified_diff(before, after, at, at)
+        )
+    return "".join(found)

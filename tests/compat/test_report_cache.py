@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from acpgen import provenance
-from acpgen.compat import remembering
+from acpgen.compat import report_cache
 from acpgen.compat.compare import both
 from acpgen.compat.findings import Mode, Report
-from acpgen.compat.fixing import Comparing
+from acpgen.compat.report_cache import Comparer
 from acpgen.compat.sources import Input
 from acpgen.errors import Faults
 from acpgen.kept import Kept
@@ -30,13 +30,13 @@ LARGER = protocol({"GoRequest": go({"id": {"type": "string"}, "cwd": {"type": "s
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The labels of the new sides that were really compared."""
     found: list[str] = []
-    really = Comparing.made
+    really = Comparer.compare
 
-    def counted(self: Comparing, old: Input, new: Input) -> Report:
+    def counted(self: Comparer, old: Input, new: Input) -> Report:
         found.append(new.label)
         return really(self, old, new)
 
-    monkeypatch.setattr(Comparing, "made", counted)
+    monkeypatch.setattr(Comparer, "compare", counted)
     return found
 
 
@@ -51,9 +51,9 @@ def sides(folder: Path, old: Any = SMALL, new: Any = LARGER, **how: Any) -> tupl
 def test_a_report_is_read_as_it_was_written(tmp_path: Path, mode: Mode, made: list[str]) -> None:
     files = [*map(str, releases("v1")[-2:])]
     for old, new in (both(*files, mode=mode), sides(tmp_path / "small", mode=mode)):
-        plain = Comparing(mode, unstable=False)(old, new)
+        plain = Comparer(mode, unstable=False)(old, new)
         kept = Kept(tmp_path / "cache")
-        again = [Comparing(mode, unstable=False, kept=kept)(old, new) for _ in range(2)]
+        again = [Comparer(mode, unstable=False, kept=kept)(old, new) for _ in range(2)]
         assert [*map(repr, again)] == [repr(plain)] * 2
         assert plain.findings
     assert len(made) == 4
@@ -62,16 +62,16 @@ def test_a_report_is_read_as_it_was_written(tmp_path: Path, mode: Mode, made: li
 def test_every_record_of_a_report_survives() -> None:
     values: list[Any] = [None, True, 1, 1.0, "a", (), ("", "{}"), [""], ["{}"], {"a": [1, {}]}]
     for value in values:
-        assert repr(remembering.from_data(json.loads(json.dumps(remembering.as_data(value))))) == repr(value)
+        assert repr(report_cache.from_data(json.loads(json.dumps(report_cache.as_data(value))))) == repr(value)
 
 
-def others(tmp_path: Path, old: Input, new: Input) -> Iterable[tuple[Comparing, Input, Input]]:
+def others(tmp_path: Path, old: Input, new: Input) -> Iterable[tuple[Comparer, Input, Input]]:
     kept = Kept(tmp_path / "cache")
-    usual = Comparing("protocol", unstable=False, kept=kept)
-    yield Comparing("language", unstable=False, kept=kept), old, new
-    yield Comparing("protocol", unstable=True, kept=kept), old, new
-    yield Comparing("protocol", unstable=False, budget=7, kept=kept), old, new
-    yield Comparing("protocol", unstable=False, formats=True, kept=kept), old, new
+    usual = Comparer("protocol", unstable=False, kept=kept)
+    yield Comparer("language", unstable=False, kept=kept), old, new
+    yield Comparer("protocol", unstable=True, kept=kept), old, new
+    yield Comparer("protocol", unstable=False, budget=7, kept=kept), old, new
+    yield Comparer("protocol", unstable=False, formats=True, kept=kept), old, new
     yield usual, new, old
     yield usual, replace(old, label="another"), new
     yield usual, old, replace(new, methods=replace(built_in("acp"), how="evident"))
@@ -81,7 +81,7 @@ def others(tmp_path: Path, old: Input, new: Input) -> Iterable[tuple[Comparing, 
 
 def test_another_question_is_another_answer(tmp_path: Path, made: list[str]) -> None:
     old, new = sides(tmp_path / "files")
-    usual = Comparing("protocol", unstable=False, kept=Kept(tmp_path / "cache"))
+    usual = Comparer("protocol", unstable=False, kept=Kept(tmp_path / "cache"))
     usual(old, new)
     asked = 1
     for comparing, one, other in others(tmp_path, old, new):
@@ -100,7 +100,7 @@ def test_a_report_whose_code_changed_meanwhile_is_not_kept(
     monkeypatch.setattr(provenance, "everything", lambda: changed)
     old, new = sides(tmp_path / "files")
     for _ in range(2):
-        Comparing("protocol", unstable=False, kept=Kept(tmp_path / "cache"))(old, new)
+        Comparer("protocol", unstable=False, kept=Kept(tmp_path / "cache"))(old, new)
     assert len(made) == 2
 
 
@@ -108,8 +108,8 @@ def test_an_answer_that_was_left_to_time_is_not_kept(
     tmp_path: Path, made: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counts = iter(range(10))
-    monkeypatch.setattr(remembering, "unanswered", lambda: next(counts))
+    monkeypatch.setattr(report_cache, "unanswered", lambda: next(counts))
     old, new = sides(tmp_path / "files")
     for _ in range(2):
-        Comparing("protocol", unstable=False, kept=Kept(tmp_path / "cache"))(old, new)
+        Comparer("protocol", unstable=False, kept=Kept(tmp_path / "cache"))(old, new)
     assert len(made) == 2
