@@ -573,13 +573,13 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         ),
         frozenset({"findings"}),
     ),
-    "proof": (
-        frozenset(f"protocol.{name}" for name in ("candidates", "enclosing", "messages", "misread", "proof")),
+    "acceptance": (
+        frozenset(f"protocol.{name}" for name in ("acceptance", "culprits", "messages", "misread")),
         frozenset({"diff", "findings"}),
     ),
     "rules": (
         frozenset({"rules"}),
-        frozenset({"diff", "findings", "proof"}),
+        frozenset({"diff", "findings"}),
     ),
     "check": (
         frozenset(
@@ -594,7 +594,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 ),
             }
         ),
-        frozenset({"diff", "findings", "judged", "proof", "rules"}),
+        frozenset({"diff", "findings", "judged", "acceptance", "rules"}),
     ),
     "files": (frozenset({"fingerprints", "project_releases", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
@@ -660,7 +660,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "findings",
                 "history",
                 "judged",
-                "proof",
+                "acceptance",
                 "cache",
                 "repair",
                 "report",

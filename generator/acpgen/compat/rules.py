@@ -2,36 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from acpgen import ir
 from acpgen.compat.changes import OTHER, Change
-from acpgen.compat.diff.pairs import EXTENSION
 from acpgen.compat.diff.shapes import Constants, kind_of
 from acpgen.compat.findings import NO_ACTION, Effect, Revision, Severity
-from acpgen.compat.protocol.candidates import (
-    Examples,
-    Leaf,
-    NoExample,
-    Without,
-    also,
-    exactly,
-    extending,
-    having,
-    items,
-    naming,
-    of_alternative,
-    of_alternatives,
-    of_definition,
-    of_many_kinds,
-    of_variant,
-    smallest,
-)
 from acpgen.compat.protocol.declared import META
-from acpgen.meaning import texts
 from acpgen.schema.numbers import dumps
 
 VERSION: Final = 2
@@ -93,7 +72,7 @@ class Judgement:
     """What a rule says of a change.
 
     A refusal names the revision that accepts (`accepted_by`), a loss the one that carries the meaning (`carried_by`); with both, a
-    refusal is looked for first. `leaf` makes values that show it, `back` values of the other revision that may be refused likewise.
+    refusal is looked for first.
     `gate` is the capability that holds an addition back; `ungated` says what happens without one, `None` of what no capability can gate.
     `within` is the place inside the pair, `subject` what tells this finding from
     others of the same rule at the same place: `None` where only the two texts do. `between` are the exchanges that fail, where neither
@@ -107,10 +86,8 @@ class Judgement:
     subject: str | None = ""
     accepted_by: Revision | None = None
     carried_by: Revision | None = None
-    leaf: Leaf | None = None
     gate: str | None = None
     ungated: str | None = None
-    back: Leaf | None = None
     between: tuple[str, ...] = ()
 
 
@@ -133,8 +110,6 @@ class Rule:
     advice: Text = NO_ACTION
     accepted_by: Revision | Callable[[Any], Revision | None] | None = None
     carried_by: Revision | Callable[[Any], Revision | None] | None = None
-    leaf: Callable[[Any], Leaf | None] = lambda _: None
-    back: Callable[[Any], Leaf | None] = lambda _: None
     gate: Callable[[Any], str | None] = lambda _: None
     ungated: Text | None = None
     between: tuple[str, ...] = ()
@@ -159,10 +134,8 @@ class Rule:
             subject=of(_SUBJECT.get(change.what, _SUBJECT.get(change.kind, ""))),
             accepted_by=of(self.accepted_by),
             carried_by=of(self.carried_by),
-            leaf=self.leaf(change),
             gate=self.gate(change),
             ungated=of(self.ungated),
-            back=self.back(change),
             between=self.between,
         )
 
@@ -387,72 +360,6 @@ _SUBJECT: Final[Mapping[str, Text | None]] = {
 """What tells a change from others of its rule at its place, by kind or `Change.what`; `None` where only the two texts do."""
 
 
-# --- what shows it ---------------------------------------------------------------------------------------------------
-
-
-def _of_types(alternatives: Any) -> Leaf:
-    return of_many_kinds if ir.Anything() in alternatives else of_alternatives(*alternatives)
-
-
-def _of_limits(change: Any) -> Leaf:
-    leaves = [
-        exactly(each.value) if each.items is None else items(each.items, equal=each.keyword == "uniqueItems")
-        for each in change.all
-    ]
-
-    def leaf(make: Examples, type_: ir.Type) -> Iterator[ir.JSON]:
-        for one in leaves:
-            with suppress(NoExample):
-                yield from one(make, type_)
-
-    return leaf
-
-
-def _null(change: Change) -> Leaf:
-    return having(change.name, None) if change.name else exactly(None)
-
-
-def _having(change: Change) -> Leaf:
-    return having(change.one.name)
-
-
-def _lacking(change: Change) -> Leaf:
-    return Without(change.one.name)
-
-
-def _exactly(change: Change) -> Leaf:
-    return exactly(_raw(change))
-
-
-def _variant(change: Change) -> Leaf:
-    return of_variant(change.one, change.within[0 if change.new is None else 1].tag)
-
-
-def _unknown(change: Change) -> Leaf:
-    union = change.within[1]
-    return exactly(EXTENSION, -1_000_001) if isinstance(union, Constants) else _of_unknown_variant(union.tag)
-
-
-def _of_unknown_variant(tag: str) -> Leaf:
-    """A variant of an open union with a tag that nobody knows."""
-
-    def leaf(make: Examples, type_: ir.Type) -> Iterator[ir.JSON]:
-        for each in make.shape(type_).of("object"):
-            if isinstance(each, ir.TaggedUnion) and each.fallback is not None:
-                for name in each.fallback_shapes or (each.fallback,):
-                    value = make.of(ir.Ref(name))
-                    if isinstance(value, dict):
-                        yield {**value, tag: EXTENSION}
-
-    return leaf
-
-
-def _formatted(change: Any) -> Leaf:
-    (sender, text), *_ = change.refused
-    strings = change.within[0 if sender == "old" else 1]
-    return exactly(*(shown for each in strings for shown in texts.of_format(each.format)), text)
-
-
 # --- conditions ------------------------------------------------------------------------------------------------------
 
 
@@ -639,7 +546,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The extension field {one.name!r} was added with its own type; old peers may send {freely} under that name.",
         advice="Accept any value there, or take a name without an underscore.",
         accepted_by="old",
-        leaf=lambda c: extending(c.one.name),
     ),
     Rule(
         id="extension-declared",
@@ -650,7 +556,6 @@ RULES: Final[tuple[Rule, ...]] = (
         "anything under that name.",
         advice="Accept any value there, or put the field into its own object.",
         accepted_by="old",
-        leaf=lambda c: extending(c.one.name),
     ),
     Rule(
         id="closed-field-added",
@@ -662,7 +567,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The optional field {one.name!r} was added to a closed object; old peers reject unknown members.",
         advice=_GATE,
         accepted_by="new",
-        leaf=_having,
         gate=_capability,
         ungated="",
     ),
@@ -676,8 +580,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The required field {one.name!r} was added; old peers do not send it.",
         advice="Make it optional, and define what its absence means.",
         accepted_by="old",
-        leaf=_lacking,
-        back=lambda c: _having(c) if _shut(c.within[0]) else None,
     ),
     Rule(
         id="field-removed",
@@ -689,8 +591,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The field {one.name!r} was removed; new peers ignore it.",
         advice=f"{{seems}}Keep it as optional {_KEEP}, and document its replacement.",
         carried_by="old",
-        leaf=_having,
-        back=lambda c: extending(c.one.name) if c.is_extension else None,
     ),
     Rule(
         id="field-removed",
@@ -700,7 +600,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The field {one.name!r} was removed; new peers reject it.",
         advice=f"{{seems}}Keep it as optional {_KEEP}, and document its replacement.",
         accepted_by="old",
-        leaf=_having,
     ),
     Rule(
         id="field-removed",
@@ -710,7 +609,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The field {one.name!r}{by_keyword} was removed; new peers ignore it.",
         advice=f"Keep it {_KEEP}, and document its replacement.",
         carried_by="old",
-        leaf=lambda c: naming(c.one.name, c.one.type),
     ),
     Rule(
         id="field-removed",
@@ -720,7 +618,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="Fields whose names match {pattern!r} were removed; new peers ignore them, such as {one.name!r}.",
         advice=f"Keep the pattern {_KEEP}, and document its replacement.",
         carried_by="old",
-        leaf=lambda c: naming(c.one.name, c.one.type),
     ),
     Rule(
         id="required-field-removed",
@@ -731,8 +628,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The required field {one.name!r} was removed; old peers reject messages without it.",
         advice=f"{{seems}}Keep sending it {_KEEP}.",
         accepted_by="new",
-        leaf=_lacking,
-        back=lambda c: _having(c) if _shut(c.within[1]) else None,
     ),
     Rule(
         id="field-renamed",
@@ -745,8 +640,6 @@ RULES: Final[tuple[Rule, ...]] = (
         advice=f"Keep {{old.name!r}} beside {{new.name!r}} {_KEEP}, and read either.",
         accepted_by="old",
         carried_by="old",
-        leaf=lambda c: having(c.old.name),
-        back=_having,
     ),
     Rule(
         id="extension-undeclared",
@@ -759,7 +652,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The extension field {one.name!r} is no longer declared; new peers may send {freely} under that name.",
         advice=f"Declare it {_KEEP}.",
         accepted_by="new",
-        leaf=lambda c: extending(c.one.name),
     ),
     Rule(
         id="extension-undeclared",
@@ -769,7 +661,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The extension field {one.name!r} is no longer declared; new peers reject it.",
         advice="Declare it again.",
         accepted_by="old",
-        leaf=_having,
     ),
     Rule(
         id="extension-undeclared",
@@ -788,7 +679,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The field {one.name!r} is now required; old peers may omit it.",
         advice="Keep it optional, and define what its absence means.",
         accepted_by="old",
-        leaf=_lacking,
     ),
     Rule(
         id="field-became-optional",
@@ -798,7 +688,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The field {one.name!r} is now optional; old peers reject messages without it.",
         advice="Keep it required, or send messages without it only to peers of the new version.",
         accepted_by="new",
-        leaf=_lacking,
     ),
     Rule(
         id="object-closed",
@@ -810,7 +699,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="Undeclared members are now rejected, extensions included.",
         advice="Keep the object open: receivers must ignore extensions, whose names begin with an underscore.",
         accepted_by="old",
-        leaf=lambda c: also(c.one),
     ),
     Rule(
         id="object-closed",
@@ -820,7 +708,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="{members} are now rejected.",
         advice=f"Keep the pattern {_KEEP}.",
         accepted_by="old",
-        leaf=lambda c: also(c.one),
     ),
     Rule(
         id="object-opened",
@@ -830,7 +717,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="{members} are now accepted; old peers reject them.",
         advice=lambda c: f"Send {'them' if c.one else 'extensions'} only to peers of the new version.",
         accepted_by="new",
-        leaf=lambda c: also(c.one),
     ),
     Rule(
         id="undeclared-narrowed",
@@ -864,7 +750,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message=lambda c: f"The default of {c.name!r} is now {_default(c.new)} (previously {_default(c.old)}).",
         advice="Keep the default, or always send the value.",
         carried_by="old",
-        leaf=lambda c: Without(c.name),
     ),
     Rule(
         id="default-grown",
@@ -883,7 +768,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message=lambda c: f"Null in {c.name!r} now {_NULL[c.new]} (previously it {_NULL_BEFORE[c.old]}).",
         advice="Use another field or value for the new meaning of null.",
         carried_by="old",
-        leaf=lambda c: having(c.name, None),
     ),
     Rule(
         id="null-meaning-declared",
@@ -972,7 +856,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message=lambda c: f"Null is now rejected{'; lenient receivers read it as an omitted field' if c.name else ''}.",
         advice="Keep accepting null from old peers; omit the field instead of sending null.",
         accepted_by="old",
-        leaf=_null,
     ),
     Rule(
         id="null-allowed",
@@ -984,7 +867,6 @@ RULES: Final[tuple[Rule, ...]] = (
         ),
         advice="Omit the field instead of sending null.",
         accepted_by="new",
-        leaf=_null,
     ),
     Rule(
         id="type-narrowed",
@@ -995,7 +877,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The type is now {detail}.",
         advice="Keep the old type, and add a field for the new one.",
         accepted_by="old",
-        leaf=lambda c: _of_types(c.old),
     ),
     Rule(
         id="type-widened",
@@ -1005,7 +886,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The type is now {detail}.",
         advice="Keep the old type and add a field for the new one, or gate the new values with a capability.",
         accepted_by="new",
-        leaf=lambda c: _of_types(c.new),
     ),
     Rule(
         id="type-changed",
@@ -1016,8 +896,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The type is now {detail}.",
         advice="Keep the old type, and add a field for the new one.",
         accepted_by="old",
-        leaf=lambda c: _of_types(c.old),
-        back=lambda c: _of_types(c.new),
     ),
     Rule(
         id="limit-changed",
@@ -1030,8 +908,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message=_limit,
         advice="Keep the old limit, and add a field for the new values.",
         accepted_by="old",
-        leaf=lambda c: _of_limits(c.parts[0]),
-        back=lambda c: _of_limits(c.parts[1]),
     ),
     Rule(
         id="limit-tightened",
@@ -1043,7 +919,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message=_limit,
         advice="Keep the old limit for receivers; apply the new one to senders only.",
         accepted_by="old",
-        leaf=_of_limits,
     ),
     Rule(
         id="limit-loosened",
@@ -1054,7 +929,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message=_limit,
         advice="Keep to the old limit when sending, unless the peer is known to be new.",
         accepted_by="new",
-        leaf=_of_limits,
     ),
     Rule(
         id="format-changed",
@@ -1085,8 +959,6 @@ RULES: Final[tuple[Rule, ...]] = (
             else "Keep the old format for receivers; apply the new one to senders only."
         ),
         accepted_by=lambda c: c.refused[0][0],
-        leaf=_formatted,
-        back=lambda c: exactly(c.refused[1][1]) if c.refused[1:] else None,
     ),
     Rule(
         id="format-changed",
@@ -1120,7 +992,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The value {value} was added{formerly} to a closed set; old peers reject unknown values.",
         advice=_GATE,
         accepted_by="new",
-        leaf=_exactly,
         gate=_capability,
         ungated="",
     ),
@@ -1133,7 +1004,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The value {value} {gone}; new peers accept it but do not know its meaning.",
         advice=f"{{seems}}Keep the value {_KEEP}.",
         carried_by="old",
-        leaf=_exactly,
     ),
     Rule(
         id="closed-value-removed",
@@ -1144,7 +1014,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The value {value} {gone}; new peers reject it.",
         advice=f"{{seems}}Keep the value {_KEEP}.",
         accepted_by="old",
-        leaf=_exactly,
     ),
     Rule(
         id="values-named",
@@ -1162,7 +1031,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="Its values are still accepted but no longer have a defined meaning.",
         advice=f"Keep the constants {_KEEP}.",
         carried_by="old",
-        leaf=lambda c: exactly(c.old.values[0].value),
     ),
     Rule(
         id="variant-added",
@@ -1185,7 +1053,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The variant {value} was added to a closed union; old peers reject unknown variants.",
         advice=_GATE,
         accepted_by="new",
-        leaf=_variant,
         gate=_capability,
         ungated="",
     ),
@@ -1203,7 +1070,6 @@ RULES: Final[tuple[Rule, ...]] = (
         advice=_GATE,
         accepted_by="new",
         carried_by="new",
-        leaf=_variant,
         gate=_capability,
         ungated="",
     ),
@@ -1217,7 +1083,6 @@ RULES: Final[tuple[Rule, ...]] = (
         advice=f"{{seems}}Keep the variant {_KEEP}.",
         accepted_by="old",
         carried_by="old",
-        leaf=_variant,
     ),
     Rule(
         id="closed-variant-removed",
@@ -1228,7 +1093,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The variant {value} was removed; new peers reject it.",
         advice=f"{{seems}}Keep the variant {_KEEP}.",
         accepted_by="old",
-        leaf=_variant,
     ),
     Rule(
         id="variant-renamed",
@@ -1241,8 +1105,6 @@ RULES: Final[tuple[Rule, ...]] = (
         advice=f"Keep {{old.tag!r}} beside {{new.tag!r}} {_KEEP}, and read either.",
         accepted_by="old",
         carried_by="old",
-        leaf=lambda c: of_variant(c.old, c.within[0].tag),
-        back=_variant,
     ),
     Rule(
         id="untagged-variant-added",
@@ -1255,7 +1117,6 @@ RULES: Final[tuple[Rule, ...]] = (
         advice="Give the branch a discriminator value of its own.",
         accepted_by=lambda c: None if _stays_open(c) else "new",
         carried_by=lambda c: "new" if _stays_open(c) else None,
-        leaf=lambda c: of_definition(c.one),
     ),
     Rule(
         id="untagged-variant-removed",
@@ -1265,7 +1126,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The branch {one}, which has no discriminator value, was removed.",
         advice=f"Keep the branch {_KEEP}.",
         accepted_by="old",
-        leaf=lambda c: of_definition(c.one),
     ),
     Rule(
         id="unknown-refused",
@@ -1277,7 +1137,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="Unknown {sort} are now rejected, extensions included.",
         advice="Keep it open: receivers must keep extensions, whose names begin with an underscore.",
         accepted_by="old",
-        leaf=_unknown,
     ),
     Rule(
         id="unknown-refused",
@@ -1287,7 +1146,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="Unknown {sort} are now decoded as the branch without a discriminator value, extensions included.",
         advice="Keep it open: receivers must keep extensions, whose names begin with an underscore.",
         carried_by="old",
-        leaf=_unknown,
     ),
     Rule(
         id="unknown-accepted",
@@ -1298,7 +1156,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="Unknown {sort} are now accepted{kept}.",
         advice="Send extensions only to peers of the new version.",
         accepted_by=lambda c: "new" if c.old == "closed" and not _has_default(c) else None,
-        leaf=_unknown,
     ),
     Rule(
         id="tolerance-added",
@@ -1328,8 +1185,6 @@ RULES: Final[tuple[Rule, ...]] = (
         advice="Keep sending the old discriminator together with the new one.",
         accepted_by=lambda c: None if c.new.openness == "open" else "old",
         carried_by=lambda c: "old" if c.new.openness == "open" else None,
-        leaf=lambda _: smallest,
-        back=lambda _: smallest,
     ),
     Rule(
         id="alternative-added",
@@ -1341,7 +1196,6 @@ RULES: Final[tuple[Rule, ...]] = (
         advice="Add a discriminator, or put the new alternative into a field of its own.",
         accepted_by="new",
         carried_by="new",
-        leaf=lambda c: of_alternative(c.one),
     ),
     Rule(
         id="alternative-removed",
@@ -1352,7 +1206,6 @@ RULES: Final[tuple[Rule, ...]] = (
         advice=f"Keep the alternative {_KEEP}.",
         accepted_by="old",
         carried_by="old",
-        leaf=lambda c: of_alternative(c.one),
     ),
     # what could not be compared, definitions and files
     Rule(

@@ -8,13 +8,16 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.compat.diff.renames import renamed_methods
-from acpgen.compat.protocol.candidates import Examples, NoExample
+from acpgen.compat.findings import BUDGET
 from acpgen.compat.protocol.check.judged import Judged
-from acpgen.compat.protocol.messages import Part, Route, message
+from acpgen.compat.protocol.messages import Court, Part, Route, Routes, dressed, message
 from acpgen.compat.protocol.revision import Revised
 from acpgen.markup import block, code, plain, prose
+from acpgen.meaning import texts
+from acpgen.meaning.values import Unmakeable, Values
 from acpgen.publish import migration_entries, migration_notes
 from acpgen.schema.walk import is_object
+from schema_inclusion import Allowance
 
 _VERSION: Final = "protocolVersion"
 
@@ -126,9 +129,13 @@ def _example(method: ir.Method, part: Part, side: Revised, like: Revised) -> ir.
         return None
     given = side.bundle.definitions[name].get("examples")
     try:
-        value = given[0] if given else Examples(side, like).of(ir.Ref(name))
-    except NoExample:
+        value = given[0] if given else Values(side.definitions).small(name)
+    except Unmakeable:
         return None
+    judge = Court(side, side, Allowance(BUDGET))
+    if not given:
+        held: Routes = dict.fromkeys(("old", "new"), (Route("document", None, name), name))
+        value = dressed(value, texts.shown(like.bundle.definitions), lambda each: judge.accepts(held, "old", each))
     version = side.protocol.version
     if is_object(value) and type(value.get(_VERSION)) is type(version):
         value = {**value, _VERSION: version}  # a reader copies this, and a peer of this version announces itself
