@@ -8,16 +8,12 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.compat.diff.renames import renamed_methods
-from acpgen.compat.findings import BUDGET
 from acpgen.compat.protocol.check.judged import Judged
-from acpgen.compat.protocol.messages import Court, Part, Route, Routes, dressed, message
+from acpgen.compat.protocol.messages import Part, Route, example, message
 from acpgen.compat.protocol.revision import Revised
 from acpgen.markup import block, code, plain, prose
-from acpgen.meaning import texts
-from acpgen.meaning.values import Unmakeable, Values
 from acpgen.publish import migration_entries, migration_notes
 from acpgen.schema.walk import is_object
-from schema_inclusion import Allowance
 
 _VERSION: Final = "protocolVersion"
 
@@ -128,14 +124,10 @@ def _example(method: ir.Method, part: Part, side: Revised, like: Revised) -> ir.
     if name is None:
         return None
     given = side.bundle.definitions[name].get("examples")
-    try:
-        value = given[0] if given else Values(side.definitions).small(name)
-    except Unmakeable:
+    made = (given[0],) if given else example(side, name, like)
+    if made is None:
         return None
-    judge = Court(side, side, Allowance(BUDGET))
-    if not given:
-        held: Routes = dict.fromkeys(("old", "new"), (Route("document", None, name), name))
-        value = dressed(value, texts.shown(like.bundle.definitions), lambda each: judge.accepts(held, "old", each))
+    (value,) = made
     version = side.protocol.version
     if is_object(value) and type(value.get(_VERSION)) is type(version):
         value = {**value, _VERSION: version}  # a reader copies this, and a peer of this version announces itself

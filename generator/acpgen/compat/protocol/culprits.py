@@ -36,76 +36,76 @@ def refused(change: Change, pair: Pair, sender: Revision) -> Culprit | None:
     thing.
     """
     receiver = schema_of(pair.on(opposite(sender)))
-    sent = change.old if sender == "old" else change.new
-    match change:
-        case FieldChange() if change.what == "field-changed":
-            return _whole_value(having(sent.name), receiver)
-        case FieldChange():
-            field, other = change.one, change.within[0 if change.old is None else 1]
-            if sent is not None:
-                return _member(field.name) if isinstance(other.extra, ir.Nothing) else None
-            if field.required:
-                return _whole_value(_lacking(field.name))
-            return _member(field.name, refused=schema_of(field.type)) if change.is_extension else None
-        case LimitChange():
+    one, is_own = change.one, (change.new if sender == "new" else change.old) is not None
+    match change.kind:
+        case "field" if isinstance(change, FieldChange) and change.what != "field-changed":
+            if is_own:
+                return _member(one.name) if isinstance(_others(change, sender).extra, ir.Nothing) else None
+            if one.required:
+                return _value(_lacking(one.name))
+            return _member(one.name, refused=schema_of(one.type)) if change.is_extension else None
+        case "field":
+            return _value(having((change.old if sender == "old" else change.new).name), receiver)
+        case "required":
+            return None if is_own else _value(_lacking(one.name))
+        case "null" if is_own:
+            return _member(change.name, _NULL) if change.name else _value(_NULL, receiver)
+        case "openness" if is_own:
+            return _value(_extended(one), receiver) if one else _member(EXTENSION)
+        case "type" if is_own:
+            alone = change.old if sender == "old" else change.new
+            kinds: Schema = {} if ir.Anything() in alone else {"type": [*dict.fromkeys(map(kind_of, alone))]}
+            return _value(kinds, receiver)
+        case "limit" if isinstance(change, LimitChange):
             found = (_beyond(part) for part in change.parts if part.admitted_by == sender)
-            return next((_whole_value(each, receiver) for each in found), None)
-        case FormatChange(refused=texts):
-            return next((_whole_value({"const": text}) for by, text in texts if by == sender), None)
-        case Change(kind="required"):
-            return _whole_value(_lacking(change.one.name)) if sent is None else None
-        case Change(kind="null") if sent is not None:
-            return _member(change.name, _NULL) if change.name else _whole_value(_NULL, receiver)
-        case Change(kind="openness") if sent is not None:
-            return _whole_value(_extended(sent), receiver) if sent else _member(EXTENSION)
-        case Change(kind="type") if sent is not None:
-            kinds: Schema = {} if ir.Anything() in sent else {"type": [*dict.fromkeys(map(kind_of, sent))]}
-            return _whole_value(kinds, receiver)
-        case Change(kind="unknown") if sender == ("old" if change.old == "open" else "new"):
-            return _whole_value(_unknown(change), receiver)
-        case Change(kind="tag" | "undecided"):
-            return _whole_value({}, receiver)
-        case Change(kind="value" | "variant" | "untagged" | "alternative") if sent is not None:
-            return _whole_value(_named(change, sent, sender), receiver)
+            return next((_value(each, receiver) for each in found), None)
+        case "format" if isinstance(change, FormatChange):
+            return next((_value({"const": text}) for by, text in change.refused if by == sender), None)
+        case "unknown" if (change.old if sender == "old" else change.new) == "open":
+            return _value(_unknown(change), receiver)
+        case "value" if is_own:
+            return _value({"const": one.value}, receiver)
+        case "variant" if is_own:
+            side = 0 if sender == "old" else 1
+            return _value(_variant(change.within[side].tag, (change.old, change.new)[side]), receiver)
+        case "untagged" if is_own:
+            return _value(_schema(ir.Ref(one)), receiver)
+        case "alternative" if is_own:
+            return _value(_schema(type_of(one, ir.Anything())), receiver)
+        case "tag" | "undecided":
+            return _value({}, receiver)
         case _:
             return None
 
 
 def lost(change: Change, pair: Pair, sender: Revision) -> Culprit | None:
     """What a sender's value holds that has lost its meaning for the other side by a change, whether that refuses it or not."""
-    match change:
-        case FieldChange() if change.old is not None:
+    match change.kind:
+        case "field" if change.old is not None:
             return _member(change.old.name)
-        case Change(kind="default"):
-            return _whole_value(_lacking(change.name))
-        case Change(kind="null-meaning"):
+        case "default":
+            return _value(_lacking(change.name))
+        case "null-meaning":
             return _member(change.name, _NULL)
-        case Change(kind="values", old=Constants(values=values)):
-            return _whole_value({"const": values[0].value})
-        case Change(kind="unknown"):
-            return _whole_value(_unknown(change))
+        case "values" if change.old is not None:
+            return _value({"const": change.old.values[0].value})
+        case "unknown":
+            return _value(_unknown(change))
         case _:
             found = refused(change, pair, sender)
             return None if found is None else replace(found, refused=_NOTHING)
 
 
-def _named(change: Change, sent: Any, sender: Revision) -> Schema:
-    """What a name or an alternative stands for that a sender has."""
-    match change.kind:
-        case "value":
-            return {"const": sent.value}
-        case "variant":
-            return _variant(change.within[0 if sender == "old" else 1].tag, sent)
-        case "untagged":
-            return _schema(ir.Ref(sent))
-        case _:
-            return _schema(type_of(sent, ir.Anything()))
+def _others(change: Change, sender: Revision) -> Objects:
+    """The object of the other side."""
+    objects: Objects = change.within[1 if sender == "old" else 0]
+    return objects
 
 
 _NOTHING: Final[Schema] = {"not": {}}
 
 
-def _whole_value(accepted: Schema, refused: Schema | bool = _NOTHING) -> Culprit:
+def _value(accepted: Schema, refused: Schema | bool = _NOTHING) -> Culprit:
     from schema_inclusion import Culprit
 
     return Culprit((), accepted, refused)
@@ -120,9 +120,8 @@ def _member(name: str, accepted: Schema | None = None, refused: Schema | bool = 
 def _unknown(change: Change) -> Schema:
     """A tag or constant that nobody knows."""
     union = change.within[1]
-    if isinstance(union, Constants):
-        return {"enum": [EXTENSION, _UNKNOWN_NUMBER]}
-    return having(union.tag, {"const": EXTENSION})
+    is_enum = isinstance(union, Constants)
+    return {"enum": [EXTENSION, _UNKNOWN_NUMBER]} if is_enum else having(union.tag, {"const": EXTENSION})
 
 
 _UNKNOWN_NUMBER: Final = -1_000_001

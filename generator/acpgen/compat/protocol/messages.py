@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from referencing.exceptions import Unresolvable
 
 from acpgen import ir
-from acpgen.compat.findings import Revision, Witness, opposite
+from acpgen.compat.findings import BUDGET, Revision, Witness, opposite
 from acpgen.compat.protocol.revision import Revised
 from acpgen.meaning import framing, texts
+from acpgen.meaning.values import Unmakeable, Values
 from acpgen.pointers import reference_to
 from acpgen.schema.bundle import DIALECT
 from acpgen.schema.walk import Schema, copied, is_array, is_object
+from schema_inclusion import Allowance
 
 MOST_ERRORS = 1_000
 """Errors that are told of what one reference leads to."""
@@ -27,7 +29,7 @@ MOST_ERRORS = 1_000
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
-    from schema_inclusion import Allowance, Culprit
+    from schema_inclusion import Culprit
 
 Part: TypeAlias = Literal["params", "result", "error", "id", "document"]
 Path: TypeAlias = "tuple[str | int, ...]"
@@ -235,6 +237,17 @@ class Court:
             checker = _formats() if formats or self._asserts else None
             self._validators[key] = _judge()(message_schema(self.sides[side], route, name), format_checker=checker)
         return self._validators[key]
+
+
+def example(side: Revised, name: str, like: Revised) -> tuple[ir.JSON] | None:
+    """A small value of a definition, with texts as another revision shows them; `None` where there is none."""
+    try:
+        value = Values(side.definitions).small(name)
+    except Unmakeable:
+        return None
+    judge = Court(side, side, Allowance(BUDGET))
+    held: Routes = dict.fromkeys(("old", "new"), (Route("document", None, name), name))
+    return (dressed(value, texts.shown(like.bundle.definitions), lambda each: judge.accepts(held, "old", each)),)
 
 
 def dressed(value: ir.JSON, shown: Mapping[str, str], holds: Shows) -> ir.JSON:

@@ -99,8 +99,6 @@ class Evidence:
         where they declare all of it.
         """
         change = found.change
-        if change.kind != "alternative":
-            return None
         if joined.alone and name_of(change.one) in self.on.messages[sender]:
             return None  # the union lists messages, which their methods tell apart
         alternative = type_of(change.one, found.pair.on(sender))

@@ -62,7 +62,7 @@ class Statements:
             judgement = _only_read(judgement, found.change)
             shown = self._shown(judgement, found, joined)
         if judgement.weight == "taken" and (shown is None or shown[1] is None):
-            assert _is_alone(found.change)
+            assert isinstance(found.change, FieldChange)
             return self.told(replace(given, change=replace(found.change, harmless=True)), joined)
         if shown is None:
             return None
