@@ -27,7 +27,6 @@ class Unnamed:
     def __init__(self, on: Inquiry, rulings: Rulings) -> None:
         self.on = on
         self.rulings = rulings
-        self.explained: set[str] = set()
 
     def without_counterpart(self) -> Iterator[Judged]:
         """What has no counterpart, and what is not read."""
@@ -88,7 +87,6 @@ class Unnamed:
                     Change("structure", name=called, detail="content" if contents else "", **at)
                 )
             elif self.on.is_included(pair, declared=True):
-                self.explained |= {name, other}
                 if self._claimed(pair):
                     yield self.rulings.on_paper(Change("structure", name=called, detail="told", **at))
                 elif name in roots:
@@ -97,7 +95,6 @@ class Unnamed:
                 else:
                     yield from self._of_undeclared(pair, called, at)
             elif name in quiet and not closure(self.on.new, [other]) & elsewhere:
-                self.explained |= {name, other}
                 yield self.rulings.on_paper(Change("structure", name=called, detail="framed", **at))
             elif pair not in held or (closure(self.on.old, [name]) | closure(self.on.new, [other])) & elsewhere:
                 yield self.rulings.on_paper(Change("structure", name=called, detail="told", **at))
