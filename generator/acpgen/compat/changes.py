@@ -62,7 +62,7 @@ variant: a tagged variant; of a rename, both · untagged: the branch without a t
 unknown: what happens to tags or constants that are not known · tag: the unions, where another member tells variants apart ·
 alternative: one of several shapes of the same kind · undecided: a difference that could not be taken apart, for the reason `detail` ·
 definition: a definition that no message reaches; of a rename, both names ·
-not-compared: something of which nothing is known, for the reason `detail` · text: a description, called `name`; of several, their names ·
+not-compared: something of which nothing is known, for the reason `detail` · text: a description ·
 structure: files that differ in nothing that a message shows; `new` are classes of generated code that differ, `detail` says why else.
 """
 

@@ -76,19 +76,9 @@ class Walk:
         return pair in self._changed_pairs()
 
     def paper_changes(self) -> Iterator[Change]:
-        """The changes of files alone, each once, and those of descriptions once for each file."""
+        """The changes of files alone, each once."""
         changes = (change for node in self.nodes.values() for change in node.changes if change.is_paper)
-        words: dict[tuple[str, ...], list[Change]] = {}
-        for change in {(change, change.old_at, change.new_at): change for change in changes}.values():
-            if change.kind == "text":
-                files = tuple(at.partition("#")[0] for at in (change.old_at, change.new_at))
-                words.setdefault(files, []).append(change)
-            else:
-                yield change
-        for (old, new), found in words.items():
-            names = tuple(self._both.new.called(each.new_at) for each in found)
-            many = Change("text", names, names, old_at=f"{old}#", new_at=f"{new}#")
-            yield found[0] if len(found) == 1 else many
+        yield from {(change, change.old_at, change.new_at): change for change in changes}.values()
 
     def renamed(self) -> dict[str, str]:
         """The definitions that have another name in the new revision, with that name."""
