@@ -80,6 +80,11 @@ class Acceptance:
         """Whether what the sender's side of a pair declares of one JSON type meets a demand."""
         return self.asked({"allOf": [self._question(pair.on(sender), SENT), {"type": json_type}]}, demand, sender)
 
+    def never(self, pair: Pair, side: Revision, name: str) -> bool:
+        """Whether one side of a pair refuses every object with a member of that name."""
+        objects: Schema = {"allOf": [self._question(pair.on(side)), {"type": "object"}]}
+        return self.asked(objects, {"not": {"required": [name]}}, side).verdict.value == "yes"
+
     def _question(self, type_: ir.Type, suffix: str = "") -> Schema:
         """A type as a schema; with a suffix only what is sent or declared of it. The prover knows again what is the same one."""
         if (type_, suffix) not in self._questions:
