@@ -94,7 +94,8 @@ class Acceptance:
 
     def asked(self, sent: Schema, known: Schema | bool, sender: Revision, culprit: Culprit | None = None) -> Relation:
         """Whether all that is sent is known: two schemas whose references are those of the sender's bundle and the receiver's."""
-        return self.between(*((sent, known) if sender == "old" else (known, sent)), sender, culprit)
+        old, new = (sent, known) if sender == "old" else (known, sent)
+        return self.between(old, new, sender, culprit)
 
     def between(
         self, old: Schema | bool, new: Schema | bool, sender: Revision, culprit: Culprit | None = None

@@ -12,7 +12,6 @@ from acpgen.compat.diff.definitions import Walk
 from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.protocol.check.inquiry import Inquiry
 from acpgen.compat.protocol.check.judged import Judged
-from acpgen.compat.protocol.check.located import called
 from acpgen.compat.protocol.check.routes import root_of
 from acpgen.compat.protocol.check.rulings import Rulings
 from acpgen.compat.protocol.covered import closure, of_both_files, unread
@@ -166,9 +165,9 @@ class Unnamed:
         sides: list[dict[str, list[str]]] = [{}, {}]
         for side, found in zip((self.on.old, self.on.new), sides, strict=True):
             for at, text in sorted(side.left_out.items(), key=lambda each: each[1]):
-                found.setdefault(called(side, at), []).append(text)
+                found.setdefault(side.called(at), []).append(text)
         known = {
-            called(side, at)
+            side.called(at)
             for each in told
             for side, at in ((self.on.old, each.old_at), (self.on.new, each.new_at))
             if at
