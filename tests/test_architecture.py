@@ -580,7 +580,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"diff", "findings"}),
     ),
     "rules": (
-        frozenset({"protocol.policy", "rules"}),
+        frozenset({"rules"}),
         frozenset({"diff", "findings"}),
     ),
     "check": (
@@ -596,7 +596,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 ),
             }
         ),
-        frozenset({"acceptance", "diff", "findings", "judged", "rules"}),
+        frozenset({"diff", "findings", "judged", "acceptance", "rules"}),
     ),
     "files": (frozenset({"fingerprints", "project_releases", "sources", "spots"}), frozenset({"findings"})),
     "compare": (

@@ -349,7 +349,11 @@ class Comparer:
 
     def _checkers(self, question: _Question) -> tuple[Checker, Checker]:
         forms = self._normal.forms
-        ours, theirs = question.formulas(forms, self._form_or_doubt, every=False)
+        try:
+            ours, theirs = question.formulas(forms, self._form_or_doubt, every=False)
+        except (OverBudget, RecursionError):
+            self._reset()
+            ours = theirs = forms.opaque("the question is too large")
         steps = [self._validator(step) if isinstance(step, _Side) else step for step in question.at]
         refused = None if question.refused is None else self._validator(question.refused)
         return Checker(self._validator(question.ours), forms, ours, (*steps,), refused), Checker(
