@@ -125,9 +125,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "meaning.order": frozenset({"ir"}),
     "meaning.unenforced": frozenset({"meaning.checks", "schema.bundle", "schema.drafts", "ir"}),
     "meaning.checks": frozenset({"ir", "meaning.lower", "schema.bundle", "schema.expressions", "schema.walk"}),
-    "meaning.discriminators": frozenset(
-        {"ir", "meaning.keys", "meaning.nodes", "pointers", "schema.unions", "schema.walk"}
-    ),
+    "meaning.discriminators": frozenset({"ir", "meaning.nodes", "pointers", "schema.unions", "schema.walk"}),
     "meaning.constants": frozenset({"ir", "schema.unions", "schema.walk"}),
     "meaning.nodes": frozenset({"schema.bundle", "schema.unions", "schema.walk"}),
     "meaning.members": frozenset({"meaning.nodes", "schema.unions"}),
@@ -144,7 +142,6 @@ ARROWS: dict[str, frozenset[str]] = {
             *("schema.positions", "schema.unions", "schema.walk"),
         }
     ),
-    "meaning.keys": frozenset({"ir"}),
     "meaning.reading": frozenset(
         {
             *("errors", "ir", "meaning.constants", "meaning.limits", "meaning.narrow", "meaning.nodes"),
@@ -192,7 +189,6 @@ ARROWS: dict[str, frozenset[str]] = {
                 "meaning.order",
                 "meaning.contract",
                 "meaning.discriminators",
-                "meaning.keys",
                 "meaning.framing",
                 "meaning.unenforced",
                 "errors",
@@ -579,13 +575,13 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         ),
         frozenset({"findings"}),
     ),
-    "proof": (
-        frozenset(f"protocol.{name}" for name in ("candidates", "enclosing", "messages", "misread", "proof")),
+    "acceptance": (
+        frozenset(f"protocol.{name}" for name in ("acceptance", "culprits", "messages", "misread")),
         frozenset({"diff", "findings"}),
     ),
     "rules": (
         frozenset({"protocol.policy", "rules"}),
-        frozenset({"diff", "findings", "proof"}),
+        frozenset({"diff", "findings"}),
     ),
     "check": (
         frozenset(
@@ -600,7 +596,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 ),
             }
         ),
-        frozenset({"diff", "findings", "judged", "proof", "rules"}),
+        frozenset({"acceptance", "diff", "findings", "judged", "rules"}),
     ),
     "files": (frozenset({"fingerprints", "project_releases", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
@@ -621,7 +617,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     ),
     "repair": (
         frozenset({"repair.proposals", "repair.repair", "repair.reversals", "repair.sides"}),
-        frozenset({"diff", "files", "findings"}),
+        frozenset({"compare", "diff", "files", "findings"}),
     ),
     "timeline": (frozenset({"history.timeline"}), frozenset({"files", "findings"})),
     "history": (
@@ -645,7 +641,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "findings",
                 "history",
                 "judged",
-                "proof",
+                "acceptance",
                 "cache",
                 "repair",
                 "report",

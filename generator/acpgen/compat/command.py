@@ -159,9 +159,9 @@ def compared(
     found = waive(report, accepted, today, versions)
     if repairing == "no":
         return Reported(found, files)
-    from acpgen.compat.repair.fix import fixed
+    from acpgen.compat.repair.fix import fix
 
-    outcome = fixed(found, earlier, later, reported, unstable=unstable, repairing=repairing)
+    outcome = fix(found, earlier, later, reported, unstable=unstable, repairing=repairing)
     return Reported(
         waive(outcome.left, accepted, today, versions) if repairing == "fix" else outcome.report, files, outcome
     )
