@@ -40,6 +40,7 @@ def _one_a_line(report: DiagnosticReport) -> Iterator[str]:
         where = [part for place in each.locations[:1] for part in (str(place), place.pointer)]
         line = ": ".join(filter(None, (*where, each.rule, f"{each.message}{outline.times(each)}")))
         yield printable(line if each.severity == "error" else f"{line} ({each.severity})")
+    yield from map(printable, report.remarks)
     yield paint(report.summary, tone(report.verdict))
 
 

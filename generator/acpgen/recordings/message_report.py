@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from acpgen.validate import LineProblem, LineVerdict
 
 MOST: Final = 1000
-"""Kinds of wrong messages that a report names; further ones are counted."""
+"""Kinds of wrong messages that a report names; lines of further kinds are counted."""
 
 _SEVERITIES: Final = {"must": "MUST", "should": "SHOULD", "note": "note"}
 _SENTENCES: Final = {
@@ -62,7 +62,7 @@ class MessageDiagnostics:
         verdict = "wrong" if self.wrong else "right" if self.is_judged else "not judged"
         diagnostics = tuple(each for found in self._kinds.values() for each in found)
         summary = f"{counted(self.right, 'line')} right, {self.wrong} wrong, {self.not_judged} not judged"
-        remarks = [f"Further kinds of messages that are not named here: {self.left_out}."] if self.left_out else []
+        remarks = (f"Further lines that are wrong or were not judged: {self.left_out}.",) if self.left_out else ()
         data: dict[str, JSON] = {
             "verdict": verdict,
             "counts": {"right": self.right, "wrong": self.wrong, "not_judged": self.not_judged},
@@ -76,7 +76,7 @@ class MessageDiagnostics:
             verdict=verdict,
             sentence=_SENTENCES[verdict],
             summary=summary,
-            remarks=tuple(remarks),
+            remarks=remarks,
             diagnostics=diagnostics,
             is_judged=bool(self.right or self.wrong),
             data=lambda: data,
