@@ -18,7 +18,7 @@ import pytest
 import tiers
 from acpgen import config, material, project, publish, terminal
 from acpgen.compat import compare
-from acpgen.compat.protocol.rules.rulebook import VERSION
+from acpgen.compat.rules import VERSION
 from acpgen.errors import Faults
 from acpgen.kept import NOTHING, Kept
 from acpgen.pipeline import understand

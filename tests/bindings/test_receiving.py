@@ -40,9 +40,19 @@ class Params(Record):
 
 class Unique(Record, judged=True):
     items: list[int]
+
+class Named(Record, judged=True):
+    id: str
 """
 SCHEMA: dict[str, Any] = {
+    "x-protocol": {"refusing": ["Named"]},
     "$defs": {
+        "Named": {
+            "type": "object",
+            "properties": {"id": {"type": "string"}},
+            "required": ["id"],
+            "patternProperties": {"^x-": {"type": "integer"}},
+        },
         "Text": {
             "type": "object",
             "properties": {"type": {"type": "string", "const": "text"}, "text": {"type": "string"}},
@@ -70,7 +80,7 @@ SCHEMA: dict[str, Any] = {
             "properties": {"items": {"type": "array", "items": {"type": "integer"}, "uniqueItems": True}},
             "required": ["items"],
         },
-    }
+    },
 }
 
 
@@ -83,6 +93,7 @@ def package() -> Any:
     methods: dict[str, Method[Any, Any]] = {
         "tell": Method("tell", "client", "notification", found.Params),
         "set": Method("set", "client", "notification", found.Unique),
+        "name": Method("name", "client", "notification", found.Named),
     }
     found.codec = Codec(methods, Receiving(Home(module.__name__, lambda: SCHEMA)), sides=("agent", "client"))
     return found
@@ -141,3 +152,15 @@ def test_the_schema_for_pydantic_is_the_published_one(package: Any) -> None:
     assert "string" not in str(kind)
     assert "'enum': ['a', 'b']" in str(kind)
     assert "UnknownBlock" not in str(schema)
+
+
+def test_fields_whose_names_match_no_pattern_are_refused_where_unknown_fields_are(package: Any) -> None:
+    params = {"id": "a", "x-one": 1}
+    assert tell(package, params, method="name")[0] == params
+    with pytest.raises(DecodeError) as caught:
+        tell(package, {**params, "more": 1}, method="name")
+    (problem,) = caught.value.problems
+    assert (problem.pointer, problem.schema) == ("/params", "#/$defs/Named")
+    assert problem.sentence == "'more' is not allowed here"
+    with pytest.raises(DecodeError, match="'more' is not allowed here"):
+        package.Named(id="a", extra={"more": 1})

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from acpgen.cli import app
 from acpgen.compat.compare import compare
+from acpgen.compat.diff import scalars
 from acpgen.compat.findings import BUDGET, Mode, Report
-from acpgen.compat.protocol import leaves
 from acpgen.compat.protocol.check.rulings import UNCONFIRMED
 from acpgen.compat.protocol.messages import Court
 from compat.protocols import CANONICAL, ROOT, migration
@@ -142,7 +142,7 @@ def test_more_alternatives_than_are_compared_each_with_each_are_left_to_the_prov
         path.write_text(json.dumps({"$defs": made}), "utf-8")
         return path
 
-    monkeypatch.setattr(leaves, "MOST_PAIRS", 20)
+    monkeypatch.setattr(scalars, "MOST_PAIRS", 20)
     report = compare(lengths(1), lengths(2))
     assert report.verdict == "breaking"
     assert all(each.witness is not None and each.witness.verified for each in report.findings)

@@ -58,7 +58,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         files = {f"{folder}.py": _file(protocol, bundle, [*files.values()], names, modules)}
     else:
         files[f"{folder}/_schema.json"] = schema_text(
-            bundle, beside_the_schema(protocol, bundle, names), tolerated(protocol)
+            bundle, beside_the_schema(protocol, bundle, names, modules.dials), tolerated(protocol)
         )
         files.update(_around(protocol, names, modules))
     if settings.distribution is not None:
@@ -74,7 +74,9 @@ def _file(protocol: ir.Protocol, bundle: Bundle, parts: list[str], names: Names,
         "title": title_of(protocol),
         "about": _about(protocol, moved(called, "the module")),
         "runtime": modules.runtime,
-        "schema": raw(schema_text(bundle, beside_the_schema(protocol, bundle, names), tolerated(protocol))),
+        "schema": raw(
+            schema_text(bundle, beside_the_schema(protocol, bundle, names, modules.dials), tolerated(protocol))
+        ),
         "exports": in_order([*names.classes.values(), *called.values()]),
     }
     first = lay_out("file", others=own_names(names), **view)

@@ -11,6 +11,8 @@ from acpgen.schema.bundle import Bundle
 from acpgen.schema.keywords import PROSE
 from acpgen.schema.numbers import dumps
 from acpgen.schema.walk import ASSERTIONS, LISTS, MAPS, SINGLE, is_array, is_object
+from acpgen.targets.python.dials import Dials
+from acpgen.targets.python.extras import naming_by_patterns
 from acpgen.targets.python.naming import Names
 
 _OF_RECEIVERS: Final = frozenset(
@@ -43,10 +45,12 @@ def tolerated(protocol: ir.Protocol) -> list[str]:
     return [one.name for one in unions if one.openness == "tolerated"]
 
 
-def beside_the_schema(protocol: ir.Protocol, bundle: Bundle, names: Names) -> Mapping[str, Any]:
-    """What the schema does not say, with the names of types that are called otherwise than their definitions."""
+def beside_the_schema(protocol: ir.Protocol, bundle: Bundle, names: Names, dials: Dials) -> Mapping[str, Any]:
+    """What the schema does not say: types that are called otherwise than their definitions, and records that refuse unknown fields."""
     renamed = {class_: name for name, class_ in names.classes.items() if class_ != name}
-    return {**protocol_row(protocol, bundle), "definitions": renamed}
+    refusing = naming_by_patterns(protocol, bundle) if dials.unknown == "refuse" else []
+    found = {**protocol_row(protocol, bundle), "definitions": renamed}
+    return {**found, "refusing": refusing} if refusing else found
 
 
 def _judging(schema: Any) -> Any:
