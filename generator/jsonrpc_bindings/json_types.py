@@ -43,10 +43,3 @@ def comparable(value: int | float) -> int | float:
 
 _EXACT = 2**53
 """From here on, binary numbers lie further apart than whole ones."""
-
-
-def holds(value: Any, step: str | int) -> bool:
-    """Whether an object has a member of this name, or an array an item at this index."""
-    if is_object(value):
-        return step in value
-    return is_array(value) and isinstance(step, int) and 0 <= step < len(value)
