@@ -15,17 +15,14 @@ import evidence
 import javascript
 import json_schema_suite
 from acpgen import embedded, judge, publish, recording
-from acpgen.pipeline import understand
 from acpgen.publish import in_browser
 from acpgen.schema.drafts import MODERN
-from acpgen.schema.load import load
-from acpgen.targets import Settings
 from monitor.cases import CASES, MCP_CASES
 from monitor.quiet import QUIET
 from monitor.scripts import Said
+from published import PROTOCOLS, versions
 
 ROOT = Path(__file__).parents[1]
-PROTOCOLS = ("acp/v1", "acp/v2", "mcp/2025-06-18")
 SCRIPT = ROOT / "templates" / "docs" / "site" / "judge.js"
 
 RUN = """
@@ -61,14 +58,6 @@ const WORK = {
 };
 process.stdout.write(JSON.stringify(task.map((one) => WORK[one.work](one))));
 """
-
-
-@cache
-def versions() -> tuple[publish.Version, ...]:
-    return tuple(
-        publish.Version(*understand(load(ROOT / "schema" / name, name=name)), Settings(prefix=name))
-        for name in PROTOCOLS
-    )
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from threading import RLock
-from types import NoneType
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Never, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
-from .choices import Alias, Keyed, Meta, Number, Shapes, Tagged, bare, marker_of, members, resolve
+from .choices import Alias, Meta, Tagged, resolve
 from .contract import Path
 from .engine import Engine
 from .errors import Dropped, EncodeError, Problem, limited
@@ -21,9 +20,9 @@ from .homes import Home, home_of
 from .json_types import is_array, is_object
 from .patterns import in_engine
 from .pointers import json_pointer, reference, referred, schema_pointer, steps
-from .readers import constants_of, is_fallback, is_record, positions
-from .records import shape_of
+from .records import is_record, shape_of
 from .texts import is_texts
+from .types import Type, type_of
 
 if TYPE_CHECKING:
     from .explain import Said
@@ -126,66 +125,54 @@ class Receiving:
 
     def described(self, type_: Any) -> Any:
         """The schema of an annotation."""
-        inner, markers = bare(type_)
-        if is_record(inner):
-            return {"$ref": reference(self.place(inner))}
         if isinstance(type_, Alias):
             name = self.home.name_of(type_)
             if name is not None:
                 return {"$ref": reference(("$defs", name))}
             if type_ in _OPEN:
                 return {"$ref": reference(self.place(type_))}
-        found = self._bare(inner, marker_of(markers), type_)
-        for one in markers:
-            if isinstance(one, Meta):
-                found = {**found, **bounds(one, inner)}
-        return found
-
-    def _bare(self, inner: Any, marker: Any, type_: Any) -> dict[str, Any]:
-        if inner is Any or inner is object:
-            return {}
-        if is_texts(inner):
-            return {"$ref": reference(self.place(inner))}
-        if inner is Never:
-            return {"not": {}}
-        simple = _TYPES.get(inner)
-        if simple is not None:
-            return {"type": simple}
-        origin = get_origin(inner)
-        if origin is Literal:
-            values = list(get_args(inner))
-            return {"const": values[0]} if len(values) == 1 else {"enum": values}
-        if origin is list or inner is list:
-            return {"type": "array", "items": self.described(get_args(inner)[0]) if origin is list else True}
-        if origin is dict or inner is dict:
-            more = self.described(get_args(inner)[1]) if origin is dict else True
-            return {"type": "object", "additionalProperties": more}
-        if origin is tuple:
-            first, after = positions(get_args(inner))
-            each = [self.described(one) for one in first]
-            return {"type": "array", "prefixItems": each, "minItems": len(each), "items": self.described(after)}
-        if members(inner) == (inner,):
-            raise TypeError(f"{inner!r} is no type of JSON")
-        exclusive = isinstance(marker, Tagged | Shapes) and marker.exclusive
-        if isinstance(type_, Alias):
-            _OPEN.add(type_)
+        meant = type_of(type_)
+        _OPEN.add(type_)
         try:
-            branches = [self.described(one) for one in members(inner)]
+            found = self._meant(meant)
         finally:
             _OPEN.discard(type_)
-        if isinstance(marker, Keyed):
-            branches = [
-                {"allOf": [one], "required": [key]} if key is not None else one
-                for key, one in zip(marker.keys, branches, strict=True)
-            ]
-        if isinstance(marker, Tagged):
-            branches = [
-                one
-                if is_fallback(branch, marker.field) or constants_of(branch, marker.field)
-                else _default(one, marker)
-                for one, branch in zip(branches, members(inner), strict=True)
-            ]
-        return {"oneOf" if exclusive else "anyOf": branches}
+        for one in meant.limits:
+            found = {**found, **bounds(one, meant)}
+        return found
+
+    def _meant(self, type_: Type) -> dict[str, Any]:
+        inside = [self.described(one.annotation) for one in type_.children] if type_.kind in _OF_OTHERS else []
+        match type_.kind:
+            case "any":
+                return {}
+            case "never":
+                return {"not": {}}
+            case "record" | "texts":
+                return {"$ref": reference(self.place(type_.cls))}
+            case "constants":
+                values = list(type_.values)
+                named = {"const": values[0]} if len(values) == 1 else {"enum": values}
+                return {"anyOf": [named, {"type": "string"}]} if type_.is_open else named
+            case "array":
+                return {"type": "array", "items": inside[0]}
+            case "map":
+                return {"type": "object", "additionalProperties": inside[0]}
+            case "tuple":
+                *each, more = inside
+                return {"type": "array", "prefixItems": each, "minItems": len(each), "items": more}
+            case "union" | "optional":
+                return {
+                    "oneOf" if type_.is_exclusive else "anyOf": [self._branch(type_, one) for one in type_.branches]
+                }
+            case kind:
+                return {"type": kind}
+
+    def _branch(self, type_: Type, branch: Type) -> Any:
+        found, marker = self.described(branch.annotation), type_.marker
+        if isinstance(marker, Tagged) and not (branch.keeps_unknown(marker.field) or branch.constants(marker.field)):
+            return _default(found, marker)
+        return found
 
     def _record(self, cls: Any) -> dict[str, Any]:
         shape = shape_of(cls)
@@ -322,16 +309,9 @@ class Receiving:
         return any(one.missing == where[-1] and not one.path for one in found)
 
 
+_OF_OTHERS: Final = ("array", "map", "tuple")
 _OF_MORE: Final = ("additionalProperties", "unevaluatedProperties", "propertyNames")
 _OPEN: Final[set[Any]] = set()
-_TYPES: Final[dict[Any, str]] = {
-    str: "string",
-    int: "integer",
-    bool: "boolean",
-    float: "number",
-    Number: "number",
-    NoneType: "null",
-}
 _KNOWN: Final[dict[str, Receiving]] = {}
 
 
@@ -354,17 +334,17 @@ def _default(branch: Any, marker: Tagged) -> Any:
     return {"allOf": [branch], "not": stray}
 
 
-def bounds(meta: Meta, inner: Any) -> dict[str, Any]:
+def bounds(meta: Meta, type_: Type) -> dict[str, Any]:
     """Limits of a type in words of JSON Schema."""
-    of_text = inner is str
+    what = {"array": "Items", "tuple": "Items", "map": "Properties"}.get(type_.kind, "Length")
     names = {
         "ge": "minimum",
         "gt": "exclusiveMinimum",
         "le": "maximum",
         "lt": "exclusiveMaximum",
         "multiple_of": "multipleOf",
-        "min_length": "minLength" if of_text else "minItems" if get_origin(inner) in (list, tuple) else "minProperties",
-        "max_length": "maxLength" if of_text else "maxItems" if get_origin(inner) in (list, tuple) else "maxProperties",
+        "min_length": f"min{what}",
+        "max_length": f"max{what}",
     }
     found = {name: limit for key, name in names.items() if (limit := getattr(meta, key)) is not None}
     return found if meta.pattern is None else {**found, "pattern": in_engine(meta.pattern)}
@@ -406,7 +386,7 @@ def explained_value(type_: Any, value: Any) -> list[Problem]:
 
 def _module_of(type_: Any) -> str:
     if isinstance(type_, Alias):
-        return type_.written.module
+        return type_.module
     if is_record(type_) or is_texts(type_):
         return str(type_.__module__)
     return next((found for one in get_args(type_) if (found := _module_of(one))), __name__)

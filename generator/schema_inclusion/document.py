@@ -355,6 +355,53 @@ def resolved(scope: Scope, reference: str) -> Target | None:
     return Target(cast("Json", found.contents), Scope(found.resolver, id(resource), scope.dialect, scope.anchors))
 
 
+def definitions_used(schema: Json) -> Iterator[str]:
+    """The references of a schema and of all schemas in it, with nothing quoted: those into a definition as those to it."""
+    for each in placed_schemas(schema):
+        for keyword in _REFERENCES:
+            if keyword in each:
+                yield "/".join(unquote(str(each[keyword])).split("/", 3)[:3])
+
+
+def shared(one: SchemaDocument, other: SchemaDocument) -> dict[str, tuple[Json, Json]]:
+    """The definitions that two documents write alike, with all that these refer to: both texts, by the references that lead there.
+
+    What refers to anything but definitions is left out, and all of it where there are identifiers or anchors inside, or two dialects.
+    """
+    within = (each for document in (one, other) for each in document.schemas if each is not document.root)
+    if one.dialect is not other.dialect or any(not _NAMING.isdisjoint(each) for each in within):
+        return {}
+    found = {place: pair for place, pair in _defined(one, other) if is_written_alike(*pair)}
+    users: dict[str, list[str]] = {}
+    for place, (schema, _) in found.items():
+        for reference in definitions_used(schema):
+            users.setdefault(reference, []).append(place)
+    pending = [reference for reference in users if reference not in found]
+    for reference in pending:  # which grows
+        gone = [place for place in users.get(reference, ()) if found.pop(place, None) is not None]
+        pending += gone
+    return found
+
+
+def _defined(one: SchemaDocument, other: SchemaDocument) -> Iterator[tuple[str, tuple[Json, Json]]]:
+    """The definitions of the same name in two documents, by the references to them."""
+    if isinstance(one.root, dict) and isinstance(other.root, dict):
+        for keyword in _DEFINITIONS:
+            ours, theirs = one.root.get(keyword), other.root.get(keyword)
+            if isinstance(ours, dict) and isinstance(theirs, dict):
+                for name in ours.keys() & theirs.keys():
+                    place = name.replace("~", "~0").replace("/", "~1")
+                    yield f"#/{keyword}/{place}", (ours[name], theirs[name])
+
+
+def is_written_alike(one: Json, other: Json) -> bool:
+    """Whether two JSON values are equal and have their members in the same order; a quick test that finds less equal than there is."""
+    try:
+        return one == other and repr(one) == repr(other)
+    except RecursionError:
+        return False
+
+
 def unplaced(document: SchemaDocument) -> Iterator[Json]:
     """What references lead to where no keyword has a schema: the meta-schema says nothing of it when it judges the document."""
     placed = set(map(id, placed_schemas(document.root)))

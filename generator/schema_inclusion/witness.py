@@ -19,6 +19,7 @@ from schema_inclusion.formula import Formula
 from schema_inclusion.inclusion import Prover
 from schema_inclusion.meaning import holds
 from schema_inclusion.outcome import Outcome, Satisfied, Unknown
+from schema_inclusion.places import Part, is_at
 from schema_inclusion.validation import ReferenceValidator, longest_text
 from schema_inclusion.values import Json, as_float
 
@@ -39,11 +40,22 @@ _SMALL: Final[tuple[Json, ...]] = (None, True, False, 0, 1, -1, 2, 0.5, 10, 1000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Checker:
-    """One schema: the reference validator of it, and its formula."""
+    """One schema: the reference validator of it, and its formula. Where there are steps, something stands there that `refused` refuses."""
 
     validator: ReferenceValidator
     forms: Forms
     formula: Formula
+    at: tuple[str | int | Part | ReferenceValidator, ...] = ()
+    refused: ReferenceValidator | None = None
+
+    def accepts(self, value: Json) -> bool | None:
+        """Whether the schema accepts the value, and the culprit is at its place; `None` if a validator cannot say."""
+        accepted = self.validator.accepts(value)
+        return is_at(value, self.at, ReferenceValidator.accepts, self._is_culprit) if accepted else accepted
+
+    def _is_culprit(self, value: Json) -> bool | None:
+        accepted = False if self.refused is None else self.refused.accepts(value)
+        return None if accepted is None else not accepted
 
     def means(self, value: Json) -> bool | None:
         """Whether the value satisfies the formula; `None` if that cannot be told."""
@@ -60,8 +72,8 @@ def _is_possible(value: Json, accepts: Checker, refuses: Checker) -> bool:
 
 def told(value: Json, accepts: Checker, refuses: Checker) -> Witness:
     """The value with what the validators say of it. Where one does not accept it, the other is not asked."""
-    accepted = accepts.validator.accepts(value)
-    other = refuses.validator.accepts(value) if accepted else None
+    accepted = accepts.accepts(value)
+    other = refuses.accepts(value) if accepted else None
     return Witness(value, accepted, None if other is None else not other)
 
 

@@ -206,9 +206,9 @@ DEFINITIONS: Final[dict[str, Any]] = {
 ANNOTATIONS: Final = {
     "Source": (
         "Literal['cli', 'exec', 'unknown'] | CustomSource | SubAgentSource | PairSource",
-        "Keyed((None, 'custom', 'sub_agent', 'pair'))",
+        "Shapes()",
     ),
-    "Command": ("RunCommand | StopCommand", "Keyed(('Run', 'Stop'))"),
+    "Command": ("RunCommand | StopCommand", "Shapes()"),
     "Point": ("tuple[int, str]",),
     "Closed": ("tuple[int, str]",),
     "GoesOn": ("tuple[int, str, *tuple[bool, ...]]",),

@@ -12,18 +12,17 @@ from typer.testing import CliRunner
 
 from acpgen.cli import app
 from acpgen.compat.compare import compare
+from acpgen.compat.diff import scalars
 from acpgen.compat.findings import BUDGET, Mode, Report
-from acpgen.compat.protocol import leaves
 from acpgen.compat.protocol.check.rulings import UNCONFIRMED
 from acpgen.compat.protocol.messages import Court
+from compat.protocols import CANONICAL, ROOT, migration
 from test_shared_parts import written
-
-ROOT = Path(__file__).parents[2]
 
 
 @lru_cache(maxsize=2)
 def versions(budget: int) -> Report:
-    return compare(ROOT / "schema/acp/v1", ROOT / "schema/acp/v2", budget=budget)
+    return migration() if budget == BUDGET else compare(*CANONICAL[:2], budget=budget)
 
 
 def test_what_is_left_when_the_budget_is_spent_is_undecided_and_counted() -> None:
@@ -143,7 +142,7 @@ def test_more_alternatives_than_are_compared_each_with_each_are_left_to_the_prov
         path.write_text(json.dumps({"$defs": made}), "utf-8")
         return path
 
-    monkeypatch.setattr(leaves, "MOST_PAIRS", 20)
+    monkeypatch.setattr(scalars, "MOST_PAIRS", 20)
     report = compare(lengths(1), lengths(2))
     assert report.verdict == "breaking"
     assert all(each.witness is not None and each.witness.verified for each in report.findings)

@@ -12,9 +12,8 @@ import pytest
 import tiers
 from acpgen.compat.compare import both, compare, compared
 from acpgen.compat.findings import Finding, Mode, Report
-from acpgen.compat.fixing import Comparing, with_repairs
-from acpgen.compat.repair.plans import PLANS
-from acpgen.compat.repair.repair import Repaired
+from acpgen.compat.repair.repair import Repaired, repair
+from acpgen.compat.report_cache import Comparer
 from compat.protocols import go, protocol
 from test_edits import applied
 
@@ -25,9 +24,8 @@ KEPT = frozenset(
     {
         *("alternative-removed/record", "closed-field-added/gated-by-a-known-capability"),
         *("closed-variant-removed/closed", "field-removed/closed", "field-removed/open", "extension-undeclared/typed"),
-        *("extension-declared/meta", "extension-declared/typed", "extension-declared/values-of-a-map"),
         *("method-kind-changed/to-notification", "method-kind-changed/to-request"),
-        *("method-removed/notification", "method-removed/request", "method-renamed/declared"),
+        *("method-removed/notification", "method-removed/request"),
         *("required-field-added/in-a-list", "required-field-added/params", "required-field-added/result"),
         *("required-field-added/waived", "required-field-removed/params", "untagged-variant-removed/closed"),
         *("variant-removed/open", "variant-removed/taken-for-the-default", "value-removed/open"),
@@ -40,8 +38,8 @@ KEPT = frozenset(
 
 def repaired_pair(old: Any, new: Any, mode: Mode = "protocol") -> Repaired:
     sides = both(old, new, mode=mode)
-    comparing = Comparing(mode, unstable=False)
-    return with_repairs(comparing(*sides), *sides, lambda new: comparing(sides[0], new))
+    comparing = Comparer(mode, unstable=False)
+    return repair(comparing(*sides), *sides, lambda new: comparing(sides[0], new))
 
 
 @lru_cache(maxsize=64)
@@ -62,12 +60,6 @@ def bad(report: Report) -> list[Finding]:
     return [each for each in report.findings if each.severity in ("breaking", "risky")]
 
 
-def test_exactly_the_rules_that_find_something_breaking_or_risky_have_a_plan() -> None:
-    expected = (json.loads(path.read_text("utf-8")) for path in CASES.glob("*/*/expected.json"))
-    findings = [finding for each in expected for finding in each["findings"]]
-    assert set(PLANS) == {finding["rule"] for finding in findings if finding["severity"] in ("breaking", "risky")}
-
-
 @pytest.mark.parametrize("name", tiers.sample(names(), 40))
 def test_every_breaking_or_risky_finding_of_a_case_is_repaired(name: str) -> None:
     for finding in outcome(name).report.findings:
@@ -77,7 +69,6 @@ def test_every_breaking_or_risky_finding_of_a_case_is_repaired(name: str) -> Non
             assert finding.repair.keeps != bool(finding.repair.why), (
                 "why a change cannot be kept is said, and only then"
             )
-            assert finding.rule in PLANS
         else:
             assert (finding.repair, finding.no_repair) == (None, "")
 
@@ -178,6 +169,35 @@ def test_a_renamed_field_stays_beside_the_new_one(tmp_path: Path) -> None:
     assert finding.repair.keeps
 
 
+def test_a_new_variant_of_a_closed_union_is_sent_only_to_peers_that_advertise_it(tmp_path: Path) -> None:
+    def block(*tags: str) -> Any:
+        branches = [{"type": "object", "properties": {"type": {"const": tag}}, "required": ["type"]} for tag in tags]
+        capabilities = {"type": "object", "properties": {"image": {"type": "boolean"}}}
+        answer = {"type": "object", "properties": {"agentCapabilities": capabilities}}
+        exchange: Any = {"InitializeRequest": {"type": "object"}, "InitializeResponse": answer}
+        marks: Any = {"x-method": "initialize", "x-side": "agent"}
+        messages = {name: {**each, **marks} for name, each in exchange.items()}
+        return protocol({"GoRequest": go({"block": {"oneOf": branches}}), **messages})
+
+    found = pair(tmp_path, block("text"), block("text", "audio-clip"))
+    repair = only(found).repair
+    assert repair is not None and repair.keeps
+    gate = "agent:agentCapabilities.audioClip"
+    assert repair.description == f"Send 'audio-clip' only to peers that advertise the new capability {gate}."
+    assert {"op": "add", "path": "/$defs/GoRequest/properties/block/oneOf/1/x-capability", "value": gate} in operations(
+        only(found)
+    )
+    assert found.report.fix is not None and found.report.fix.verdict == "additive"
+
+
+def test_a_finding_that_nothing_can_end_says_that_no_repair_is_known() -> None:
+    case = CASES / "default-changed" / "value"
+    report = compare(case / "old.json", case / "new.json")
+    sides = both(case / "new.json", case / "new.json")
+    found = repair(report, *sides, lambda new: compared(sides[0], new))
+    assert only(found).no_repair.startswith("No repair is known for this rule")
+
+
 def test_what_comes_back_brings_the_definitions_that_it_refers_to(tmp_path: Path) -> None:
     more = {"A": {"type": "object", "properties": {"b": {"$ref": "#/$defs/B"}}}, "B": {"type": "string"}}
     old = protocol({"GoRequest": go({"a": {"$ref": "#/$defs/A"}}), **more})
@@ -256,12 +276,10 @@ def test_a_folder_of_files_is_repaired_file_by_file(tmp_path: Path) -> None:
 
 
 def test_without_a_budget_each_finding_says_that_it_was_spent(tmp_path: Path) -> None:
-    from acpgen.compat.repair.repair import repaired
-
     case = CASES / "required-field-added" / "params"
     sides = both(case / "old.json", case / "new.json")
     report = compared(*sides)
-    found = repaired(report, *sides, compared=lambda new: compared(sides[0], new), meant=lambda: None, budget=0)
+    found = repair(report, *sides, lambda new: compared(sides[0], new), budget=0)
     assert only(found).repair is None
     assert "budget" in only(found).no_repair
     assert found.report.fix is None

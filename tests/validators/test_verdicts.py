@@ -57,7 +57,7 @@ def test_both_judges_agree_on_the_corpus(version: int, upstream: bool) -> None:
 
 
 @pytest.mark.parametrize("whole", tiers.EXTENTS)
-@pytest.mark.parametrize("name", [*NAMES, *UPSTREAM])
+@pytest.mark.parametrize("name", tiers.sample([*NAMES, *UPSTREAM], 4))
 def test_both_judges_agree_on_every_definition_and_on_damage_to_it(name: str, whole: bool) -> None:
     judged, chance = subject(name), random.Random(name)
     verdicts: Counter[bool] = Counter()

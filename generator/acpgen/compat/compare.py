@@ -28,7 +28,7 @@ from acpgen.compat.findings import (
     worst,
 )
 from acpgen.compat.fingerprints import asked, fingerprint
-from acpgen.compat.ignored import ignored_keywords
+from acpgen.compat.keyword_notes import ignored_keywords
 from acpgen.compat.sources import Comparable, Input, opened
 from acpgen.compat.spots import Spots
 from acpgen.errors import Fault, Faults, NameCollision, NoKeyword, Unsupported, distinct
@@ -519,7 +519,7 @@ def _language_rewritten() -> Finding:
 
 
 def language_narrowed(backward: Relation) -> Finding | None:
-    """Something that is valid under the old schema is not valid under the new one."""
+    """The finding of a value that the old schema alone accepts."""
     if backward.witness is None:
         return None
     return _language_finding(
@@ -532,7 +532,7 @@ def language_narrowed(backward: Relation) -> Finding | None:
 
 
 def language_widened(forward: Relation) -> Finding | None:
-    """Something that is valid under the new schema is not valid under the old one."""
+    """The finding of a value that the new schema alone accepts."""
     if forward.witness is None:
         return None
     return _language_finding(
@@ -545,7 +545,7 @@ def language_widened(forward: Relation) -> Finding | None:
 
 
 def language_undecided(relation: Relation, accepted_by: Revision, refused_by: Revision) -> Finding | None:
-    """Whether everything valid under one schema is valid under the other was neither proven nor refuted. It is never treated as safe."""
+    """The finding of what was neither proven nor refuted."""
     if relation.verdict.value != "undecided":
         return None
     finding = _language_finding(

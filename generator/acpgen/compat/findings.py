@@ -185,6 +185,11 @@ class Finding:
         """The methods whose messages hold what changed."""
         return tuple(dict.fromkeys(each.method for each in self.reaches if each.method is not None))
 
+    @property
+    def fingerprints(self) -> tuple[str, ...]:
+        """Its own, and those of the messages that hold what changed."""
+        return (self.fingerprint, *(each.fingerprint for each in self.reaches))
+
 
 @dataclass(frozen=True, slots=True)
 class Note:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import assert_never
 
 from acpgen import ir
+from acpgen.compat.diff.renames import renamed_definitions
 from acpgen.compat.findings import Bindings
 from acpgen.compat.protocol.covered import of_files
 from acpgen.compat.protocol.revision import Revised
@@ -18,7 +19,7 @@ def bindings(old: Revised, new: Revised) -> Bindings:
 
 def broken(old: Revised, new: Revised) -> tuple[str, ...]:
     """The definitions of the old revision whose generated classes are gone or differ."""
-    heirs = {**of_files(old, new), **_declared(new)}
+    heirs = {**of_files(old, new), **renamed_definitions(old.definitions, new)}
     found: list[str] = []
     for name, definition in old.definitions.items():
         other = new.definitions.get(heirs.get(name, name))
@@ -30,11 +31,6 @@ def broken(old: Revised, new: Revised) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _declared(new: Revised) -> Mapping[str, str]:
-    """The definitions of which the new revision says itself that they had another name."""
-    return {former: name for name in new.definitions for former in new.former_names(name)}
-
-
 def _worst(verdicts: Iterable[Bindings]) -> Bindings:
     found = set(verdicts)
     return "breaking" if "breaking" in found else "additive" if "additive" in found else "identical"
@@ -42,7 +38,7 @@ def _worst(verdicts: Iterable[Bindings]) -> Bindings:
 
 def _definitions(old: Revised, new: Revised) -> Iterable[Bindings]:
     files = of_files(old, new)
-    heirs = {**files, **_declared(new)}
+    heirs = {**files, **renamed_definitions(old.definitions, new)}
     for name, definition in old.definitions.items():
         if not old.keeps(definition.unstable):
             continue

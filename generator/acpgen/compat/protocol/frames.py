@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from acpgen import ir
+from acpgen.compat.changes import ChangePlaces
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.covered import closure, message_of, root_frame
-from acpgen.compat.protocol.facts import FactPlaces
 from acpgen.compat.protocol.revision import Revised, wordless
 from acpgen.meaning import framing
 from acpgen.pointers import reference_to, target
@@ -191,7 +191,7 @@ class Framed:
             sent = {"allOf": [sent, {"$ref": reference_to(self.names[side])}]}
         return (sent, taken) if sender == "old" else (taken, sent)
 
-    def places(self, old: Revised, new: Revised) -> FactPlaces:
+    def places(self, old: Revised, new: Revised) -> ChangePlaces:
         """Where what differs stands in the sources."""
         one, other = (self.base or name for name in self.names)
         return {"old_at": old.bundle.origins.get(one, ""), "new_at": new.bundle.origins.get(other, "")}

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, Final, TypeAlias, cast
 
 from acpgen import ir
-from acpgen.compat.protocol.shapes import Objects, shape_of, without_values
+from acpgen.compat.diff.shapes import Objects, shape_of, without_values
 from acpgen.pointers import plain_pointer, pointer_parts, target
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.equality import key_of

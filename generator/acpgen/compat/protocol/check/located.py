@@ -1,4 +1,4 @@
-"""Places in messages and in definitions, as people read them."""
+"""ChangePlaces in messages and in definitions, as people read them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from acpgen import ir
+from acpgen.compat.diff.pairs import EXTENSION, Step
+from acpgen.compat.diff.shapes import Alternative
 from acpgen.compat.protocol.messages import Route
-from acpgen.compat.protocol.placed import EXTENSION, Step
 from acpgen.compat.protocol.revision import Revised
-from acpgen.compat.protocol.shapes import Alternative
 from acpgen.pointers import pointer_parts
 
 

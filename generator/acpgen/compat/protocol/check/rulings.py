@@ -6,16 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from acpgen.compat.changes import Change
 from acpgen.compat.findings import Effect, Revision, Witness, opposite
 from acpgen.compat.protocol import policy
 from acpgen.compat.protocol.check.inquiry import Inquiry
 from acpgen.compat.protocol.check.judged import Judged
 from acpgen.compat.protocol.check.located import fields_on, within_of
 from acpgen.compat.protocol.check.routes import Joined, document
-from acpgen.compat.protocol.facts import Fact
 from acpgen.compat.protocol.messages import Route
-from acpgen.compat.protocol.rules.judgement import Judgement
-from acpgen.compat.protocol.rules.rulebook import judge
+from acpgen.compat.rules import Judgement, judge
 
 _UNHEARD: Final[Mapping[str, tuple[Revision, ...]]] = {
     "method-removed": ("new",),
@@ -50,7 +49,7 @@ class Rulings:
         rule: str,
         judgement: Judgement,
         joined: Joined,
-        fact: Fact,
+        change: Change,
         method: str | None,
         location: str,
         witness: Witness | None,
@@ -92,8 +91,8 @@ class Rulings:
             method=method,
             flow=joined.flow_name,
             location=place,
-            old_at=fact.old_at,
-            new_at=fact.new_at,
+            old_at=change.old_at,
+            new_at=change.new_at,
             message=text,
             advice=judgement.advice,
             breaks=breaks_of(judgement, joined) if severity in ("breaking", "risky") else "",
@@ -108,21 +107,21 @@ class Rulings:
             is_cut_off=is_cut_off,
         )
 
-    def on_paper(self, fact: Fact) -> Judged:
-        """The finding of a fact about files alone."""
-        rule, judgement = judge(fact)
+    def on_paper(self, change: Change) -> Judged:
+        """The finding of a change about files alone."""
+        rule, judgement = judge(change)
         nobody = Joined((Route("document", None), None), (Route("document", None), None), "nobody", "peer", "peer")
         (old, below), (new, rest) = (
-            side.owner(at, declared=True) for side, at in ((self.on.old, fact.old_at), (self.on.new, fact.new_at))
+            side.owner(at, declared=True) for side, at in ((self.on.old, change.old_at), (self.on.new, change.new_at))
         )
         label = judgement.within or ((new or old) + fields_on(rest if new else below)).lstrip(".")
         cause = Cause(label, (old, new, label), judgement.message)
-        return self.judged(rule, judgement, nobody, fact, None, "", None, proven=True, cause=cause)
+        return self.judged(rule, judgement, nobody, change, None, "", None, proven=True, cause=cause)
 
-    def of_definition(self, fact: Fact, name: str) -> Judged:
-        """The finding of a fact about a definition that no message holds."""
-        rule, judgement = judge(fact)
-        return self.judged(rule, judgement, document(name, name, name), fact, None, name, None, proven=True)
+    def of_definition(self, change: Change, name: str) -> Judged:
+        """The finding of a change about a definition that no message holds."""
+        rule, judgement = judge(change)
+        return self.judged(rule, judgement, document(name, name, name), change, None, name, None, proven=True)
 
     def _ungated(self, judgement: Judgement) -> str:
         """The sentence on what is new and that no capability gates, as far as its schema says so; empty where one does."""
