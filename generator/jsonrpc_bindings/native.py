@@ -18,7 +18,7 @@ from msgspec import UnsetType
 from .choices import Meta, Number
 from .json_types import Mismatch
 from .jsonrpc import Beside, Message
-from .parse import BACKSLASH, DEEPEST, colons_of, float_of, has_written_colon, refuse_deep, untyped
+from .parse import colons_of, float_of, read_and_count, untyped
 from .readers import Read, reader
 from .records import Notes, Record, Shape, is_record, keep_notes, shape_of
 from .types import Tags, Type, either, type_of
@@ -222,17 +222,11 @@ def _prepare(cls: Any) -> None:
 
 
 def read_natively(text: bytes, decode: Callable[[bytes], Any]) -> Any:
-    """What msgspec reads of JSON text, with the unknown fields: written again it has as many colons, so that nothing was lost.
+    """What msgspec reads of JSON text, with the unknown fields.
 
     Raises `Mismatch` where a reader has to read it, or where a key is given twice.
     """
-    found = decode(text)
-    colons = text.count(b":")
-    if len(text) > DEEPEST:
-        refuse_deep(text, colons)
-    left = colons - encode_native(found).count(b":")
-    if BACKSLASH in text and has_written_colon(text):
-        raise Mismatch
+    found, left = read_and_count(text, decode, encode_native)
     if left and note(found, untyped(text), left):
         raise Mismatch
     return found
