@@ -207,6 +207,7 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "compat": frozenset(
         {
+            "diagnostics",
             "validator",
             "kept",
             "provenance",
@@ -255,6 +256,7 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "lint": frozenset(
         {
+            "diagnostics",
             "validator",
             *(
                 "config",
@@ -318,14 +320,18 @@ ARROWS: dict[str, frozenset[str]] = {
         }
     ),
     "recording": frozenset({"errors", "schema.load", "schema.walk"}),
+    "diagnostics": frozenset({"errors", "ir", "schema.load"}),
     "validate": frozenset({"judge", "recording", "schema.walk"}),
     "recordings": frozenset(
-        {"config", "errors", "judge", "recording", "schema.load", "schema.walk", "stamp", "validate"}
+        {
+            *("config", "diagnostics", "errors", "ir", "judge", "recording", "schema.load", "schema.walk"),
+            *("stamp", "validate"),
+        }
     ),
     "redaction": frozenset({"schema.expressions", "schema.walk"}),
     "tape": frozenset({"errors", "recording", "schema.load"}),
     "tap": frozenset({"embedded", "errors", "judge", "recording", "tape"}),
-    "probe": frozenset({"embedded", "compat", "errors", "judge", "schema.load", "resources", "schema.walk"}),
+    "probe": frozenset({"diagnostics", "embedded", "errors", "judge", "schema.load", "resources", "schema.walk"}),
     "publish": frozenset(
         {
             *(
@@ -569,13 +575,13 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         ),
         frozenset({"findings"}),
     ),
-    "proof": (
-        frozenset(f"protocol.{name}" for name in ("candidates", "enclosing", "messages", "misread", "proof")),
+    "acceptance": (
+        frozenset(f"protocol.{name}" for name in ("acceptance", "culprits", "messages", "misread")),
         frozenset({"diff", "findings"}),
     ),
     "rules": (
         frozenset({"protocol.policy", "rules"}),
-        frozenset({"diff", "findings", "proof"}),
+        frozenset({"diff", "findings"}),
     ),
     "check": (
         frozenset(
@@ -590,7 +596,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 ),
             }
         ),
-        frozenset({"diff", "findings", "judged", "proof", "rules"}),
+        frozenset({"acceptance", "diff", "findings", "judged", "rules"}),
     ),
     "files": (frozenset({"fingerprints", "project_releases", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
@@ -611,40 +617,19 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     ),
     "repair": (
         frozenset({"repair.proposals", "repair.repair", "repair.reversals", "repair.sides"}),
-        frozenset({"diff", "files", "findings"}),
+        frozenset({"compare", "diff", "files", "findings"}),
     ),
     "timeline": (frozenset({"history.timeline"}), frozenset({"files", "findings"})),
     "history": (
         frozenset({"history.revision_sources", "history.steps"}),
         frozenset({"check", "compare", "diff", "files", "findings", "judged", "timeline"}),
     ),
-    "report": (
-        frozenset(
-            f"report.{name}"
-            for name in (
-                "__init__",
-                "columns",
-                "data",
-                "github",
-                "gitlab",
-                "junit",
-                "markdown",
-                "page",
-                "repairs",
-                "sarif",
-                "text",
-                "wording",
-                "xml_text",
-            )
-        )
-        | {f"report.history_{name}" for name in ("data", "markdown", "page", "text", "words")},
-        frozenset({"compare", "findings", "timeline"}),
-    ),
+    "report": (frozenset({"check_report", "history_report"}), frozenset({"compare", "findings", "timeline"})),
     "cache": (frozenset({"report_cache"}), frozenset({"compare", "files", "findings"})),
     "front": (
         frozenset(
             {
-                *("command", "repair.fix", "history.history_command", "outputs"),
+                *("command", "repair.fix", "history.history_command"),
             }
         ),
         frozenset(
@@ -656,7 +641,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "findings",
                 "history",
                 "judged",
-                "proof",
+                "acceptance",
                 "cache",
                 "repair",
                 "report",

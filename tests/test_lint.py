@@ -583,10 +583,11 @@ def test_the_command_exits_with_0_1_and_2(project: Path) -> None:
         return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 
     found = run()
-    assert (found.returncode, len(found.stdout.splitlines())) == (1, 2)
+    assert (found.returncode, len(found.stdout.splitlines())) == (1, 3)
+    assert found.stdout.endswith("\n2 errors\n")
     assert "description-missing" in found.stdout
     clean = run(str(SCHEMA / "mcp" / "2025-06-18"))
-    assert (clean.returncode, clean.stdout) == (0, "")
+    assert (clean.returncode, clean.stdout) == (0, "No rule finds anything\n")
     unusable = run("nowhere")
     assert (unusable.returncode, unusable.stdout) == (2, "")
     assert unusable.stderr.startswith("nowhere: ")

@@ -345,7 +345,7 @@ def test_a_target_that_cannot_be_loaded_is_told_also_in_the_list(project: Path, 
     assert "the target 'mine' failed: " in ran.stderr
     assert len(ran.stderr.splitlines()) == 1
     listed = [line.partition(":")[0] for line in ran.stdout.splitlines() if not line.startswith(" ")]
-    assert listed == ["bundle", "docs", "ir", "python", "vectors"]
+    assert listed == ["bundle", "docs", "ir", "python", "typescript", "vectors"]
 
 
 def test_a_target_that_refuses_a_protocol_is_quoted(project: Path) -> None:

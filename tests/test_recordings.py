@@ -526,7 +526,7 @@ def test_the_command_gives_json(tmp_path: Path) -> None:
         (["--jobs", "2"], "name them"),
         (["--session", "--sender", "client", "."], "exclude each other"),
         (["--jobs", "0", "."], "--jobs"),
-        (["--format", "yaml", "."], "--format is one of text, json"),
+        (["--format", "yaml", "."], "there is no format 'yaml'"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(tmp_path: Path, arguments: list[str], reason: str) -> None:

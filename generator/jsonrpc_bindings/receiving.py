@@ -343,32 +343,45 @@ class Receiving:
 
     def _nearest(self, value: Any, said: Said, edits: Edits) -> tuple[Path, Any] | None:
         """The nearest place that is lenient about a problem: what to drop, and what to put there instead (`None`: nothing)."""
-        at = self._engine.explainer.at
-        fields = [one for one in said.trail if one[0][-2:-1] == ("properties",)]
         path = (*said.path, said.missing) if said.missing else said.path
-        if said.missing:
-            owners = [place for place, where in said.trail if where == said.path]
-            declared = [one for one in owners if said.missing in at(one).get("properties", ())]
-            fields += [((*one, "properties", said.missing), path) for one in declared]
-        for place, where in reversed(fields):
-            field, depth = at(place), len(where)
-            if not is_object(field):
-                continue
+        for depth in range(len(path), 0, -1):
+            where = path[:depth]
+            fields = list(self._fields(said.trail, where))
+            says = {keyword for field in fields for keyword, held in self._engine.explainer.at(field).items() if held}
             is_absent = bool(said.missing) and where == path
-            is_list = set(self._engine.explainer.types(place)) - {"null"} == {"array"}
-            if field.get("x-deserialize-skip-invalid-items") and is_list and not is_absent and len(path) > depth:
+            types = {name for field in fields for name in self._engine.explainer.types(field)} - {"null"}
+            if (
+                "x-deserialize-skip-invalid-items" in says
+                and types == {"array"}
+                and not is_absent
+                and len(path) > depth
+            ):
                 return path[: depth + 1], None
             is_null = where == path and not is_absent and _value_at(value, path) is None
-            if not field.get("x-deserialize-default-on-error") and not (
-                is_null and field.get("x-deserialize-default-on-null")
+            if "x-deserialize-default-on-error" not in says and not (
+                is_null and "x-deserialize-default-on-null" in says
             ):
                 continue
             is_required = is_absent or self._is_required(said.trail, where, value)
-            if is_required and is_list and edits.original(where) not in edits.defaulted:
+            if is_required and types == {"array"} and edits.original(where) not in edits.defaulted:
                 return where, []
             if not is_required:
                 return where, None
         return None
+
+    def _fields(self, trail: Sequence[tuple[Path, Path]], where: Path) -> Iterator[Path]:
+        """The places of the schema that declare the field at a path, on the way to a problem or beside that."""
+        waiting, seen = [place for place, there in trail if there == where[:-1]], set[Path]()
+        while waiting:
+            place = waiting.pop()
+            schema = self._engine.explainer.at(place)
+            if place in seen or not is_object(schema):
+                continue
+            seen.add(place)
+            if is_object(schema.get("properties", {}).get(where[-1])):
+                yield (*place, "properties", where[-1])
+            waiting += [referred(schema["$ref"])] if "$ref" in schema else []
+            waiting += [(*place, "allOf", index) for index in range(len(schema.get("allOf", ())))]
 
     def _is_required(self, trail: Sequence[tuple[Path, Path]], where: Path, value: Any) -> bool:
         """Whether a field is missed by the object that it is in, once it is left out there."""

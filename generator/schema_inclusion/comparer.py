@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, TypedDict, Unpack
 
 from schema_inclusion.answers import Comparison, Relation, Satisfiability, Verdict, Witness
 from schema_inclusion.budget import MOST_SEARCHES, Allowance, Budget, OverBudget
@@ -369,42 +369,28 @@ class Comparer:
             return self._normal.forms.opaque("the schema is too large")
 
 
-def compare(
-    old: Json,
-    new: Json,
-    *,
-    steps: int = STEPS,
-    allowance: Allowance | None = None,
-    formats: Collection[str] = (),
-    dialect: Dialect | None = None,
-) -> Comparison:
+class Options(TypedDict, total=False):
+    """What a `Comparer` takes beside its documents."""
+
+    steps: int
+    allowance: Allowance | None
+    formats: Collection[str]
+    dialect: Dialect | None
+
+
+def compare(old: Json, new: Json, **options: Unpack[Options]) -> Comparison:
     """Both directions of two whole schema documents. The options are those of `Comparer`."""
-    return Comparer(old, new, steps=steps, allowance=allowance, formats=formats, dialect=dialect).compare()
+    return Comparer(old, new, **options).compare()
 
 
-def include(
-    old: Json,
-    new: Json,
-    *,
-    steps: int = STEPS,
-    allowance: Allowance | None = None,
-    formats: Collection[str] = (),
-    dialect: Dialect | None = None,
-) -> Relation:
+def include(old: Json, new: Json, **options: Unpack[Options]) -> Relation:
     """Whether everything valid under the old schema document is valid under the new one. The options are those of `Comparer`."""
-    return Comparer(old, new, steps=steps, allowance=allowance, formats=formats, dialect=dialect).include()
+    return Comparer(old, new, **options).include()
 
 
-def is_satisfiable(
-    schema: Json,
-    *,
-    steps: int = STEPS,
-    allowance: Allowance | None = None,
-    formats: Collection[str] = (),
-    dialect: Dialect | None = None,
-) -> Satisfiability:
+def is_satisfiable(schema: Json, **options: Unpack[Options]) -> Satisfiability:
     """Whether any value is valid under a schema document: it is not if that under which nothing is valid includes it."""
-    relation = include(schema, NOTHING, steps=steps, allowance=allowance, formats=formats, dialect=dialect)
+    relation = include(schema, NOTHING, **options)
     match relation.verdict:
         case Verdict.YES:
             return Satisfiability(Verdict.NO, "Proven: no value is valid under the schema.")

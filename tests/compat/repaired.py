@@ -19,8 +19,7 @@ from typing import Any, Final
 
 from acpgen.compat.compare import both, compare
 from acpgen.compat.findings import Finding, Report
-from acpgen.compat.repair.fix import with_repairs
-from acpgen.compat.repair.repair import Repaired
+from acpgen.compat.repair.repair import Repaired, repair
 from acpgen.compat.report_cache import Comparer
 from acpgen.errors import Faults
 from test_edits import applied
@@ -53,7 +52,7 @@ def judged(tally: Tally, old: Path, new: Path) -> None:
         wanted = bad(report)
         if not wanted:
             return
-        found = with_repairs(report, *sides, lambda side: comparing(sides[0], side), unstable=True)
+        found = repair(report, *sides, lambda side: comparing(sides[0], side), unstable=True)
     except Faults:
         tally.unread += 1
         return

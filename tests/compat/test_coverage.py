@@ -18,11 +18,10 @@ import evidence
 import tiers
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import Finding, Inclusion, Report
-from acpgen.compat.report import FORMATS, written
 from acpgen.errors import Faults
 from acpgen.schema.bundle import bundle
 from acpgen.schema.load import Document, Documents, load
-from compat.protocols import RELEASES, Schema, compared, found, go, protocol
+from compat.protocols import FORMATS, RELEASES, Schema, compared, found, go, protocol, written
 
 STRING: Schema = {"type": "string"}
 THING = go({"a": {"type": "integer"}}, ("a",))

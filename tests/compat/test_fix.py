@@ -162,11 +162,11 @@ def test_a_process_that_is_killed_between_two_files_leaves_each_whole_and_the_ne
 
 def test_a_file_that_has_changed_since_it_was_read_is_not_written(folder: Path) -> None:
     edited = (
-        "from pathlib import Path\nfrom acpgen.compat.repair import fix\nreal = fix.with_repairs\n"
-        "def with_repairs(*given, **options):\n"
+        "from pathlib import Path\nfrom acpgen.compat.repair import fix\nreal = fix.repair\n"
+        "def repair(*given, **options):\n"
         "    Path('new/GoRequest.json').write_text('{}')\n"
         "    return real(*given, **options)\n"
-        "fix.with_repairs = with_repairs\n"
+        "fix.repair = repair\n"
     )
     before = contents(folder)
     done = in_process(folder, edited)

@@ -28,7 +28,7 @@ from compat.protocols import ROOT, validates
 MIRRORS = {row.id: row.mirror for row in RULES if row.mirror}
 CASES = Path(__file__).parent / "cases"
 AGAIN = "pages show what the cases no longer say: pytest --rewrite-goldens"
-SCHEMA = ROOT / "generator" / "acpgen" / "compat" / "report" / "report.schema.json"
+SCHEMA = ROOT / "generator" / "acpgen" / "compat" / "check_report.schema.json"
 
 
 def cases() -> list[Path]:

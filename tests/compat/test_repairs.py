@@ -12,8 +12,7 @@ import pytest
 import tiers
 from acpgen.compat.compare import both, compare, compared
 from acpgen.compat.findings import Finding, Mode, Report
-from acpgen.compat.repair.fix import with_repairs
-from acpgen.compat.repair.repair import Repaired, repaired
+from acpgen.compat.repair.repair import Repaired, repair
 from acpgen.compat.report_cache import Comparer
 from compat.protocols import go, protocol
 from test_edits import applied
@@ -40,7 +39,7 @@ KEPT = frozenset(
 def repaired_pair(old: Any, new: Any, mode: Mode = "protocol") -> Repaired:
     sides = both(old, new, mode=mode)
     comparing = Comparer(mode, unstable=False)
-    return with_repairs(comparing(*sides), *sides, lambda new: comparing(sides[0], new))
+    return repair(comparing(*sides), *sides, lambda new: comparing(sides[0], new))
 
 
 @lru_cache(maxsize=64)
@@ -195,7 +194,7 @@ def test_a_finding_that_nothing_can_end_says_that_no_repair_is_known() -> None:
     case = CASES / "default-changed" / "value"
     report = compare(case / "old.json", case / "new.json")
     sides = both(case / "new.json", case / "new.json")
-    found = repaired(report, *sides, compared=lambda new: compared(sides[0], new), meaning=lambda: None)
+    found = repair(report, *sides, lambda new: compared(sides[0], new))
     assert only(found).no_repair.startswith("No repair is known for this rule")
 
 
@@ -280,7 +279,7 @@ def test_without_a_budget_each_finding_says_that_it_was_spent(tmp_path: Path) ->
     case = CASES / "required-field-added" / "params"
     sides = both(case / "old.json", case / "new.json")
     report = compared(*sides)
-    found = repaired(report, *sides, compared=lambda new: compared(sides[0], new), meaning=lambda: None, budget=0)
+    found = repair(report, *sides, lambda new: compared(sides[0], new), budget=0)
     assert only(found).repair is None
     assert "budget" in only(found).no_repair
     assert found.report.fix is None

@@ -14,9 +14,10 @@ import pytest
 
 import commands
 import tiers
+from acpgen import diagnostics
 from acpgen.probe import asking, driver, registry
 from acpgen.probe.conformance import Conformance
-from acpgen.probe.report import written
+from acpgen.probe.probe_report import probe_report
 
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parents[1]
@@ -129,6 +130,11 @@ ALSO: Final = {("cancelled-turn-ended-otherwise", "note"), ("notification-answer
 """What is told on a busy machine as well: a turn had ended before its cancellation was read, or no request waited for an answer when one
 came to a notification.
 """
+
+
+def written(report: Conformance, name: str) -> str:
+    """The outcome in a format."""
+    return diagnostics.written(probe_report(report), name)
 
 
 def agent(defect: str = "") -> tuple[str, ...]:

@@ -47,6 +47,29 @@ Unstable: TypeAlias = Annotated[
 """The option `--unstable` of every command that compares schemas."""
 
 
+Format: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help="text (default), json, markdown, html, github, gitlab, sarif, junit or badge.",
+        show_default=False,
+    ),
+]
+"""The option `--format` of every command that reports what it found."""
+
+
+Output: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--output",
+        metavar="[FORMAT=]FILE",
+        help="Write the report to this file; - is standard output. May be repeated.",
+    ),
+]
+"""The option `--output` of every command that reports what it found."""
+
+
 NoCache: TypeAlias = Annotated[
     bool,
     typer.Option("--no-cache", help="Neither use nor keep the results of earlier runs."),

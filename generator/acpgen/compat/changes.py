@@ -179,9 +179,9 @@ def joined(limits: Sequence[LimitChange]) -> LimitChange:
     return replace(first, more=tuple(others)) if others else first
 
 
-def unexplained(admitted_by: Revision, value: ir.JSON, at: ChangePlaces) -> LimitChange:
-    """A value that one revision admits and the other refuses, by keywords that no change names."""
-    return LimitChange("limit", "", "", admitted_by=admitted_by, value=value, **at)
+def unexplained(admitted_by: Revision, at: ChangePlaces) -> LimitChange:
+    """What one revision admits and the other refuses, by keywords that no change names."""
+    return LimitChange("limit", "", "", admitted_by=admitted_by, **at)
 
 
 @dataclass(frozen=True, slots=True)

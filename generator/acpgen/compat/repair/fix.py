@@ -6,20 +6,17 @@ import difflib
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from acpgen.compat.compare import side
-from acpgen.compat.repair.repair import Repaired, repaired, with_texts
-from acpgen.compat.report import repairs
+from acpgen.compat.check_report import repair_sentence
+from acpgen.compat.repair.repair import repair, with_texts
 from acpgen.errors import Faults, NotRepairable
 from acpgen.save import save
 from acpgen.schema.load import read_bytes
 
 if TYPE_CHECKING:
     from acpgen.compat.findings import Report
-    from acpgen.compat.protocol.revision import Revised
     from acpgen.compat.sources import Input
 
 Repairing: TypeAlias = Literal["no", "tell", "dry", "fix"]
@@ -46,37 +43,23 @@ class Fixed:
     def told(self) -> Iterator[str]:
         """What was repaired and what was not, in lines for people."""
         for finding in self.report.findings:
-            said = repairs.sentence(finding)
+            said = repair_sentence(finding)
             if said:
                 yield f"{finding.rule} {finding.declaration or finding.location}: {said}"
         yield f"Written: {', '.join(self.names)}." if self.targets else "Nothing was written."
 
 
-def fixed(
+def fix(
     report: Report, old: Input, new: Input, again: Callable[[Input], Report], *, unstable: bool, repairing: Repairing
 ) -> Fixed:
     """The repairs of a report, and for `--fix` what is to be written; `again` makes the report of another new side. Raises `Faults`."""
-    found = with_repairs(report, old, new, again, unstable=unstable)
+    found = repair(report, old, new, again, unstable=unstable)
     if repairing == "tell":
         return Fixed(found.report, report, "", {})
     targets = _targets(new, found.texts)
     left = again(with_texts(new, found.texts))
     names = tuple(new.at(path) for path in found.texts)
     return Fixed(found.report, left, _difference(new, found.texts), targets if repairing == "fix" else {}, names)
-
-
-def with_repairs(
-    report: Report, old: Input, new: Input, again: Callable[[Input], Report], *, unstable: bool = False
-) -> Repaired:
-    """The report of two sides with a repair, or the reason why there is none, on each breaking or risky finding."""
-
-    def meaning() -> Revised | None:
-        try:
-            return None if report.mode == "language" else side(new, unstable=unstable).meaning
-        except Faults:
-            return None
-
-    return repaired(report, old, new, compared=again, meaning=cache(meaning))
 
 
 def _targets(new: Input, texts: Mapping[str, str]) -> dict[str, str]:

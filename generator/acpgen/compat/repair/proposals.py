@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import ir
-from acpgen.compat.repair.reversals import At, Reversal, added, constants, removed
+from acpgen.compat.repair.reversals import At, Reversal, addition, constants, removal
 from acpgen.pointers import place_parts, plain_pointer
 from acpgen.schema.drafts import draft_of
 from acpgen.schema.edits import Edit
-from acpgen.schema.numbers import dumps
 from acpgen.schema.walk import DEFINITIONS, is_array, is_object
 
 if TYPE_CHECKING:
@@ -52,8 +52,9 @@ class Proposals:
     def __iter__(self) -> Iterator[Proposal]:
         """Best first, each once."""
         seen: set[frozenset[tuple[str, str]]] = set()
-        for proposal in (*self._optional(), *self._beside(), *self._reverted()):
-            whole = replace(proposal, parts=self.sides.complete(proposal.parts))
+        for proposal in chain(self._optional(), self._beside(), self._reverted()):
+            is_all = proposal.parts is self.sides.reversals
+            whole = proposal if is_all else replace(proposal, parts=self.sides.complete(proposal.parts))
             if whole.parts and whole.identity not in seen:
                 seen.add(whole.identity)
                 yield whole
@@ -93,7 +94,7 @@ class Proposals:
         names = self._value(At(at.path, (*at.keys[:-2], "required"))) if at and at.holder == "properties" else None
         if at is None or not is_array(names) or at.keys[-1] not in names:
             return None
-        return removed(At(at.path, (*at.keys[:-2], "required", names.index(at.keys[-1]))), at.keys[-1])
+        return removal(At(at.path, (*at.keys[:-2], "required", names.index(at.keys[-1]))), at.keys[-1])
 
     def _gate(self) -> Proposal | None:
         """A field or a branch of the new side alone is for receivers that declare a capability in the `initialize` exchange."""
@@ -105,19 +106,20 @@ class Proposals:
         found = self._capabilities(receiver) if name and at.holder in ("properties", *_BRANCHES) else None
         if found is None:
             return None
-        place, path = found[0].below("properties"), found[1]
+        (holder, path), place = found, found[0].below("properties")
         known = self._value(place)
+        if not is_object(self._value(holder)):
+            return None
         words = [each[0].upper() + each[1:] for each in re.split("[^A-Za-z0-9]+", name) if each] or ["addition"]
         key = re.sub("^[0-9]", "v", words[0][0].lower()) + "".join(words)[1:]
         while is_object(known) and key in known:
             key += "2"
         gate, mark = f"{receiver}:{path}.{key}", at.below("x-capability")
         declared = {"description": f"Whether the peer supports {name!r}.", "type": "boolean"}
-        capability = added(place.below(key), declared) if is_object(known) else added(place, {key: declared})
+        capability = addition(place.below(key), declared) if is_object(known) else addition(place, {key: declared})
         marked = Reversal(mark.path, Edit("replace" if "x-capability" in value else "add", mark.keys, gate))
-        return Proposal(
-            f"Send {name!r} only to peers that advertise the new capability {gate}.", True, (capability, marked)
-        )
+        said = f"Send {name!r} only to peers that advertise the new capability {gate}."
+        return Proposal(said, True, (capability, marked))
 
     def _capabilities(self, receiver: str) -> tuple[At, str] | None:
         """Where the receiver declares what it can do: the object, and the field that leads to it."""
@@ -130,13 +132,10 @@ class Proposals:
             record = meaning.definitions.get((method.result if method.side == receiver else method.params) or "")
             for each in record.fields if isinstance(record, ir.Record) else ():
                 options = each.type.types if isinstance(each.type, ir.AnyOf) else (each.type,)
-                origins = [
-                    meaning.bundle.origins.get(option.name, "") for option in options if isinstance(option, ir.Ref)
-                ]
-                if len(origins) == 1 and (each.name in known or each.name.lower().endswith("capabilities")):
-                    at = self.sides.typed(origins[0].partition("#")[0], place_parts(origins[0]), self.sides.new)
-                    if is_object(self._value(at)) and len(at.keys) == len(place_parts(origins[0])):
-                        return at, each.name
+                names = [option.name for option in options if isinstance(option, ir.Ref)]
+                if len(names) == 1 and (each.name in known or each.name.lower().endswith("capabilities")):
+                    origin = meaning.bundle.origins[names[0]]
+                    return self.sides.typed(origin.partition("#")[0], place_parts(origin), self.sides.new), each.name
         return None
 
     def _beside(self) -> Iterator[Proposal]:
@@ -145,39 +144,30 @@ class Proposals:
         back = [each for each in every if place and place.holds(each.old) and _is_thing(each.at)]
         if not back or not self.finding.rule.endswith(_GONE):
             return
-        back += [each for each in self._messages(back, every) if each not in back]
+        methods = {_method(each.value) for each in back} - {None}
+        back += [each for each in every if each not in back and _method(each.value) in methods]
         around = self.sides.around(place, self.sides.old)
         rest = [each for each in every if each not in back and around and around.holds(each.old)]
         demand = self._demand() if self.finding.rule.endswith("-renamed") else None
+        others = [*self._listings(back, every), *([demand] if demand else [])]
         marked = [self._deprecated(each) for each in back]
         keeps = marked != back
         said = f"Keep {self._name()}{', marked as deprecated,' if keeps else ''} until the next major version."
         for parts in (marked, [*marked, *rest]):
-            yield Proposal(said, keeps, (*parts, *([demand] if demand else [])))
+            yield Proposal(said, keeps, (*parts, *others))
 
-    def _messages(self, back: Iterable[Reversal], every: Iterable[Reversal]) -> Iterator[Reversal]:
-        """The other messages of a method that is gone, and the branches and roots that list any of them."""
-        methods = {_method(each.value) for each in back} - {None}
-        gone = {name for name in self.sides.before if name not in self.sides.after}
-        messages = [each for each in every if each.old in self.sides.before.values() and _method(each.value) in methods]
-        names = {name for name in gone if self.sides.before[name] in {each.old for each in (*back, *messages)}}
-        yield from messages
-        yield from (
-            each
-            for each in every
-            if isinstance(each.edit.at[-1], int) and each.old and names.intersection(self.sides.referred(each.old))
-        )
+    def _listings(self, back: Iterable[Reversal], every: Iterable[Reversal]) -> list[Reversal]:
+        """The branches of definitions and roots that list the messages which are brought back."""
+        places = {each.old for each in back}
+        names = {name for name, at in self.sides.before.items() if at in places and name not in self.sides.after}
+        items = [each for each in every if isinstance(each.edit.at[-1], int) and each not in back]
+        return [each for each in items if each.old and names.intersection(self.sides.references(each.old))]
 
     def _deprecated(self, each: Reversal) -> Reversal:
         """The same edit with a mark on what it brings back, where the draft has one."""
         value = {} if each.edit.value is True and each.at.holder == "properties" else each.edit.value
         draft = draft_of(self._value(At(each.path)), self.sides.new.documents.given)
-        if (
-            draft is None
-            or draft.name not in ("2019-09", "2020-12")
-            or not is_object(value)
-            or value.keys() == {"$ref"}
-        ):
+        if not is_object(value) or draft is None or draft.name not in ("2019-09", "2020-12"):
             return each
         return replace(each, edit=replace(each.edit, value={**value, "deprecated": True}))
 
@@ -218,18 +208,11 @@ def _method(value: Any) -> str | None:
     return value["x-method"] if is_object(value) and isinstance(value.get("x-method"), str) else None
 
 
-def reverting(parts: tuple[Reversal, ...]) -> str:
+def describe(parts: tuple[Reversal, ...]) -> str:
     """What edits that put back the old text do, in words."""
     if len(parts) > _FEW:
         files = len({part.path for part in parts})
         return f"Revert the change: {len(parts)} places get their old text{f' in {files} files' if files > 1 else ''}."
-    return f"Revert the change: {', '.join(_words(part.edit) for part in parts)}."
-
-
-def _words(edit: Edit) -> str:
-    name = repr(edit.at[-1]) if isinstance(edit.at[-1], str) else f"item {edit.at[-1]}"
-    where = f" at {plain_pointer(*edit.at[:-1])}" if len(edit.at) > 1 else ""
-    text = dumps(edit.value, ensure_ascii=False)
-    if edit.op == "remove" or is_object(edit.value) or len(text) > 60:
-        return f"{'remove' if edit.op == 'remove' else 'restore'} {name}{where}"
-    return f"{'put back' if edit.op == 'add' else 'set'} {name}{where}: {text}"
+    verbs = {"add": "put back", "remove": "remove", "replace": "restore"}
+    words = (f"{verbs[part.edit.op]} {plain_pointer(*part.edit.at)}" for part in parts)
+    return f"Revert the change: {', '.join(words)}."

@@ -7,14 +7,16 @@ comparisons is limited, so the outcome is the same on each machine.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from acpgen.compat.findings import SEVERITIES, FilePatch, Finding, Fix, Repair, Report, Spot, Suggestion
-from acpgen.compat.repair.proposals import Proposal, Proposals, reverting
-from acpgen.compat.repair.reversals import Edits, combined
+from acpgen.compat.compare import side
+from acpgen.compat.findings import FilePatch, Finding, Fix, Repair, Report, Spot, Suggestion
+from acpgen.compat.repair.proposals import Proposal, Proposals, describe
+from acpgen.compat.repair.reversals import Edits, combine
 from acpgen.compat.repair.sides import Sides
 from acpgen.errors import Faults
 from acpgen.schema.edits import edited, lines_changed, patch
@@ -41,32 +43,39 @@ class Repaired:
     texts: Mapping[str, str] = field(repr=False)
 
 
-def repaired(
+def repair(
     report: Report,
     old: Input,
     new: Input,
+    compare: Callable[[Input], Report],
     *,
-    compared: Callable[[Input], Report],
-    meaning: Callable[[], Revised | None],
+    unstable: bool = False,
     budget: int | None = None,
 ) -> Repaired:
     """The report with a repair, or the reason why there is none, on each breaking or risky finding.
 
-    `compared` makes the report of the old side and another new one, `meaning` that of the new side. `budget` is how many comparisons
-    may be made; without, as many as suit the size of the schemas.
+    `compare` makes the report of the old side and another new one. `budget` is how many comparisons may be made; without, as many as
+    suit the size of the schemas.
     """
+
+    @cache
+    def meaning() -> Revised | None:
+        try:
+            return None if report.mode == "language" else side(new, unstable=unstable).meaning
+        except Faults:
+            return None
+
     sides = Sides(old, new)
     limit = max(20, min(BUDGET, SCALE // max(len(sides.before) + len(sides.after), 1))) if budget is None else budget
     wanted = [each for each in report.findings if _needs_repair(each)]
-    proposals = {id(each): tuple(Proposals(each, sides, meaning)) for each in wanted} if limit else {}
-    search = _Search(report, new, wanted, proposals, compared, limit)
+    search = _Search(_Outcome(report), new, wanted, lambda each: Proposals(each, sides, meaning), compare, limit)
     search.run()
     findings = tuple(search.with_repair(each) if _needs_repair(each) else each for each in report.findings)
     edits = search.edits(search.accepted) or {}
     if search.outcome is None or not edits:
         return Repaired(replace(report, findings=findings), {})
-    ended = sum(_is_gone(each, report, search.outcome) for each in wanted)
-    fix = Fix(search.outcome.verdict, ended, len(wanted), _patches(edits, new))
+    ended = sum(search.outcome.ends(each, search.before) for each in wanted)
+    fix = Fix(search.outcome.report.verdict, ended, len(wanted), _patches(edits, new))
     return Repaired(replace(report, findings=findings, fix=fix), texts(new, edits))
 
 
@@ -74,20 +83,18 @@ def repaired(
 class _Search:
     """The repairs of one report: the proposal that ends each finding, and those that hold together, with the report that they leave."""
 
-    report: Report
+    before: _Outcome
     new: Input
     wanted: Sequence[Finding]
-    proposals: Mapping[int, Sequence[Proposal]]
-    compared: Callable[[Input], Report]
+    proposals: Callable[[Finding], Iterable[Proposal]]
+    compare: Callable[[Input], Report]
     limit: int
     spent: int = 0
     chosen: dict[int, Proposal] = field(default_factory=dict[int, Proposal])
-    failed: dict[int, str] = field(default_factory=dict[int, str])
+    failed: dict[int, list[str]] = field(default_factory=lambda: defaultdict[int, list[str]](list))
     accepted: list[Proposal] = field(default_factory=list[Proposal])
-    outcome: Report | None = None
-    known: dict[frozenset[tuple[str, str]], Report | str] = field(
-        default_factory=dict[frozenset[tuple[str, str]], "Report | str"]
-    )
+    outcome: _Outcome | None = None
+    known: dict[object, _Outcome | str] = field(default_factory=dict[object, "_Outcome | str"])
 
     def run(self) -> None:
         """Find a repair for each finding that needs one, as long as the budget lasts."""
@@ -97,45 +104,45 @@ class _Search:
         self._together(list({each.identity: each for each in self.chosen.values()}.values()))
 
     def _alone(self, finding: Finding, keeps: bool) -> None:
-        for proposal in self.proposals.get(id(finding), ()):
-            if id(finding) in self.chosen or proposal.keeps != keeps:
+        for proposal in self.proposals(finding) if id(finding) not in self.chosen else ():
+            if proposal.keeps != keeps:
                 continue
-            outcome = self._judged([proposal], self.limit - _SPARED)
-            if isinstance(outcome, str) or not _is_gone(finding, self.report, outcome):
-                self.failed[id(finding)] = outcome if isinstance(outcome, str) else "the finding stays"
-                continue
-            least, outcome = self._reduced(proposal, finding, outcome)
-            for other in self.wanted:
-                if _is_gone(other, self.report, outcome):
-                    self.chosen.setdefault(id(other), least)
+            outcome = self._judge([proposal], self.limit - _SPARED)
+            if not isinstance(outcome, str) and outcome.ends(finding, self.before):
+                least, outcome = self._reduce(proposal, finding, outcome)
+                for other in self.wanted:
+                    if outcome.ends(other, self.before):
+                        self.chosen.setdefault(id(other), least)
+                return
+            self.failed[id(finding)].append(outcome if isinstance(outcome, str) else "the finding stays")
 
-    def _reduced(self, proposal: Proposal, finding: Finding, outcome: Report) -> tuple[Proposal, Report]:
+    def _reduce(self, proposal: Proposal, finding: Finding, outcome: _Outcome) -> tuple[Proposal, _Outcome]:
         """A proposal without the parts that it does not need, left out half by half and then one by one."""
         size = len(proposal.parts) // 2
         while size:
             start = 0
             while start < len(proposal.parts) > size:
                 less = replace(proposal, parts=proposal.parts[:start] + proposal.parts[start + size :])
-                left = self._judged([less], self.limit - _SPARED)
-                if isinstance(left, Report) and _is_gone(finding, self.report, left):
+                left = self._judge([less], self.limit - _SPARED)
+                if isinstance(left, _Outcome) and left.ends(finding, self.before):
                     proposal, outcome = less, left
                 else:
                     start += size
             size //= 2
-        return replace(proposal, description=proposal.description or reverting(proposal.parts)), outcome
+        return replace(proposal, description=proposal.description or describe(proposal.parts)), outcome
 
     def _together(self, group: list[Proposal]) -> None:
         """Accept what of a group holds beside what is accepted; where something does harm, halves tell what."""
         trial = [*self.accepted, *group]
         ended = [each for each in self.wanted if self.chosen.get(id(each)) in trial]
-        outcome = self._judged(trial, self.limit) if group else ""
-        if isinstance(outcome, Report) and all(_is_gone(each, self.report, outcome) for each in ended):
+        outcome = self._judge(trial, self.limit) if group else ""
+        if isinstance(outcome, _Outcome) and all(outcome.ends(each, self.before) for each in ended):
             self.accepted, self.outcome = trial, outcome
         elif len(group) > 1:
             self._together(group[: len(group) // 2])
             self._together(group[len(group) // 2 :])
 
-    def _judged(self, proposals: Iterable[Proposal], limit: int) -> Report | str:
+    def _judge(self, proposals: Sequence[Proposal], limit: int) -> _Outcome | str:
         """The report on the edited files, if nothing there is worse; otherwise the reason why the edits do not hold."""
         edits, known = self.edits(proposals), frozenset().union(*(each.identity for each in proposals))
         if edits is None:
@@ -143,16 +150,16 @@ class _Search:
         if known not in self.known and self.spent < limit:
             self.spent += 1
             try:
-                outcome = self.compared(with_texts(self.new, texts(self.new, edits)))
-                worse = _harms(self.report, outcome)
-                self.known[known] = _reason(worse[0]) if worse else outcome
+                outcome = _Outcome(self.compare(with_texts(self.new, texts(self.new, edits))))
+                worse = next(outcome.harms(self.before), None)
+                self.known[known] = outcome if worse is None else _reason(worse)
             except Faults:  # about edits that nobody has seen
                 self.known[known] = "the restored part does not fit into the new schema"
         return self.known.get(known, "the budget is spent")
 
     def edits(self, proposals: Iterable[Proposal]) -> Edits | None:
         values = {each.path: each.value for each in self.new.documents.documents}
-        return combined([part for each in proposals for part in each.parts], values)
+        return combine([part for each in proposals for part in each.parts], values)
 
     def with_repair(self, finding: Finding) -> Finding:
         """A finding with its repair, or the reason why it has none."""
@@ -166,10 +173,12 @@ class _Search:
     def _why_not(self, finding: Finding) -> str:
         if self.spent >= self.limit - _SPARED:
             return f"The budget of {self.limit} comparisons was spent before a repair was found."
-        tried = len(self.proposals[id(finding)])
-        if not tried:
+        failed = self.failed[id(finding)]
+        if not failed:
             return "No repair is known for this rule: nothing in the new schema can be put back."
-        return f"{'1 edit was' if tried == 1 else f'{tried} edits were'} tried, and none works: {self.failed[id(finding)]}."
+        return (
+            f"{'1 edit was' if len(failed) == 1 else f'{len(failed)} edits were'} tried, and none works: {failed[-1]}."
+        )
 
 
 def _why(finding: Finding) -> str:
@@ -203,35 +212,35 @@ def _plain(spot: Spot | None) -> str:
     return "" if spot is None else re.sub(r"/\d+(?=/|$)", "/", str(spot))
 
 
-def _counts(report: Report) -> Counter[tuple[str, ...]]:
-    return Counter(key for each in report.findings if each.severity in _BAD for key in _keys(each))
+class _Outcome:
+    """A report, with how many findings are about each thing and from each cause, by severity: a worse one counts for those below it."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self.bad = [each for level in _BAD for each in report.findings if each.severity == level]
+        self.fingerprints = {each.fingerprint for each in self.bad}
+        self.claims = Counter(claim for each in self.bad for claim in _claims(each))
+
+    def ends(self, finding: Finding, before: _Outcome) -> bool:
+        """Whether a finding is there no more, nor another of its kind in its place, whatever that is called."""
+        if finding.fingerprint in self.fingerprints:
+            return False
+        return all(self.claims[(*key, _BAD[-1])] < before.claims[(*key, _BAD[-1])] for key in _keys(finding))
+
+    def harms(self, before: _Outcome) -> Iterator[Finding]:
+        """What is worse than before an edit, worst first.
+
+        A finding that comes to light at another message is none that is new, if its cause stood there before.
+        """
+        left = before.claims.copy()
+        for each in self.bad:
+            left.subtract(_claims(each))
+            if all(left[(*key, each.severity)] < 0 for key in _keys(each)):
+                yield each
 
 
-def _is_gone(finding: Finding, before: Report, after: Report) -> bool:
-    """Whether a finding is there no more, nor another of its kind in its place, whatever that is called."""
-    if any(each.fingerprint == finding.fingerprint and each.severity in _BAD for each in after.findings):
-        return False
-    counts = _counts(before), _counts(after)
-    return all(counts[1][key] < counts[0][key] for key in _keys(finding))
-
-
-def _harms(before: Report, after: Report) -> list[Finding]:
-    """What is worse after an edit.
-
-    A finding that comes to light at another message is none that is new, if its cause stood there before.
-    """
-    worst: dict[tuple[str, ...], int] = {}
-    for each in before.findings:
-        for key in _keys(each):
-            worst[key] = min(worst.get(key, len(SEVERITIES)), SEVERITIES.index(each.severity))
-    left = _counts(before)
-    found: list[Finding] = []
-    for each in (each for each in after.findings if each.severity in _BAD):
-        left.subtract(_keys(each))
-        known = min(worst.get(key, len(SEVERITIES)) for key in _keys(each))
-        if SEVERITIES.index(each.severity) < known or all(left[key] < 0 for key in _keys(each)):
-            found.append(each)
-    return found
+def _claims(finding: Finding) -> list[tuple[str, ...]]:
+    return [(*key, level) for key in _keys(finding) for level in _BAD[_BAD.index(finding.severity) :]]
 
 
 def _reason(worse: Finding) -> str:
@@ -242,31 +251,31 @@ def _reason(worse: Finding) -> str:
 # --- texts -----------------------------------------------------------------------------------------------------------
 
 
-def with_texts(side: Input, changed: Mapping[str, str]) -> Input:
-    """The side with other texts for some of its files, by path. Raises `Faults`."""
-    documents = list(side.documents.documents)
+def with_texts(given: Input, changed: Mapping[str, str]) -> Input:
+    """The given with other texts for some of its files, by path. Raises `Faults`."""
+    documents = list(given.documents.documents)
     for index, each in enumerate(documents):
         if each.path in changed:
-            at = side.at(each.path)
+            at = given.at(each.path)
             value = parse_json(changed[each.path], at)
-            faults = list(check(value, at, side.documents.given))
+            faults = list(check(value, at, given.documents.given))
             if faults:
                 raise Faults(faults)
             documents[index] = Document(each.path, value, changed[each.path])
-    return replace(side, documents=replace(side.documents, documents=tuple(documents)))
+    return replace(given, documents=replace(given.documents, documents=tuple(documents)))
 
 
-def texts(side: Input, edits: Edits) -> dict[str, str]:
+def texts(given: Input, edits: Edits) -> dict[str, str]:
     """The edited files, by path."""
-    before = {each.path: each.text for each in side.documents.documents}
+    before = {each.path: each.text for each in given.documents.documents}
     return {path: edited(before[path], each) for path, each in edits.items()}
 
 
-def _patches(edits: Edits, side: Input) -> tuple[FilePatch, ...]:
-    before, after = {each.path: each.text for each in side.documents.documents}, texts(side, edits)
+def _patches(edits: Edits, given: Input) -> tuple[FilePatch, ...]:
+    before, after = {each.path: each.text for each in given.documents.documents}, texts(given, edits)
     found: list[FilePatch] = []
     for path in sorted(edits):
         changed = lines_changed(before[path], after[path])
         suggestions = tuple(Suggestion(first, last, "\n".join(lines)) for first, last, lines in changed)
-        found.append(FilePatch(side.at(path), tuple(patch(edits[path])), suggestions))
+        found.append(FilePatch(given.at(path), tuple(patch(edits[path])), suggestions))
     return tuple(found)

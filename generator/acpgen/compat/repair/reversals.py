@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from acpgen.schema.edits import Edit
@@ -44,7 +45,7 @@ class At:
         return self.keys[-2] if len(self.keys) > 1 else ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reversal:
     """An edit of a new file. `old` is the place of what it brings back, `value` what it brings or takes away."""
 
@@ -57,22 +58,22 @@ class Reversal:
     def at(self) -> At:
         return At(self.path, self.edit.at)
 
-    @property
+    @cached_property
     def identity(self) -> tuple[str, str]:
         return self.path, self.edit.identity
 
 
-def added(at: At, value: Any, old: At | None = None, after: str | None = None) -> Reversal:
+def addition(at: At, value: Any, old: At | None = None, after: str | None = None) -> Reversal:
     """Something new at a place; a member stands behind the one with the key `after`."""
     return Reversal(at.path, Edit("add", at.keys, value, after), old, value)
 
 
-def removed(at: At, value: Any) -> Reversal:
+def removal(at: At, value: Any) -> Reversal:
     """Nothing at a place any more."""
     return Reversal(at.path, Edit("remove", at.keys), None, value)
 
 
-def combined(parts: Iterable[Reversal], values: Mapping[str, Any]) -> Edits | None:
+def combine(parts: Iterable[Reversal], values: Mapping[str, Any]) -> Edits | None:
     """All edits at once, by file; `values` are the files. `None` if two of them contradict one another."""
     files: dict[str, dict[object, Edit]] = defaultdict(dict)
     for part in {part.identity: part for part in parts}.values():
@@ -82,7 +83,7 @@ def combined(parts: Iterable[Reversal], values: Mapping[str, Any]) -> Edits | No
             one, other = edits[key].value, edit.value
             if edits[key].op != edit.op or edit.op != "add" or not is_object(one) or not is_object(other):
                 return None
-            if not all(same(one[name], other[name]) for name in one if name in other):
+            if not all(equal(one[name], other[name]) for name in one if name in other):
                 return None
             edit = replace(edits[key], value={**one, **other})
         edits[key] = edit
@@ -114,14 +115,14 @@ def _without_empty(edits: list[Edit], value: Any) -> list[Edit]:
     return edits
 
 
-def same(one: Any, other: Any) -> bool:
+def equal(one: Any, other: Any) -> bool:
     """Whether two JSON values are equal; `1` and `true` are not."""
     return one == other and dumps(one, sort_keys=True) == dumps(other, sort_keys=True)
 
 
 def between(old: Any, new: Any, was: At, at: At, *, schema: bool = True) -> Iterator[Reversal]:
     """The edits that make the new value, which stands `at` a place, say what the old one does. `schema`: the value is a schema."""
-    if same(old, new):
+    if equal(old, new):
         return
     if is_object(old) and is_object(new):
         yield from _members(old, new, was, at, schema)
@@ -137,14 +138,14 @@ def _members(old: dict[str, Any], new: dict[str, Any], was: At, at: At, schema: 
         if schema and key in _SILENT:
             continue
         if key not in new:
-            yield added(at.below(key), value, was.below(key), before)
+            yield addition(at.below(key), value, was.below(key), before)
         else:
             before = key
             inner = not (schema and key in (*MAPS, *DEFINITIONS))
             yield from between(value, new[key], was.below(key), at.below(key), schema=inner)
     for key, value in new.items():
         if key not in old and not (schema and key in _SILENT):
-            yield removed(at.below(key), value)
+            yield removal(at.below(key), value)
 
 
 def _items(old: list[Any], new: list[Any], was: At, at: At) -> Iterator[Reversal]:
@@ -160,15 +161,15 @@ def _items(old: list[Any], new: list[Any], was: At, at: At) -> Iterator[Reversal
             following = partner[index] + 1
             yield from between(value, new[partner[index]], was.below(index), at.below(partner[index]))
         else:
-            yield added(at.below(following), value, was.below(index))
+            yield addition(at.below(following), value, was.below(index))
     taken = set(partner.values())
-    yield from (removed(at.below(index), value) for index, value in enumerate(new) if index not in taken)
+    yield from (removal(at.below(index), value) for index, value in enumerate(new) if index not in taken)
 
 
 def _partners(old: list[Any], new: list[Any]) -> dict[int, int]:
     """For items of the old list those of the new one that they became: equal, or alike in what tells branches apart."""
     found: dict[int, int] = {}
-    for mark in (_text, _mark, _keywords):
+    for mark in (_text, _mark):
         known = [mark(item) for item in new]
         for index, item in enumerate(old):
             if index not in found and (wanted := mark(item)) is not None:
@@ -179,11 +180,6 @@ def _partners(old: list[Any], new: list[Any]) -> dict[int, int]:
 
 def _text(item: Any) -> str | None:
     return dumps(item, sort_keys=True)
-
-
-def _keywords(item: Any) -> str | None:
-    """The keywords of a branch that nothing else tells apart."""
-    return dumps(sorted(item)) if is_object(item) and _mark(item) is None else None
 
 
 def _mark(item: Any) -> str | None:

@@ -6,21 +6,16 @@ import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urljoin
 
-from acpgen.compat.repair.reversals import At, Reversal, added, between
+from acpgen.compat.repair.reversals import At, Reversal, addition, between
 from acpgen.pointers import as_fragment, follow, plain_pointer, pointer_parts
-from acpgen.schema.walk import DEFINITIONS, asserts, is_array, is_object, refs_anywhere
+from acpgen.schema.walk import ASSERTIONS, DEFINITIONS, is_array, is_object, refs_anywhere
 
 if TYPE_CHECKING:
     from acpgen.compat.findings import Spot
     from acpgen.compat.sources import Input
-
-_SCHEMAS: Final = (
-    *("properties", "patternProperties", "items", "not", "if", "contains", "propertyNames", "additionalProperties"),
-)
-"""Keywords that may make up a schema alone and hold objects alone, so that it looks like a group of definitions."""
 
 
 @dataclass(frozen=True)
@@ -78,23 +73,23 @@ class Sides:
         pairs += [(At(each), At(each)) for each in olds if each in news] or [(At(olds[0]), At(news[0]))]
         found: dict[tuple[str, str], Reversal] = {}
         for old, new in pairs:
-            before, after = self.translated(old, new.path), self.value(new, self.new)
+            before, after = self.translate(old, new.path), self.value(new, self.new)
             if not new.keys and is_object(before) and is_object(after):
                 before, after = ({k: v for k, v in each.items() if k not in DEFINITIONS} for each in (before, after))
             found |= {each.identity: each for each in between(before, after, old, new)}
-        return (*found.values(), *(self.restored(name) for name in self.before if name not in self.after))
+        return (*found.values(), *(self.restore(name) for name in self.before if name not in self.after))
 
-    def restored(self, name: str) -> Reversal:
+    def restore(self, name: str) -> Reversal:
         """The definition that the old side alone has, behind the one that it follows there."""
         home, keys, old = self._home(name), list(self.before), self.before[name]
-        value = self.translated(old, home.path)
+        value = self.translate(old, home.path)
         if self.value(At(home.path, home.keys[:1]), self.new) is None:
             for key in reversed(home.keys[1:]):
                 value = {key: value}
-            return added(At(home.path, home.keys[:1]), value, old)
+            return addition(At(home.path, home.keys[:1]), value, old)
         earlier = [self.after[each] for each in keys[: keys.index(name)] if each in self.after]
         after = [str(each.keys[-1]) for each in earlier if each.path == home.path and len(home.keys) == 2]
-        return added(home, value, old, after[-1] if after else None)
+        return addition(home, value, old, after[-1] if after else None)
 
     def complete(self, parts: Iterable[Reversal]) -> tuple[Reversal, ...]:
         """The edits with the definitions that they refer to and the new side has not."""
@@ -103,15 +98,15 @@ class Sides:
         pending = [at for at in known if at is not None]
         while pending:
             at = pending.pop()
-            for name in self.referred(at):
+            for name in self.references(at):
                 if name not in self.after and self.before[name] not in known:
-                    again = self.restored(name)
+                    again = self.restore(name)
                     found[again.identity] = again
                     known.add(again.old)
                     pending.append(self.before[name])
         return tuple(found.values())
 
-    def referred(self, at: At) -> Iterator[str]:
+    def references(self, at: At) -> Iterator[str]:
         """The definitions of the old side that what stands at a place of it refers to."""
         for ref in refs_anywhere(self.value(at, self.old)):
             yield from (name for name, _ in self._definition(ref, at.path))
@@ -133,16 +128,16 @@ class Sides:
         kept = (key for key in (old.keys[0], *DEFINITIONS) if self.value(At(path, (key,)), self.new) is not None)
         return At(path, (next(kept, old.keys[0]), *old.keys[1:]))
 
-    def translated(self, at: At, into: str) -> Any:
+    def translate(self, at: At, into: str) -> Any:
         """What stands at a place of the old side as a new file says it: its references lead to the same definitions."""
-        return self._translated(self.value(at, self.old), at.path, into)
+        return self._translate(self.value(at, self.old), at.path, into)
 
-    def _translated(self, value: Any, path: str, into: str) -> Any:
+    def _translate(self, value: Any, path: str, into: str) -> Any:
         if is_array(value):
-            return [self._translated(item, path, into) for item in value]
+            return [self._translate(item, path, into) for item in value]
         if not is_object(value):
             return value
-        found = {key: self._translated(inner, path, into) for key, inner in value.items()}
+        found = {key: self._translate(inner, path, into) for key, inner in value.items()}
         written = found.get("$ref")
         for name, rest in self._definition(written, path) if isinstance(written, str) else ():
             home, was = self._home(name), self.before[name]
@@ -162,8 +157,7 @@ def _definitions(side: Input) -> Iterator[tuple[str, At]]:
 def _members(inside: dict[str, Any], at: At, prefix: str) -> Iterator[tuple[str, At]]:
     """The definitions of an object, and those of the groups in it."""
     for name, value in inside.items():
-        is_group = is_object(value) and value and all(is_object(each) for each in value.values())
-        if is_group and not any(asserts(key) and key in _SCHEMAS for key in value):
+        if is_object(value) and value and ASSERTIONS.isdisjoint(value) and all(map(is_object, value.values())):
             yield from _members(value, at.below(name), f"{prefix}{name}/")
         else:
             yield f"{prefix}{name}", at.below(name)

@@ -53,7 +53,7 @@ def _found(on: Inquiry, rulings: Rulings, around: Around, unnamed: Unnamed) -> I
         yield from inside.compared(each, pair, known)
     for each, pair in pairs[len(on.routes) :]:
         yield from inside.compared(each, pair, elsewhere)
-    yield from inside.of_parts()
+    yield from inside.unexplained()
     files = of_files(on.old, on.new)
     for change in on.walk.paper_changes():
         if change.kind != "definition" or files.get(change.old) != change.new:

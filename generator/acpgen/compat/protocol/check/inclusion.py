@@ -6,13 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import Answer, Coverage, Inclusion, Revision, Uncompared, Witness, opposite
-from acpgen.compat.protocol.candidates import claimed
 from acpgen.compat.protocol.check.inquiry import Inquiry
 from acpgen.compat.protocol.check.judged import Judged
 from acpgen.compat.protocol.check.located import location_of
-from acpgen.compat.protocol.check.routes import Joined, names_of
+from acpgen.compat.protocol.check.routes import names_of
 from acpgen.compat.protocol.check.rulings import Rulings
 from acpgen.compat.protocol.covered import closure
 from acpgen.compat.rules import judge
@@ -76,9 +74,11 @@ class Inclusions:
     def _included(self, sender: Revision, judged: Sequence[Judged]) -> Answer:
         answers = self._held(sender, judged)
         if "no" not in answers:
-            answers |= {self.on.doubts.between(one, other, sender).verdict.value for _, one, other in self.on.envelopes}
+            answers |= {
+                self.on.acceptance.between(one, other, sender).verdict.value for _, one, other in self.on.envelopes
+            }
             framed = [each.question(sender, declared=False) for each in self.on.frames]
-            answers |= {self.on.doubts.between(*each, sender).verdict.value for each in framed}
+            answers |= {self.on.acceptance.between(*each, sender).verdict.value for each in framed}
         return "no" if "no" in answers else "undecided" if "undecided" in answers else "yes"
 
     def _held(self, sender: Revision, judged: Sequence[Judged]) -> set[Answer]:
@@ -87,24 +87,11 @@ class Inclusions:
         if any(receiver in each.refuses or _refuses(each.witness, receiver) for each in judged):
             return {"no"}
         changed = [(joined, pair) for joined, pair in self.on.pairs if self.on.walk.is_changed(pair)]
-        if any(self._claims(joined, pair, sender) for joined, pair in changed):
-            return {"no"}
         changed += [(joined, pair) for joined, pair in self.on.pairs if self.on.is_rewritten(joined, pair)]
-        answers: set[Answer] = {self.on.doubts.included(pair, sender, declared=False) for _, pair in changed}
+        answers: set[Answer] = {self.on.acceptance.included(pair, sender, declared=False) for _, pair in changed}
         is_open = any((each.rule in _OPEN or each.is_cut_off) and receiver in each.doubtful for each in judged)
         answers.add("undecided" if is_open else "yes")
         return answers
-
-    def _claims(self, joined: Joined, pair: Pair, sender: Revision) -> bool:
-        """Whether the other side has claimed a name that was free to hold anything, and so refuses some of that."""
-        claims = "field-added" if sender == "old" else "field-removed"
-        for found in self.on.walk.wire_changes(pair):
-            if found.change.what in (claims, "field-changed"):
-                field = found.change.new if sender == "old" else found.change.old
-                leaf = claimed(field.name)
-                if self.on.court.refusal(joined.sides, found.steps, sender, leaf) is not None:
-                    return True
-        return False
 
 
 def _refuses(witness: Witness | None, revision: Revision) -> bool:

@@ -157,7 +157,8 @@ class Unnamed:
     def _of_undeclared(self, pair: Pair, name: str, at: ChangePlaces) -> Iterator[Judged]:
         """What a definition says of members that nobody declares, where one revision refuses what the other accepts."""
         for sender, receiver in self.on.refusals(pair):
-            value = self.on.doubts.counterexample(pair, sender, declared=False) or ()
+            witness = self.on.acceptance.relation(pair, sender, declared=False).witness
+            value = () if witness is None else (witness.value,)
             sides = (None, value) if receiver == "old" else (value, None)
             yield self.rulings.of_definition(Change("undeclared", *sides, **at), name)
 

@@ -1,0 +1,135 @@
+"""What `acpgen validate` found as a report that every format writes: the first message of each kind that is wrong or was not judged."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, SourceLocation
+from acpgen.diagnostics.outline import counted
+
+if TYPE_CHECKING:
+    from acpgen.ir import JSON
+    from acpgen.recordings.verdict import Verdict
+    from acpgen.validate import LineProblem, LineVerdict
+
+MOST: Final = 1000
+"""Kinds of wrong messages that a report names; further ones are counted."""
+
+_SEVERITIES: Final = {"must": "MUST", "should": "SHOULD", "note": "note"}
+_SENTENCES: Final = {
+    "wrong": "Wrong: messages break the schema or the rules of the protocol.",
+    "not judged": "Not judged: nothing is wrong in what was judged, and not everything was.",
+    "right": "Right: every message was judged and is valid.",
+}
+
+
+@dataclass(slots=True)
+class MessageDiagnostics:
+    """Collects what is wrong, a diagnostic for the first of each kind. `allowed`: what was not judged does not fail."""
+
+    allowed: bool = False
+    left_out: int = 0
+    right: int = 0
+    wrong: int = 0
+    not_judged: int = 0
+    is_judged: bool = False
+    _kinds: dict[Hashable, list[Diagnostic]] = field(default_factory=dict[Hashable, list[Diagnostic]])
+
+    def add_line(self, file: str, verdict: LineVerdict) -> None:
+        """Take the verdict on a line of a file."""
+        if verdict.is_judged and not verdict.problems:
+            return
+        known = self._kinds.get(verdict.mark)
+        if known is not None:
+            self._kinds[verdict.mark] = [replace(each, count=each.count + verdict.count) for each in known]
+        else:
+            self._keep(verdict.mark, [*self._of_line(file, verdict)])
+
+    def add_recording(self, verdict: Verdict) -> None:
+        """Take the verdict on a recording: the kinds that it names, and why it was not read to the end."""
+        for each in verdict.findings:
+            severity = _SEVERITIES.get(each.level, "error") if each.rule else "not judged"
+            place = SourceLocation(each.file, each.line)
+            self._keep(each, [self._made(each.rule or "not-judged", severity, each.text, place)])
+        if verdict.failure:
+            place = SourceLocation(verdict.recording)
+            self._keep(verdict, [self._made("not-judged", "not judged", verdict.failure, place)])
+
+    def report(self, files: Sequence[str]) -> DiagnosticReport:
+        """The report on all that was taken from these files."""
+        verdict = "wrong" if self.wrong else "right" if self.is_judged else "not judged"
+        diagnostics = tuple(each for found in self._kinds.values() for each in found)
+        summary = f"{counted(self.right, 'line')} right, {self.wrong} wrong, {self.not_judged} not judged"
+        remarks = [f"Further kinds of messages that are not named here: {self.left_out}."] if self.left_out else []
+        data: dict[str, JSON] = {
+            "verdict": verdict,
+            "counts": {"right": self.right, "wrong": self.wrong, "not_judged": self.not_judged},
+            "findings": [{**each.properties, "count": each.count} for each in diagnostics],
+            "left_out": self.left_out,
+        }
+        return DiagnosticReport(
+            command="validate",
+            label="Messages",
+            title=", ".join(files[:1]) + (f" and {len(files) - 1} more" if files[1:] else ""),
+            verdict=verdict,
+            sentence=_SENTENCES[verdict],
+            summary=summary,
+            remarks=tuple(remarks),
+            diagnostics=diagnostics,
+            is_judged=bool(self.right or self.wrong),
+            data=lambda: data,
+            layout="lines",
+            code=int(bool(self.wrong) or not (self.is_judged or self.allowed)),
+        )
+
+    def _keep(self, kind: Hashable, found: list[Diagnostic]) -> None:
+        if len(self._kinds) < MOST:
+            self._kinds[kind] = found
+        else:
+            self.left_out += 1
+
+    def _of_line(self, file: str, verdict: LineVerdict) -> Iterator[Diagnostic]:
+        who = " ".join(filter(None, (verdict.sender, verdict.kind, verdict.method)))
+        for each in verdict.problems:
+            place = SourceLocation(file, verdict.line, pointer=each.pointer)
+            severity = _SEVERITIES.get(each.level, "error")
+            yield self._made(each.rule, severity, each.sentence, place, who, _cited(each))
+        if verdict.note and all(each.sentence != verdict.note for each in verdict.problems):
+            yield self._made("not-judged", "not judged", verdict.note, SourceLocation(file, verdict.line), who)
+
+    def _made(
+        self,
+        rule: str,
+        severity: str,
+        message: str,
+        place: SourceLocation,
+        subject: str = "",
+        details: Sequence[str] = (),
+    ) -> Diagnostic:
+        fails = severity != "note" and not (self.allowed and severity == "not judged")
+        return Diagnostic(
+            rule,
+            severity,
+            message,
+            subject=subject,
+            locations=(place,),
+            details=tuple(details),
+            group=place.file,
+            fails=fails,
+            properties={
+                "rule": rule,
+                "level": severity,
+                "file": place.file,
+                "line": place.line,
+                "pointer": place.pointer,
+                "message": message,
+            },
+        )
+
+
+def _cited(problem: LineProblem) -> list[str]:
+    from acpgen import judge
+
+    return [f"Requirements: {judge.cited(problem.requirements)}."] if problem.requirements else []
