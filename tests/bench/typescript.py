@@ -55,14 +55,8 @@ def main() -> None:
 
 def minified(folder: Path, source: Path, target: Path) -> bytes:
     """A module with all that it imports, as esbuild makes it small."""
-    command = [
-        folder / "node_modules" / ".bin" / "esbuild",
-        source,
-        "--bundle",
-        "--minify",
-        "--format=esm",
-        f"--outfile={target}",
-    ]
+    program = str(folder / "node_modules" / ".bin" / "esbuild")
+    command = [program, str(source), "--bundle", "--minify", "--format=esm", f"--outfile={target}"]
     subprocess.run(command, capture_output=True, check=True)
     return target.read_bytes()
 
