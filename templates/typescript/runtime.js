@@ -403,25 +403,28 @@ export const not = (f) => (v, p, c) => {
   return v;
 };
 export const when = (test, then, otherwise) => (v, p, c) => (fits(test, v, p, c, true) ? then : otherwise)(v, p, c);
-/** What only counts for objects whose members are evaluated: `evaluated` says which names are. */
-export const unevaluated = (evaluated, rest) => (v, p, c) => {
-  if (!isObject(v)) return v;
+/** What counts for members of objects, or items of arrays, that nothing else evaluates: `evaluated` says which are evaluated. */
+export const unevaluated = (evaluated, f, rule) => (v, p, c) => {
+  if (!(rule === "unevaluatedItems" ? Array.isArray(v) : isObject(v))) return v;
   const known = evaluated(v, c);
-  const extra = Object.keys(v).filter((name) => known !== true && !known.has(name));
-  if (rest === never && extra.length) refuse(c, p, extra, "unevaluatedProperties");
-  else for (const name of extra) member(v, name, p, c, rest);
+  const extra = known === true ? [] : Object.keys(v).filter((key_) => !known.has(key_));
+  if (f !== never) for (const key_ of extra) member(v, key_, p, c, f);
+  else if (extra.length && rule === "unevaluatedItems") add(c, p, `the value does not satisfy the keyword '${rule}'`, rule);
+  else if (extra.length) refuse(c, p, extra, rule);
   return v;
 };
-/** The names that a schema evaluates: its own, those of patterns, and those of parts that hold. */
-export const evaluate = (own_, patterns, isAll, parts) => (v, c) => {
-  if (isAll) return true;
-  const found = new Set(own_);
-  for (const name of Object.keys(v)) if (patterns.some((one) => one.test(name))) found.add(name);
+/** The keys that a schema evaluates; `true` for all. `parts` are schemas that evaluate more where a test holds. */
+export const evaluate = ({ names: own_ = [], patterns = [], allNames, first = 0, allItems, contains: held }, parts) => (v, c) => {
+  const isArray = Array.isArray(v);
+  if (isArray ? allItems : allNames) return true;
+  const found = new Set(isArray ? Array.from({ length: first }, (_, index) => String(index)) : own_);
+  for (const key_ of Object.keys(v))
+    if (isArray ? held && fits(held, v[key_], "", c, true) : patterns.some((one) => one.test(key_))) found.add(key_);
   for (const [test, inner] of parts) {
     if (test !== null && !fits(test, v, "", c, true)) continue;
     const more = inner()(v, c);
     if (more === true) return true;
-    for (const name of more) found.add(name);
+    for (const key_ of more) found.add(key_);
   }
   return found;
 };
@@ -478,6 +481,7 @@ const explain = (v, p, c, told, trials) => {
   const say = (problems) => {
     c.problems.push(...problems);
   };
+  if (real.length === 0) return mismatch(v, p, c, ["null"]);
   if (real.length === 1) return say(trials[real[0]]);
   const closest = (indices) => {
     const rank = (i) => {

@@ -9,17 +9,18 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
+from urllib.parse import unquote
 
 from acpgen import ir
 from acpgen.meaning.limits import limits_of
-from acpgen.pointers import pointer_parts
+from acpgen.pointers import pointer_parts, reference_to, resolve
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.expressions import fault_of
 from acpgen.schema.numbers import dumps
 from acpgen.schema.walk import Schema, is_object
-from acpgen.targets.typescript.tags import Tag, Tags
+from acpgen.targets.typescript.branches import Discriminator, Tags
 
 _SCALARS: Final = {
     "array": "array",
@@ -224,7 +225,7 @@ class Checkers:
         return found
 
     def _reference(self, reference: str) -> str:
-        parts = pointer_parts(reference.partition("#")[2])
+        parts = pointer_parts(unquote(reference))
         if len(parts) == 2 and parts[0] == "$defs" and parts[1] in self._protocol.definitions:
             return self.name(parts[1])
         key = f"\0{reference}"
@@ -235,10 +236,7 @@ class Checkers:
         return self._inner[key]
 
     def _at(self, reference: str) -> Any:
-        node: Any = {"$defs": self._definitions}
-        for part in pointer_parts(reference.partition("#")[2]):
-            node = node[int(part)] if isinstance(node, list) else node[part]
-        return node
+        return resolve({"$defs": self._definitions}, unquote(reference))
 
     # --- scalars ---
 
@@ -319,38 +317,53 @@ class Checkers:
         return found
 
     def _unevaluated(self, schema: Schema) -> list[str]:
-        if "unevaluatedProperties" not in schema:
-            return []
-        rest = self.of(schema["unevaluatedProperties"])
-        return [self._constant(f"unevaluated((v, c) => {self._evaluator(schema)}()(v, c), {rest})")]
+        return [
+            self._constant(
+                f"unevaluated((v, c) => {self._evaluator(schema, is_inner=False)}()(v, c), {self.of(schema[word])}, {dumps(word)})"
+            )
+            for word in ("unevaluatedProperties", "unevaluatedItems")
+            if word in schema
+        ]
 
-    def _evaluator(self, schema: Schema) -> str:
-        """A function that gives what says which names a schema evaluates."""
-        key = json.dumps(schema, sort_keys=True)
+    def _evaluator(self, schema: Schema, *, is_inner: bool) -> str:
+        """A function that gives what says which members or items a schema evaluates; an inner schema evaluates what is left, too."""
+        key = json.dumps([is_inner, schema], sort_keys=True)
         if key in self._evaluators:
             return self._evaluators[key]
         self._evaluators[key] = name = f"e{len(self._evaluators)}"
-        parts: list[tuple[str, Any]] = []
+        rows = [
+            f"[{test}, {self._evaluator(one, is_inner=True)}]"
+            for test, one in self._evaluating(schema)
+            if is_object(one)
+        ]
+        given = {
+            "names": f"[{', '.join(map(dumps, schema.get('properties', {})))}]",
+            "patterns": f"[{', '.join(map(_expression, schema.get('patternProperties', {})))}]",
+            "allNames": _js("additionalProperties" in schema or (is_inner and "unevaluatedProperties" in schema)),
+            "first": str(len(schema.get("prefixItems", ()))),
+            "allItems": _js("items" in schema or (is_inner and "unevaluatedItems" in schema)),
+            "contains": self.of(schema["contains"]) if "contains" in schema else "",
+        }
+        told = ", ".join(f"{word}: {text}" for word, text in given.items() if text not in ("", "[]", "0", "false"))
+        self._lines.append(
+            f"let m{name};\nconst {name} = () => (m{name} ??= evaluate({{ {told} }}, [{', '.join(rows)}]));"
+        )
+        return name
+
+    def _evaluating(self, schema: Schema) -> Iterator[tuple[str, Any]]:
+        """The schemas that evaluate for another one, each with the checker that must hold, or `null`."""
         if isinstance(schema.get("$ref"), str):
-            parts.append(("null", self._at(schema["$ref"])))
-        parts += [("null", one) for one in schema.get("allOf", ())]
+            yield "null", self._at(schema["$ref"])
+        yield from (("null", one) for one in schema.get("allOf", ()))
         for keyword in ("anyOf", "oneOf"):
-            parts += [(self.of(one), one) for one in schema.get(keyword, ())]
+            yield from ((self.of(one), one) for one in schema.get(keyword, ()))
         if "if" in schema:
             test = self.of(schema["if"])
-            parts += [(test, schema["if"]), (test, schema.get("then", True))]
-            parts.append((self.of({"not": schema["if"]}), schema.get("else", True)))
-        parts += [
-            (self.of({"type": "object", "required": [one]}), sub)
-            for one, sub in schema.get("dependentSchemas", {}).items()
-        ]
-        rows = [f"[{test}, {self._evaluator(one)}]" for test, one in parts if is_object(one)]
-        names = ", ".join(map(dumps, schema.get("properties", {})))
-        patterns = ", ".join(map(_expression, schema.get("patternProperties", {})))
-        is_all = "additionalProperties" in schema
-        source = f"evaluate([{names}], [{patterns}], {str(is_all).lower()}, [{', '.join(rows)}])"
-        self._lines.append(f"let m{name};\nconst {name} = () => (m{name} ??= {source});")
-        return name
+            yield test, schema["if"]
+            yield test, schema.get("then", True)
+            yield self.of({"not": schema["if"]}), schema.get("else", True)
+        for name, sub in schema.get("dependentSchemas", {}).items():
+            yield self.of({"type": "object", "required": [name]}), sub
 
     # --- unions ---
 
@@ -437,7 +450,7 @@ def schema_of(type_: ir.Type) -> dict[str, Any]:
         case ir.Map():
             return {"type": "object", "additionalProperties": schema_of(type_.values)}
         case ir.Ref():
-            return {"$ref": f"#/$defs/{type_.name}"}
+            return {"$ref": reference_to(type_.name)}
         case ir.AnyOf():
             return {"oneOf" if type_.exclusive else "anyOf": [*map(schema_of, type_.types)]}
         case _:
@@ -453,7 +466,7 @@ def _leniency_words(leniency: ir.Leniency) -> dict[str, bool]:
     return {word: True for word, holds in words.items() if holds}
 
 
-def _tag_rows(tag: Tag) -> list[str]:
+def _tag_rows(tag: Discriminator) -> list[str]:
     known = ", ".join(f"{_tag_key(value)}: {list(owners)}" for value, owners in tag.known)
     rows = [f"field: {dumps(tag.field)}", f"known: {{ __proto__: null, {known} }}"]
     rows += [f"others: {list(tag.others)}"] if tag.others else []
@@ -463,6 +476,10 @@ def _tag_rows(tag: Tag) -> list[str]:
 def _tag_key(value: ir.JSON) -> str:
     text = value if isinstance(value, str) else f"\0{dumps(value)}"
     return text if _NAME.fullmatch(text) else dumps(text) if text != "__proto__" else '["__proto__"]'
+
+
+def _js(holds: bool) -> str:
+    return "true" if holds else "false"
 
 
 def _expression(pattern: str) -> str:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
+from urllib.parse import unquote
 
 from acpgen import ir
-from acpgen.pointers import pointer_parts
+from acpgen.pointers import resolve
 from acpgen.schema.walk import Schema, is_object
 
 Key: TypeAlias = "tuple[bool, Any]"
 """What tells a constant from others: true is not 1."""
 
 
-class Tag(NamedTuple):
+class Discriminator(NamedTuple):
     """How a field tells branches apart: the branches that own each constant, those that own none, and those that take objects without
     the field.
     """
@@ -40,7 +41,7 @@ class Tags:
         self._flats: dict[str, _Flat] = {}
         self._values: dict[str, list[Any] | None] = {}
 
-    def of(self, branches: Sequence[Any], real: Sequence[int]) -> Tag | None:
+    def of(self, branches: Sequence[Any], real: Sequence[int]) -> Discriminator | None:
         """The field that tells branches apart best; `real` are the branches that are not null alone."""
         flats = {index: self._flat(branches[index]) for index in real}
         fields = Counter(name for flat in flats.values() for name in flat.constants)
@@ -111,10 +112,7 @@ class Tags:
         return min((found for found in lists if found is not None), key=len, default=None)
 
     def _at(self, reference: str) -> Any:
-        node: Any = self._document
-        for part in pointer_parts(reference.partition("#")[2]):
-            node = node[int(part)] if isinstance(node, list) else node[part]
-        return node
+        return resolve(self._document, unquote(reference))
 
 
 def _any_of(branches: Sequence[_Flat]) -> _Flat:
@@ -125,17 +123,17 @@ def _any_of(branches: Sequence[_Flat]) -> _Flat:
     return _Flat(constants, first.required.intersection(*(other.required for other in others)))
 
 
-def _tag(field: str, flats: Mapping[int, _Flat]) -> Tag:
+def _tag(field: str, flats: Mapping[int, _Flat]) -> Discriminator:
     known: dict[Key, list[int]] = {}
     for index, flat in flats.items():
         for key in flat.constants.get(field, ()):
             known.setdefault(key, []).append(index)
     others = tuple(index for index, flat in flats.items() if field not in flat.constants)
     untagged = tuple(index for index, flat in flats.items() if field not in flat.required)
-    return Tag(field, tuple((value, tuple(owners)) for (_, value), owners in known.items()), others, untagged)
+    return Discriminator(field, tuple((value, tuple(owners)) for (_, value), owners in known.items()), others, untagged)
 
 
-def _precision(tag: Tag) -> tuple[bool, int, int]:
+def _precision(tag: Discriminator) -> tuple[bool, int, int]:
     """How well a union is told apart: no tag that two branches own comes first, then the branches with a tag, then few tags."""
     marked = {index for _, owners in tag.known for index in owners}
     return all(len(owners) == 1 for _, owners in tag.known), len(marked), -len(tag.known)
