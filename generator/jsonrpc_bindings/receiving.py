@@ -368,7 +368,7 @@ def accepts(type_: Any, value: Any) -> bool:
     from .writers import readable
 
     try:
-        return receiving_of(_module_of(type_)).accepts(type_, readable(value))
+        return receiving_of(module_of(type_)).accepts(type_, readable(value))
     except EncodeError:
         return False
 
@@ -381,15 +381,16 @@ def explained_value(type_: Any, value: Any) -> list[Problem]:
         written = readable(value)
     except EncodeError as error:
         return [Problem("", "", str(error))]
-    return list(islice(receiving_of(_module_of(type_)).problems(type_, written), 100))
+    return list(islice(receiving_of(module_of(type_)).problems(type_, written), 100))
 
 
-def _module_of(type_: Any) -> str:
+def module_of(type_: Any) -> str:
+    """The module in which a type stands."""
     if isinstance(type_, Alias):
         return type_.module
     if is_record(type_) or is_texts(type_):
         return str(type_.__module__)
-    return next((found for one in get_args(type_) if (found := _module_of(one))), __name__)
+    return next((found for one in get_args(type_) if (found := module_of(one))), __name__)
 
 
 class Edits:
