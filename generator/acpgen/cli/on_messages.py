@@ -176,6 +176,7 @@ def _validate_many(
     reports: Sequence[Destination],
     found: MessageDiagnostics,
 ) -> NoReturn:
+    from acpgen.diagnostics.outputs import require_apart
     from acpgen.errors import visible
     from acpgen.recordings import running, stores, told
 
@@ -189,6 +190,8 @@ def _validate_many(
 
     with faults_end_with_2():
         given = stores.find(names)
+        read = [file.name for each in given.recordings for file in each.files]
+        require_apart((each.file for each in reports), read)
         with terminal.progress() as progress:
             summary = told.run(given.recordings, standard, jobs or running.processors(), resume, tell, progress)
         if lines_as == "json":
