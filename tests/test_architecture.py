@@ -580,7 +580,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"diff", "findings"}),
     ),
     "rules": (
-        frozenset({"protocol.policy", "rules"}),
+        frozenset({"rules"}),
         frozenset({"diff", "findings"}),
     ),
     "check": (
@@ -596,7 +596,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 ),
             }
         ),
-        frozenset({"acceptance", "diff", "findings", "judged", "rules"}),
+        frozenset({"diff", "findings", "judged", "acceptance", "rules"}),
     ),
     "files": (frozenset({"fingerprints", "project_releases", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
@@ -697,6 +697,7 @@ SAME_MODULE = {
     "ir": "the target that writes the IR",
     "dialect": "the rules of `lint` about the dialect",
     "changes": "what differs between two revisions, and the page that shows it of two versions",
+    "methods": "how the methods of a schema are read, and what differs between those of two revisions",
     "unions": "how a schema writes unions, and what differs between two of them",
     "words": "the rules of `lint` about words, and the words that `adopt` carries over",
 }

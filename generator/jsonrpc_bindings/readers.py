@@ -122,17 +122,15 @@ def _record(shape: Shape) -> Read:
     empty: dict[str, Any] = {one.name: None for one in shape.fields.values() if one.is_required}
     prototype = make(shape.cls, **empty, **({"_notes": UNSET} if shape.is_unknown else {}))
     lines += [f"self = copy({_keep(prototype)})", *puts]
-    known, further = _keep(names), type_of(shape.extra_type())
-    item = "item" if further.kind == "any" else f"{_name(further)}(item)"
-    unknown = f"{{key: {item} for key, item in value.items() if key not in {known}}}"
-    if shape.drops:
-        unknown = "None"
+    further = type_of(shape.extra_type())
+    item = "value[key]" if further.kind == "any" else f"{_name(further)}(value[key])"
+    unknown = ["unknown = {}", "for key in value:", f"    if key not in {_keep(names)}: unknown[key] = {item}"]
     if shape.is_unknown:
-        lines += [f"note(self, Notes({unknown}, tag, {shape.tag_field!r}))"]
+        lines += [*unknown, f"note(self, Notes(unknown, tag, {shape.tag_field!r}))"]
     elif shape.is_odd:
-        lines += [f"note(self, Notes({unknown}))"]
+        lines += [*(["unknown = None"] if shape.drops else unknown), "note(self, Notes(unknown))"]
     elif not shape.drops:
-        lines += [f"if not value.keys() <= {known}: note(self, Notes({unknown}))"]
+        lines += [f"if not {_keep(names.issuperset)}(value):", *_indented([*unknown, "note(self, Notes(unknown))"])]
     return _function([*lines, "return self"])
 
 

@@ -4,20 +4,64 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from acpgen import ir
 from acpgen.compat.changes import OTHER, Change
 from acpgen.compat.diff.shapes import Constants, kind_of
-from acpgen.compat.findings import NO_ACTION, Revision
+from acpgen.compat.findings import NO_ACTION, Effect, Revision, Severity
 from acpgen.compat.protocol.declared import META
-from acpgen.compat.protocol.policy import Weight
 from acpgen.schema.numbers import dumps
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Raise it with each change, of rules or of the check around them, after which releases that are kept get other findings. The next
 `acpgen generate` then makes the verdicts beside them anew (`releases/*/verdicts.json`). An exhaustive test fails until it is raised.
 """
+
+Weight: TypeAlias = Literal[
+    "refused", "unknown", "taken", "otherwise", "lost", "claimed", "added", "renamed", "reworded", "undetermined"
+]
+"""What a change does to messages, finer than the effect that is reported:
+
+refused: a value that one side sends is refused by the other ·
+unknown: a strict receiver of a closed shape refuses a name that it does not know ·
+taken: a name that peers may use for extensions as they like has one form on the other side ·
+otherwise: nothing is refused, and something is read differently ·
+lost: a name stops carrying its meaning ·
+claimed: a name that was free has a meaning now ·
+added: something new that disturbs nobody ·
+renamed, reworded: no message can notice ·
+undetermined: neither proven nor refuted.
+"""
+
+Gate: TypeAlias = Literal["none", "fresh", "known"]
+"""fresh: behind a capability that no old peer can advertise, so no old peer is sent it. known: an old peer may advertise it."""
+
+Flow: TypeAlias = Literal["to-handler", "to-caller", "both", "nobody"]
+"""Who is sent it: the side that handles the method (params), the one that calls it (results), either, or nobody: no method leads there."""
+
+EFFECTS: Final[Mapping[Weight, tuple[Effect, Severity, Severity]]] = {
+    "refused": ("refused", "breaking", "breaking"),  # what is refused without being new cannot be held back by a gate
+    "unknown": ("refused", "risky", "additive"),
+    "taken": ("refused", "risky", "risky"),  # who has not heard of the name does not ask for its gate
+    "otherwise": ("lost", "risky", "additive"),
+    "lost": ("lost", "breaking", "breaking"),
+    "claimed": ("claimed", "additive", "additive"),
+    "added": ("added", "additive", "additive"),
+    "renamed": ("renamed", "editorial", "editorial"),
+    "reworded": ("reworded", "editorial", "editorial"),
+    "undetermined": ("refused", "undecided", "undecided"),
+}
+"""The effect that is reported, the severity on the wire, and the severity behind a fresh gate."""
+
+
+def severity_of(weight: Weight, flow: Flow, gate: Gate) -> Severity:
+    """How bad a change is. Both exchanges are always asked, an old sender with a new receiver and a new sender with an old one, so the
+    flow decides only who breaks; what nobody is sent breaks nobody.
+    """
+    _, plain, fresh = EFFECTS[weight]
+    return "editorial" if flow == "nobody" else fresh if gate == "fresh" else plain
+
 
 Text: TypeAlias = "str | Callable[[Any], str | None]"
 """Words about a change: a template over what the change holds and `_WORDS`, or a function that makes them."""
@@ -262,9 +306,13 @@ _STRUCTURE: Final = {
 }
 
 
+def _listed(names: tuple[str, ...]) -> str:
+    more = len(names) - _MANY
+    return ", ".join(map(repr, names[:_MANY])) + (f" and {more} more" if more > 0 else "")
+
+
 def _structure(change: Change) -> str:
-    more = len(change.new or ()) - _MANY
-    listed = ", ".join(map(repr, (change.new or ())[:_MANY])) + (f" and {more} more" if more > 0 else "")
+    listed = _listed(change.new or ())
     written = "is written differently" if change.old_at and change.new_at else "is only in one revision"
     if change.detail or change.name:
         return _STRUCTURE[change.detail].format(name=change.name, written=written, listed=listed)

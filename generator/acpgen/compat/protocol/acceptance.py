@@ -32,6 +32,7 @@ class Acceptance:
         self._allowance = allowance
         self._steps = max(STEPS, allowance.left // 100)
         self._comparer: Comparer | None = None
+        self._questions: dict[tuple[ir.Type, str], Schema] = {}
         self._relations: dict[tuple[ir.Type, ir.Type, Revision, bool], Relation] = {}
 
     def included(self, pair: Pair, sender: Revision, *, declared: bool = True) -> Answer:
@@ -45,23 +46,25 @@ class Acceptance:
         """The answer of `included` with its witness, a value that the sender's side accepts and the other refuses."""
         key = (pair.old, pair.new, sender, declared)
         if key not in self._relations:
-            sent = _question(pair.on(sender), SENT if declared else "")
-            self._relations[key] = self.asked(sent, _question(pair.on(opposite(sender))), sender)
+            sent = self._question(pair.on(sender), SENT if declared else "")
+            self._relations[key] = self.asked(sent, self._question(pair.on(opposite(sender))), sender)
         return self._relations[key]
 
     def shown(self, whole: Pair, sender: Revision, culprit: Culprit) -> Relation:
         """Whether all that the sender's side of a pair sends with a culprit is accepted; the witness is refused."""
-        return self.asked(_question(whole.on(sender), SENT), _question(whole.on(opposite(sender))), sender, culprit)
+        return self.asked(
+            self._question(whole.on(sender), SENT), self._question(whole.on(opposite(sender))), sender, culprit
+        )
 
     def carried(self, whole: Pair, sender: Revision, culprit: Culprit | None = None) -> tuple[ir.JSON] | None:
         """What the sender's side of a pair sends, with a culprit, whoever accepts it."""
-        witness = self.asked(_question(whole.on(sender)), False, sender, culprit).witness
+        witness = self.asked(self._question(whole.on(sender)), False, sender, culprit).witness
         return None if witness is None else (witness.value,)
 
     def misread(self, whole: Pair, sender: Revision, culprit: Culprit) -> Relation:
         """Whether all that the sender's side of a pair sends with a culprit is declared by the receiver, and not merely let through."""
         known: Schema = {"allOf": [schema_of(whole.on(opposite(sender)), DECLARED)]}
-        return self.asked(_question(whole.on(sender), SENT), known, sender, culprit)
+        return self.asked(self._question(whole.on(sender), SENT), known, sender, culprit)
 
     def heard(
         self, pair: Pair, alternative: ir.Type, sender: Revision, names: Collection[str] | None = None
@@ -75,11 +78,24 @@ class Acceptance:
 
     def within(self, pair: Pair, sender: Revision, demand: Schema, json_type: str) -> Relation:
         """Whether what the sender's side of a pair declares of one JSON type meets a demand."""
-        return self.asked({"allOf": [_question(pair.on(sender), SENT), {"type": json_type}]}, demand, sender)
+        return self.asked({"allOf": [self._question(pair.on(sender), SENT), {"type": json_type}]}, demand, sender)
+
+    def never(self, pair: Pair, side: Revision, name: str) -> bool:
+        """Whether one side of a pair refuses every object with a member of that name."""
+        objects: Schema = {"allOf": [self._question(pair.on(side)), {"type": "object"}]}
+        return self.asked(objects, {"not": {"required": [name]}}, side).verdict.value == "yes"
+
+    def _question(self, type_: ir.Type, suffix: str = "") -> Schema:
+        """A type as a schema; with a suffix only what is sent or declared of it. The prover knows again what is the same one."""
+        if (type_, suffix) not in self._questions:
+            kept = [schema_of(type_, suffix)] if suffix else []
+            self._questions[type_, suffix] = {"allOf": [schema_of(type_), *kept]}
+        return self._questions[type_, suffix]
 
     def asked(self, sent: Schema, known: Schema | bool, sender: Revision, culprit: Culprit | None = None) -> Relation:
         """Whether all that is sent is known: two schemas whose references are those of the sender's bundle and the receiver's."""
-        return self.between(*((sent, known) if sender == "old" else (known, sent)), sender, culprit)
+        old, new = (sent, known) if sender == "old" else (known, sent)
+        return self.between(old, new, sender, culprit)
 
     def between(
         self, old: Schema | bool, new: Schema | bool, sender: Revision, culprit: Culprit | None = None
@@ -127,8 +143,3 @@ class Acceptance:
             asserted = tuple(FORMATS) if self._formats else ()
             self._comparer = Comparer(*documents, steps=self._steps, allowance=self._allowance, formats=asserted)
         return self._comparer
-
-
-def _question(type_: ir.Type, suffix: str = "") -> Schema:
-    kept = [schema_of(type_, suffix)] if suffix else []
-    return {"allOf": [schema_of(type_), *kept]}

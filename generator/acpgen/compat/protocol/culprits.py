@@ -81,8 +81,8 @@ def refused(change: Change, pair: Pair, sender: Revision) -> Culprit | None:
 def lost(change: Change, pair: Pair, sender: Revision) -> Culprit | None:
     """What a sender's value holds that has lost its meaning for the other side by a change, whether that refuses it or not."""
     match change.kind:
-        case "field" if change.old is not None:
-            return _member(change.old.name)
+        case "field":
+            return _member((change.new if change.old is None else change.old).name)
         case "default":
             return _value(_lacking(change.name))
         case "null-meaning":

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from acpgen.compat.changes import Change, ChangePlaces, unexplained
 from acpgen.compat.findings import Revision, opposite
-from acpgen.compat.protocol import policy
 from acpgen.compat.protocol.check.inquiry import Inquiry
 from acpgen.compat.protocol.check.judged import Judged
 from acpgen.compat.protocol.check.routes import DIRECTIONS, Joined, root_of, sides_of
@@ -25,7 +24,7 @@ from acpgen.compat.protocol.envelopes import (
 )
 from acpgen.compat.protocol.frames import Framed
 from acpgen.compat.protocol.messages import Route
-from acpgen.compat.rules import judge
+from acpgen.compat.rules import Flow, judge
 from acpgen.schema.numbers import loads
 from acpgen.schema.walk import Schema
 
@@ -71,7 +70,7 @@ class Around:
             handler, callers = (
                 sides_of(each.kinds[1].method, self.on.new.protocol.sides) if each.kinds[1].method else ("", "")
             )
-            flow: policy.Flow = "both" if handler == callers else "to-handler"
+            flow: Flow = "both" if handler == callers else "to-handler"
             routes = (Route("document", None, one), one), (Route("document", None, other), other)
             joined = Joined(*routes, flow, handler, callers)
             doubtful: list[Revision] = []

@@ -32,6 +32,10 @@ class Evidence:
     ) -> Culprit | None:
         """What is refused of a change in what a sender sends, at its place, or with `is_lost` has no meaning; `None` for nothing."""
         there = (lost if is_lost else refused)(found.change, found.pair, sender)
+        if there is None and found.change.what == f"field-{'removed' if sender == 'old' else 'added'}":
+            is_open = self.on.acceptance.included(pair_of(joined), sender) == "yes"
+            never = not is_open and self.on.acceptance.never(found.pair, opposite(sender), found.change.one.name)
+            there = lost(found.change, found.pair, sender) if never else None
         if there is None:
             return None
         leading = way(found.steps, sender, pair_of(joined).on(sender), self.on.walk.shape)

@@ -103,12 +103,11 @@ class Inquiry:
         places = [side.definitions[name].at if name else "" for side, name in ((self.old, old), (self.new, new))]
         return Change("undecided", detail=reason, old_at=places[0], new_at=places[1])
 
-    def is_rewritten(self, joined: Joined, pair: Pair) -> bool:
-        """Whether messages are written differently, and no change tells why."""
+    def is_changed(self, joined: Joined, pair: Pair) -> bool:
+        """Whether messages have changed, or are written differently though no change tells why."""
         (_, old), (_, new) = joined.old, joined.new
-        if old is None or new is None or self.walk.is_changed(pair):
-            return False
-        return old != new or old in self.rewritten
+        is_rewritten = old is not None and new is not None and (old != new or old in self.rewritten)
+        return self.walk.is_changed(pair) or is_rewritten
 
     def is_included(self, pair: Pair, *, declared: bool) -> bool:
         """Whether both sides of a pair accept what the other has, or what it declares."""

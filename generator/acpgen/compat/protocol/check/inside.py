@@ -29,7 +29,7 @@ class Inside:
 
     def compared(self, joined: Joined, pair: Pair, elsewhere: frozenset[Pair]) -> Iterator[Judged]:
         """The findings of the changes in one kind of message or document; what changed in the pairs `elsewhere` is told there."""
-        if not self.on.walk.is_changed(pair) and not self.on.is_rewritten(joined, pair):
+        if not self.on.is_changed(joined, pair):
             return
         self._whole.append((joined, pair))
         explained: list[tuple[tuple[Step, ...], Revision]] = []

@@ -9,14 +9,13 @@ from acpgen import ir
 from acpgen.compat.changes import Change
 from acpgen.compat.diff.methods import compare
 from acpgen.compat.findings import Revision
-from acpgen.compat.protocol import policy
 from acpgen.compat.protocol.check.inquiry import Inquiry
 from acpgen.compat.protocol.check.judged import Judged
 from acpgen.compat.protocol.check.routes import DIRECTIONS, Joined, pair_of, root_of, sides_of
 from acpgen.compat.protocol.check.rulings import UNPROVEN, Rulings
 from acpgen.compat.protocol.messages import Part, Route, message
 from acpgen.compat.protocol.misread import misread, moved
-from acpgen.compat.rules import judge
+from acpgen.compat.rules import Flow, judge
 
 
 class MethodFacts:
@@ -39,7 +38,7 @@ class MethodFacts:
         old, new = change.within
         handler, callers = sides_of(new, self.on.new.protocol.sides)
         part: Part = "result" if change.kind == "null-result" else "params"
-        flow: policy.Flow = "both" if handler == callers else "to-caller" if part == "result" else "to-handler"
+        flow: Flow = "both" if handler == callers else "to-caller" if part == "result" else "to-handler"
         routes = Joined((Route("params", old), old.params), (Route("params", new), new.params), flow, handler, callers)
         rule, judgement = judge(change)
         witness = None
@@ -59,7 +58,7 @@ class MethodFacts:
         if change is None or found is None:
             return
         handler, callers = sides_of(new, self.on.new.protocol.sides)
-        flow: policy.Flow = "both" if handler == callers else "to-handler"
+        flow: Flow = "both" if handler == callers else "to-handler"
         routes = Joined((Route("params", old), old.params), (Route("params", new), new.params), flow, handler, callers)
         rule, judgement = judge(change)
         witness = None

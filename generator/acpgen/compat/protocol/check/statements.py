@@ -91,25 +91,23 @@ class Statements:
         if sender is None:
             return judgement, None
         answer: Answer = "yes"
-        culprit = None
-        if judgement.accepted_by is not None:
-            culprit = self.evidence.culprit(found, joined, sender)
-            if culprit is None:
-                return judgement, None
-            if any(
-                step.was is not None for step in found.steps
-            ):  # under the sender's name it stands where nobody reads it
-                witness = self.evidence.loss(culprit, joined, sender)
+        culprit = self.evidence.culprit(found, joined, sender)
+        if culprit is None and judgement.accepted_by is not None:
+            return judgement, None
+        if culprit is not None:
+            if any(step.kind == "field" and step.was is not None for step in found.steps):
+                witness = self.evidence.loss(culprit, joined, sender)  # under the sender's name nobody reads it
             else:
                 answer, witness = self.evidence.refusal(culprit, joined, sender)
             if witness is not None:
                 return judgement, witness
         if self.evidence.is_kept(judgement, found, joined):
             return None
-        if culprit is not None and found.change.kind == "alternative" and answer == "yes":
-            return self.evidence.overlooked(judgement, found, joined, sender)
-        if culprit is not None and judgement.weight != "taken" and any(step.kind == "variant" for step in found.steps):
-            mistaken = self.evidence.mistaken(judgement, culprit, joined, sender)
+        if culprit is not None and judgement.accepted_by is not None:
+            if found.change.kind == "alternative" and answer == "yes":
+                return self.evidence.overlooked(judgement, found, joined, sender)
+            is_within = judgement.weight != "taken" and any(step.kind == "variant" for step in found.steps)
+            mistaken = self.evidence.mistaken(judgement, culprit, joined, sender) if is_within else None
             if mistaken is not None:
                 return mistaken
         if judgement.carried_by is not None:
