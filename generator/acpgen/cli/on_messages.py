@@ -162,9 +162,7 @@ def validate(
         if lines_as == "json" and not summary.is_judged:
             terminal.put(work.counts_as_json(summary))
         terminal.show_counts(summary)
-        found.right, found.wrong, found.not_judged = summary.sums
-        found.is_judged = summary.is_judged
-        finish(found.report(names), reports)
+        finish(found.report(names, *summary.sums, is_judged=summary.is_judged), reports)
 
 
 def _validate_many(
@@ -197,9 +195,8 @@ def _validate_many(
         if lines_as == "json":
             terminal.put(told.summary_as_json(summary))
         terminal.show_summary(summary, given.others)
-        found.right, found.wrong, found.not_judged = summary.right, summary.wrong, summary.not_judged
-        found.is_judged = summary.is_judged
-        finish(found.report(names), reports)
+        sums = summary.right, summary.wrong, summary.not_judged
+        finish(found.report(names, *sums, is_judged=summary.is_judged), reports)
 
 
 def _no_progress(done: int, total: int, step: str) -> None:
