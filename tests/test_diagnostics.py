@@ -201,3 +201,15 @@ def test_what_a_report_on_messages_does_not_name_is_counted(monkeypatch: pytest.
         found.add_line("m", LineVerdict(line, "client", "request", "a", (LineProblem("type", f"number {line}"),)))
     text = written(found.report(["m"]), "text")
     assert "m:2: type: number 2\nFurther lines that are wrong or were not judged: 3.\n" in text
+
+
+@pytest.mark.parametrize("command", [["lint"], ["validate", "--protocol", "acp/v1"]])
+def test_no_report_is_written_over_what_is_read(command: list[str], tmp_path: Path) -> None:
+    for name in ("s.json", "folder/s.json", "folder/s.jsonl"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("{}")
+    for read in ("s.json", "folder/s.json", "folder"):
+        over = f"folder/s.json{'' if command[0] == 'lint' else 'l'}" if read == "folder" else read
+        ran = commands.acpgen([*command, read, "--output", f"text={tmp_path / over}"], cwd=tmp_path)
+        assert (ran.returncode, (tmp_path / over).read_text()) == (2, "{}")
+        assert b"must be another file than those that are read" in ran.stderr

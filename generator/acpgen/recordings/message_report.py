@@ -31,10 +31,6 @@ class MessageDiagnostics:
 
     allowed: bool = False
     left_out: int = 0
-    right: int = 0
-    wrong: int = 0
-    not_judged: int = 0
-    is_judged: bool = False
     _kinds: dict[Hashable, list[Diagnostic]] = field(default_factory=dict[Hashable, list[Diagnostic]])
 
     def add_line(self, file: str, verdict: LineVerdict) -> None:
@@ -57,15 +53,17 @@ class MessageDiagnostics:
             place = SourceLocation(verdict.recording)
             self._keep(verdict, [self._made("not-judged", "not judged", verdict.failure, place)])
 
-    def report(self, files: Sequence[str]) -> DiagnosticReport:
-        """The report on all that was taken from these files."""
-        verdict = "wrong" if self.wrong else "right" if self.is_judged else "not judged"
+    def report(
+        self, files: Sequence[str], right: int = 0, wrong: int = 0, not_judged: int = 0, *, is_judged: bool = False
+    ) -> DiagnosticReport:
+        """The report on all that was taken from these files, which have so many lines that are right, wrong and not judged."""
+        verdict = "wrong" if wrong else "right" if is_judged else "not judged"
         diagnostics = tuple(each for found in self._kinds.values() for each in found)
-        summary = f"{counted(self.right, 'line')} right, {self.wrong} wrong, {self.not_judged} not judged"
+        summary = f"{counted(right, 'line')} right, {wrong} wrong, {not_judged} not judged"
         remarks = (f"Further lines that are wrong or were not judged: {self.left_out}.",) if self.left_out else ()
         data: dict[str, JSON] = {
             "verdict": verdict,
-            "counts": {"right": self.right, "wrong": self.wrong, "not_judged": self.not_judged},
+            "counts": {"right": right, "wrong": wrong, "not_judged": not_judged},
             "findings": [{**each.properties, "count": each.count} for each in diagnostics],
             "left_out": self.left_out,
         }
@@ -78,10 +76,10 @@ class MessageDiagnostics:
             summary=summary,
             remarks=remarks,
             diagnostics=diagnostics,
-            is_judged=bool(self.right or self.wrong),
+            is_judged=bool(right or wrong),
             data=lambda: data,
             layout="lines",
-            code=int(bool(self.wrong) or not (self.is_judged or self.allowed)),
+            code=int(bool(wrong) or not (is_judged or self.allowed)),
         )
 
     def _keep(self, kind: Hashable, found: list[Diagnostic]) -> None:
