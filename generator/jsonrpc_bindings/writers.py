@@ -147,25 +147,26 @@ def readable(value: Any) -> Any:
     """A value as plain JSON that a parser reads: it is nested no deeper. Raises `EncodeError`."""
     try:
         written = plain(value)
-        text = written_text(written)
-        refuse_deep(text, text.count(b":"))
-    except EncodeError:
-        raise
-    except (ValueError, RecursionError):
+        written_text(written)
+    except RecursionError:
         raise EncodeError(DEEP) from None
     return written
 
 
 def written_text(value: Any) -> bytes:
-    """Plain JSON as text."""
+    """Plain JSON as text that a parser reads. Raises `EncodeError`."""
     try:
-        return msgspec.json.encode(value)
+        text = msgspec.json.encode(value)
     except FAILURES:
-        pass
+        try:
+            text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        except (TypeError, ValueError, RecursionError) as error:
+            raise EncodeError(f"this cannot be written as JSON: {error}") from None
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-    except (TypeError, ValueError, RecursionError) as error:
-        raise EncodeError(f"this cannot be written as JSON: {error}") from None
+        refuse_deep(text, text.count(b":"))
+    except ValueError:
+        raise EncodeError(DEEP) from None
+    return text
 
 
 _NOT_FINITE: Final = re.compile(rb"\xcb[\x7f\xff][\xf0-\xff]")
