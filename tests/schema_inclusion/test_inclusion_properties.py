@@ -598,7 +598,8 @@ def worth_asking(rows: list[int]) -> list[tuple[int, int]]:
 def decided(prover: Prover, accepts: Formula, refuses: Formula) -> Outcome:
     """A value that satisfies the one formula and not the other, as far as the budget goes."""
     forms = prover.forms
-    forms.budget.renew(20_000, searches=0)
+    forms.budget.renew(20_000)
+    forms.budget.may_search_at_length()  # the one long search of a question, which would take most of the time here
     try:
         return prover.decide(forms.all_of(accepts, forms.negate(refuses)))
     except OverBudget:
