@@ -125,9 +125,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "meaning.order": frozenset({"ir"}),
     "meaning.unenforced": frozenset({"meaning.checks", "schema.bundle", "schema.drafts", "ir"}),
     "meaning.checks": frozenset({"ir", "meaning.lower", "schema.bundle", "schema.expressions", "schema.walk"}),
-    "meaning.discriminators": frozenset(
-        {"ir", "meaning.keys", "meaning.nodes", "pointers", "schema.unions", "schema.walk"}
-    ),
+    "meaning.discriminators": frozenset({"ir", "meaning.nodes", "pointers", "schema.unions", "schema.walk"}),
     "meaning.constants": frozenset({"ir", "schema.unions", "schema.walk"}),
     "meaning.nodes": frozenset({"schema.bundle", "schema.unions", "schema.walk"}),
     "meaning.members": frozenset({"meaning.nodes", "schema.unions"}),
@@ -144,7 +142,6 @@ ARROWS: dict[str, frozenset[str]] = {
             *("schema.positions", "schema.unions", "schema.walk"),
         }
     ),
-    "meaning.keys": frozenset({"ir"}),
     "meaning.reading": frozenset(
         {
             *("errors", "ir", "meaning.constants", "meaning.limits", "meaning.narrow", "meaning.nodes"),
@@ -192,7 +189,6 @@ ARROWS: dict[str, frozenset[str]] = {
                 "meaning.order",
                 "meaning.contract",
                 "meaning.discriminators",
-                "meaning.keys",
                 "meaning.framing",
                 "meaning.unenforced",
                 "errors",
@@ -211,6 +207,7 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "compat": frozenset(
         {
+            "diagnostics",
             "validator",
             "kept",
             "provenance",
@@ -259,6 +256,7 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "lint": frozenset(
         {
+            "diagnostics",
             "validator",
             *(
                 "config",
@@ -322,14 +320,18 @@ ARROWS: dict[str, frozenset[str]] = {
         }
     ),
     "recording": frozenset({"errors", "schema.load", "schema.walk"}),
+    "diagnostics": frozenset({"errors", "ir", "schema.load"}),
     "validate": frozenset({"judge", "recording", "schema.walk"}),
     "recordings": frozenset(
-        {"config", "errors", "judge", "recording", "schema.load", "schema.walk", "stamp", "validate"}
+        {
+            *("config", "diagnostics", "errors", "ir", "judge", "recording", "schema.load", "schema.walk"),
+            *("stamp", "validate"),
+        }
     ),
     "redaction": frozenset({"schema.expressions", "schema.walk"}),
     "tape": frozenset({"errors", "recording", "schema.load"}),
     "tap": frozenset({"embedded", "errors", "judge", "recording", "tape"}),
-    "probe": frozenset({"embedded", "compat", "errors", "judge", "schema.load", "resources", "schema.walk"}),
+    "probe": frozenset({"diagnostics", "embedded", "errors", "judge", "schema.load", "resources", "schema.walk"}),
     "publish": frozenset(
         {
             *(
@@ -573,13 +575,13 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         ),
         frozenset({"findings"}),
     ),
-    "proof": (
-        frozenset(f"protocol.{name}" for name in ("candidates", "enclosing", "messages", "misread", "proof")),
+    "acceptance": (
+        frozenset(f"protocol.{name}" for name in ("acceptance", "culprits", "messages", "misread")),
         frozenset({"diff", "findings"}),
     ),
     "rules": (
-        frozenset({"protocol.policy", "rules"}),
-        frozenset({"diff", "findings", "proof"}),
+        frozenset({"rules"}),
+        frozenset({"diff", "findings"}),
     ),
     "check": (
         frozenset(
@@ -594,7 +596,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 ),
             }
         ),
-        frozenset({"diff", "findings", "judged", "proof", "rules"}),
+        frozenset({"diff", "findings", "judged", "acceptance", "rules"}),
     ),
     "files": (frozenset({"fingerprints", "project_releases", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
@@ -622,33 +624,12 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"history.revision_sources", "history.steps"}),
         frozenset({"check", "compare", "diff", "files", "findings", "judged", "timeline"}),
     ),
-    "report": (
-        frozenset(
-            f"report.{name}"
-            for name in (
-                "__init__",
-                "columns",
-                "data",
-                "github",
-                "gitlab",
-                "junit",
-                "markdown",
-                "page",
-                "repairs",
-                "sarif",
-                "text",
-                "wording",
-                "xml_text",
-            )
-        )
-        | {f"report.history_{name}" for name in ("data", "markdown", "page", "text", "words")},
-        frozenset({"compare", "findings", "timeline"}),
-    ),
+    "report": (frozenset({"check_report", "history_report"}), frozenset({"compare", "findings", "timeline"})),
     "cache": (frozenset({"report_cache"}), frozenset({"compare", "files", "findings"})),
     "front": (
         frozenset(
             {
-                *("command", "repair.fix", "history.history_command", "outputs"),
+                *("command", "repair.fix", "history.history_command"),
             }
         ),
         frozenset(
@@ -660,7 +641,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "findings",
                 "history",
                 "judged",
-                "proof",
+                "acceptance",
                 "cache",
                 "repair",
                 "report",
@@ -716,6 +697,7 @@ SAME_MODULE = {
     "ir": "the target that writes the IR",
     "dialect": "the rules of `lint` about the dialect",
     "changes": "what differs between two revisions, and the page that shows it of two versions",
+    "methods": "how the methods of a schema are read, and what differs between those of two revisions",
     "unions": "how a schema writes unions, and what differs between two of them",
     "words": "the rules of `lint` about words, and the words that `adopt` carries over",
 }

@@ -21,11 +21,8 @@ from schema_inclusion.formula import (
     Items,
     Kind,
     Kinds,
-    Lacks,
-    Length,
     Matches,
     Member,
-    MemberCount,
     Members,
     Multiple,
     Numbers,
@@ -102,13 +99,15 @@ def _union(one: Scalars, other: Scalars) -> Scalars | None:
 
 def guarded_kinds(formula: Formula) -> Kinds:
     """The kinds that a constraint speaks of: it holds of all others. Everything, if it is no such constraint."""
-    if isinstance(formula, (Strings, Length, Matches)):
+    if isinstance(formula, (Strings, Matches)):
         return Kind.STRING
+    if isinstance(formula, Size):
+        return formula.kind
     if isinstance(formula, (Numbers, Bound, Multiple)):
         return Kind.NUMBER
-    if isinstance(formula, (Size, Item, Items, Count, Unique)):
+    if isinstance(formula, (Item, Items, Count, Unique)):
         return Kind.ARRAY
-    if isinstance(formula, (Has, Lacks, Member, Members, SomeMember, MemberCount)):
+    if isinstance(formula, (Has, Member, Members, SomeMember)):
         return Kind.OBJECT
     return Kind.ANY
 
@@ -201,8 +200,6 @@ def assumed(forms: Forms, formula: Formula, tag: str, constant: Constant) -> For
             return assumed(forms, dict(cases).get(constant, otherwise), tag, constant)
         case Has(name) if name == tag:
             return forms.top
-        case Lacks(name) if name == tag:
-            return forms.bottom
         case Member(name, form) if name == tag:
             state = holds(forms, form, value_of(constant))
             return formula if state is None else forms.top if state else forms.bottom

@@ -12,7 +12,7 @@ from typing import Final
 
 from schema_inclusion.conjunction import item_form
 from schema_inclusion.constraints import Constraints
-from schema_inclusion.formula import Formula
+from schema_inclusion.formula import Formula, Kind
 from schema_inclusion.objects import Decider, parts
 from schema_inclusion.outcome import EMPTY, Empty, Outcome, Satisfied, Unknown
 from schema_inclusion.values import Json, same
@@ -27,15 +27,16 @@ def array(prover: Decider, formula: Formula, constraints: Constraints) -> Outcom
     """An array that satisfies the constraints."""
     shorter = _limited(prover, constraints)
     if shorter is not None:
-        return prover.decide(prover.forms.all_of(formula, prover.forms.size(0, shorter)))
+        return prover.decide(prover.forms.all_of(formula, prover.forms.size(Kind.ARRAY, 0, shorter)))
     counts = [key for key, limits in constraints.counts.items() if limits != (0, None)]
     if counts:
         return _counted(prover, formula, constraints)
-    if constraints.size[0] > LONGEST:
+    least, _ = constraints.sizes[Kind.ARRAY]
+    if least > LONGEST:
         return _long(prover, constraints)
     if constraints.unique is False:
         return _with_repeat(prover, constraints)
-    outcomes = [prover.inner(item_form(prover.forms, constraints, index)) for index in range(constraints.size[0])]
+    outcomes = [prover.inner(item_form(prover.forms, constraints, index)) for index in range(least)]
     if constraints.unique:
         return _distinct(prover, constraints, outcomes)
     return _joined(outcomes)
@@ -49,7 +50,7 @@ def _uniform_from(constraints: Constraints) -> int:
 
 def _limited(prover: Decider, constraints: Constraints) -> int | None:
     """The number of items that the array cannot exceed because the next one is impossible, where that is news."""
-    high = constraints.size[1]
+    _, high = constraints.sizes[Kind.ARRAY]
     for index in range(_uniform_from(constraints) + 1):
         if high is not None and index >= high:
             return None
@@ -89,7 +90,7 @@ def _long(prover: Decider, constraints: Constraints) -> Outcome:
 def _with_repeat(prover: Decider, constraints: Constraints) -> Outcome:
     """An array in which two items are equal: some pair of places can hold the same value."""
     forms = prover.forms
-    low, high = constraints.size
+    low, high = constraints.sizes[Kind.ARRAY]
     uniform = _uniform_from(constraints)
     doubt: Unknown | None = None
     if uniform > MOST_DISTINCT:
@@ -198,7 +199,7 @@ def _counted(prover: Decider, formula: Formula, constraints: Constraints) -> Out
     counts = [(start, form, limits) for (start, form), limits in constraints.counts.items() if limits != (0, None)]
     if (
         len(counts) > MOST_COUNTS
-        or constraints.size[0] > MOST_COUNTED
+        or constraints.sizes[Kind.ARRAY][0] > MOST_COUNTED
         or any(low > MOST_COUNTED for _, _, (low, _) in counts)
     ):
         return Unknown("too much of an array is counted at once")
@@ -229,10 +230,10 @@ def _next_item(
     only fill the array up to its least size.
     """
     forms = prover.forms
-    low, high = constraints.size
+    low, high = constraints.sizes[Kind.ARRAY]
     needed = any(least > 0 for _, _, (least, _) in counts)
     if position >= low and not needed:
-        yield forms.size(0, position)
+        yield forms.size(Kind.ARRAY, 0, position)
     if high is not None and position >= high:
         return
     here = [count for count in counts if count[0] == position]
@@ -243,7 +244,7 @@ def _next_item(
         if alike and not useful and (needed or position >= low):
             continue
         counted = (_counted_on(prover, count, label=label) for count, label in zip(here, labels, strict=True))
-        yield forms.all_of(forms.size(position + 1, None), *later, *counted)
+        yield forms.all_of(forms.size(Kind.ARRAY, position + 1, None), *later, *counted)
 
 
 def _counted_on(prover: Decider, count: tuple[int, Formula, tuple[int, int | None]], *, label: bool) -> Formula:

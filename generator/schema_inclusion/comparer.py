@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, TypedDict, Unpack
 
 from schema_inclusion.answers import Comparison, Relation, Satisfiability, Verdict, Witness
-from schema_inclusion.budget import MOST_SEARCHES, Allowance, Budget, OverBudget
+from schema_inclusion.budget import Allowance, Budget, OverBudget
 from schema_inclusion.document import (
     Dialect,
     SchemaDocument,
@@ -35,15 +35,15 @@ from schema_inclusion.outcome import Empty, Outcome, Satisfied, Unknown
 from schema_inclusion.places import Culprit, Part, formula_at
 from schema_inclusion.validation import ReferenceValidator, is_schema, place_of_fault, reference_validator
 from schema_inclusion.values import Json, as_json, same
-from schema_inclusion.witness import FEWEST_CANDIDATES, MOST_CANDIDATES, Checker, searched, shown, with_fractions
+from schema_inclusion.witness import Checker, shown, with_fractions
 
 STEPS: Final = 25_000
 """Steps that one question may take, and as many again for every 2,500 schemas in the documents: about a second."""
 STEPS_A_SCHEMA: Final = 10
 MOST_STEPS: Final = 250_000
 """What a question gets at most for large schemas: so one that cannot be decided leaves enough to the others, and ends in seconds."""
-STEPS_OF_SEARCH: Final = 10_000
-"""Steps that the search for a witness may take when the proof has failed."""
+STEPS_OF_CHECK: Final = 10_000
+"""Steps that checking the values may take which the proof has found or guessed."""
 
 MOST_JOINED: Final = 400
 """Pairs of the schemas that two others join, up to which these are compared at sight."""
@@ -239,11 +239,11 @@ class Comparer:
             return None
         return EQUAL if len(known) == len(parts) else JOINED
 
-    def _renew(self, steps: int, *, searches: int = MOST_SEARCHES) -> None:
+    def _renew(self, steps: int) -> None:
         """Starts a part of a question with so many steps, or with what the allowance has left."""
         self._settle()
         self._granted = steps if self._allowance is None else min(steps, self._allowance.left)
-        self._budget.renew(self._granted, searches=searches)
+        self._budget.renew(self._granted)
 
     def _settle(self) -> None:
         """Takes from the allowance what was used since the steps were renewed."""
@@ -307,16 +307,12 @@ class Comparer:
         outcome = self._decided(question)
         if isinstance(outcome, Empty):
             return PROVEN
-        self._renew(STEPS_OF_SEARCH, searches=0)
+        self._renew(STEPS_OF_CHECK)
         accepts, refuses = self._checkers(question)
         witness = shown(outcome, accepts, refuses)
         if witness is not None:
             return refuted(witness)
         witness = self._spelled(question, accepts, refuses)
-        if witness is not None:
-            return refuted(witness)
-        self._renew(STEPS_OF_SEARCH, searches=0)
-        witness = searched(self._prover, accepts, refuses, FEWEST_CANDIDATES if self._too_large else MOST_CANDIDATES)
         if witness is not None:
             return refuted(witness)
         if isinstance(outcome, Satisfied):
@@ -340,7 +336,7 @@ class Comparer:
             except (OverBudget, RecursionError):
                 continue
             if isinstance(outcome, Satisfied):
-                self._renew(STEPS_OF_SEARCH, searches=0)
+                self._renew(STEPS_OF_CHECK)
                 found = with_fractions(outcome.value) if has_fractions else outcome.value
                 witness = shown(Satisfied(found), accepts, refuses)
                 if witness is not None:
@@ -349,7 +345,11 @@ class Comparer:
 
     def _checkers(self, question: _Question) -> tuple[Checker, Checker]:
         forms = self._normal.forms
-        ours, theirs = question.formulas(forms, self._form_or_doubt, every=False)
+        try:
+            ours, theirs = question.formulas(forms, self._form_or_doubt, every=False)
+        except (OverBudget, RecursionError):
+            self._reset()
+            ours = theirs = forms.opaque("the question is too large")
         steps = [self._validator(step) if isinstance(step, _Side) else step for step in question.at]
         refused = None if question.refused is None else self._validator(question.refused)
         return Checker(self._validator(question.ours), forms, ours, (*steps,), refused), Checker(
@@ -369,42 +369,28 @@ class Comparer:
             return self._normal.forms.opaque("the schema is too large")
 
 
-def compare(
-    old: Json,
-    new: Json,
-    *,
-    steps: int = STEPS,
-    allowance: Allowance | None = None,
-    formats: Collection[str] = (),
-    dialect: Dialect | None = None,
-) -> Comparison:
+class Options(TypedDict, total=False):
+    """What a `Comparer` takes beside its documents."""
+
+    steps: int
+    allowance: Allowance | None
+    formats: Collection[str]
+    dialect: Dialect | None
+
+
+def compare(old: Json, new: Json, **options: Unpack[Options]) -> Comparison:
     """Both directions of two whole schema documents. The options are those of `Comparer`."""
-    return Comparer(old, new, steps=steps, allowance=allowance, formats=formats, dialect=dialect).compare()
+    return Comparer(old, new, **options).compare()
 
 
-def include(
-    old: Json,
-    new: Json,
-    *,
-    steps: int = STEPS,
-    allowance: Allowance | None = None,
-    formats: Collection[str] = (),
-    dialect: Dialect | None = None,
-) -> Relation:
+def include(old: Json, new: Json, **options: Unpack[Options]) -> Relation:
     """Whether everything valid under the old schema document is valid under the new one. The options are those of `Comparer`."""
-    return Comparer(old, new, steps=steps, allowance=allowance, formats=formats, dialect=dialect).include()
+    return Comparer(old, new, **options).include()
 
 
-def is_satisfiable(
-    schema: Json,
-    *,
-    steps: int = STEPS,
-    allowance: Allowance | None = None,
-    formats: Collection[str] = (),
-    dialect: Dialect | None = None,
-) -> Satisfiability:
+def is_satisfiable(schema: Json, **options: Unpack[Options]) -> Satisfiability:
     """Whether any value is valid under a schema document: it is not if that under which nothing is valid includes it."""
-    relation = include(schema, NOTHING, steps=steps, allowance=allowance, formats=formats, dialect=dialect)
+    relation = include(schema, NOTHING, **options)
     match relation.verdict:
         case Verdict.YES:
             return Satisfiability(Verdict.NO, "Proven: no value is valid under the schema.")

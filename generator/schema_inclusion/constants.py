@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from schema_inclusion.constraints import Constraints
 from schema_inclusion.formula import All, Constant, Formula, Kind, Kinds, Numbers, Strings, Types
-from schema_inclusion.values import Json, exact, spelled
+from schema_inclusion.values import Json, number_of, spelled
 
 Constants: TypeAlias = frozenset[Constant]
 
@@ -22,7 +22,7 @@ def constant_of(value: Json) -> Constant | None:
         return (Kind.NULL, "")
     if isinstance(value, bool):
         return (Kind.TRUE if value else Kind.FALSE, "")
-    number = exact(value) if isinstance(value, (int, float)) else None
+    number = number_of(value)
     return None if number is None else (Kind.NUMBER, number)
 
 

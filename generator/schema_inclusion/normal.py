@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Final, TypeAlias
 
 from schema_inclusion import unevaluated
@@ -29,8 +30,8 @@ from schema_inclusion.document import (
 )
 from schema_inclusion.formats import FORMATS, WIDER
 from schema_inclusion.forms import Forms
-from schema_inclusion.formula import Formula, Kind, Types
-from schema_inclusion.values import Json, exact
+from schema_inclusion.formula import Formula, Kind, Kinds, Types
+from schema_inclusion.values import Json, number_of
 
 DEEPEST_AT_ONCE: Final = 24
 """Schemas nested deeper than this are left as references and unfolded when they are needed."""
@@ -228,9 +229,16 @@ _Read: TypeAlias = Callable[[Normaliser, Json, dict[str, Json], Scope], Formula]
 # Values of keywords.
 
 
+def _number(value: Json) -> Fraction:
+    number = number_of(value)
+    if number is None:
+        raise Malformed
+    return number
+
+
 def _whole(value: Json) -> int:
-    number = exact(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
-    if number is None or number.denominator != 1 or number < 0:
+    number = _number(value)
+    if number.denominator != 1 or number < 0:
         raise Malformed
     return number.numerator
 
@@ -316,33 +324,29 @@ def _const(reader: Normaliser, value: Json, _schema: dict[str, Json], _scope: Sc
 
 def _limit(*, upper: bool, strict: bool) -> _Read:
     def read(reader: Normaliser, value: Json, schema: dict[str, Json], scope: Scope) -> Formula:
-        number = exact(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
-        if number is None:
-            raise Malformed
         sharp = strict
         if scope.dialect is Dialect.DRAFT_04:
             sharp = schema.get("exclusiveMaximum" if upper else "exclusiveMinimum") is True
-        return reader.forms.bound(number, upper=upper, strict=sharp)
+        return reader.forms.bound(_number(value), upper=upper, strict=sharp)
 
     return read
 
 
 def _multiple_of(reader: Normaliser, value: Json, _schema: dict[str, Json], _scope: Scope) -> Formula:
-    number = exact(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
-    if number is None or number <= 0:
+    if _number(value) <= 0:
         raise Malformed
-    return reader.forms.multiple(number)
+    return reader.forms.multiple(_number(value))
 
 
 # Sizes of strings, arrays and objects.
 
 
-def _at_least(make: Callable[[Forms], Callable[[int, int | None], Formula]]) -> _Read:
-    return lambda reader, value, _schema, _scope: make(reader.forms)(_whole(value), None)
+def _size(kind: Kinds, *, upper: bool) -> _Read:
+    def read(reader: Normaliser, value: Json, _schema: dict[str, Json], _scope: Scope) -> Formula:
+        limit = _whole(value)
+        return reader.forms.size(kind, 0, limit) if upper else reader.forms.size(kind, limit, None)
 
-
-def _at_most(make: Callable[[Forms], Callable[[int, int | None], Formula]]) -> _Read:
-    return lambda reader, value, _schema, _scope: make(reader.forms)(0, _whole(value))
+    return read
 
 
 def _pattern(reader: Normaliser, value: Json, _schema: dict[str, Json], _scope: Scope) -> Formula:
@@ -492,12 +496,12 @@ _OLDEST: Final[dict[str, _Read]] = {
     "minimum": _limit(upper=False, strict=False),
     "maximum": _limit(upper=True, strict=False),
     "multipleOf": _multiple_of,
-    "minLength": _at_least(lambda forms: forms.length),
-    "maxLength": _at_most(lambda forms: forms.length),
+    "minLength": _size(Kind.STRING, upper=False),
+    "maxLength": _size(Kind.STRING, upper=True),
     "pattern": _pattern,
     "format": _format,
-    "minItems": _at_least(lambda forms: forms.size),
-    "maxItems": _at_most(lambda forms: forms.size),
+    "minItems": _size(Kind.ARRAY, upper=False),
+    "maxItems": _size(Kind.ARRAY, upper=True),
     "items": _older_items,
     "additionalItems": _additional_items,
     "uniqueItems": _unique_items,
@@ -505,8 +509,8 @@ _OLDEST: Final[dict[str, _Read]] = {
     "properties": _properties,
     "patternProperties": _pattern_properties,
     "additionalProperties": _additional_properties,
-    "minProperties": _at_least(lambda forms: forms.member_count),
-    "maxProperties": _at_most(lambda forms: forms.member_count),
+    "minProperties": _size(Kind.OBJECT, upper=False),
+    "maxProperties": _size(Kind.OBJECT, upper=True),
     "allOf": _all_of,
     "anyOf": _any_of,
     "oneOf": _one_of,

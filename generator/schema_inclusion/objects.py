@@ -56,7 +56,7 @@ def member_object(prover: Decider, formula: Formula, constraints: Constraints) -
             members[name] = outcome.value
     if constraints.some:
         return _with_needs(prover, formula, constraints)
-    if constraints.count[0] > len(constraints.has):
+    if constraints.sizes[Kind.OBJECT][0] > len(constraints.has):
         return _with_more(prover, formula, constraints)
     if doubt is not None:
         return Unknown(doubt.reason, (members,) if len(members) == len(constraints.has) else ())
@@ -93,9 +93,10 @@ def _with_needs(prover: Decider, formula: Formula, constraints: Constraints) -> 
 def _with_more(prover: Decider, formula: Formula, constraints: Constraints) -> Outcome:
     """Adds members, whichever: they do not get in one another's way."""
     forms = prover.forms
-    if constraints.count[0] - len(constraints.has) > MOST_ADDED:
+    least, _ = constraints.sizes[Kind.OBJECT]
+    if least - len(constraints.has) > MOST_ADDED:
         return Unknown("an object would need too many members to write down")
-    while len(constraints.has) < constraints.count[0]:
+    while len(constraints.has) < least:
         doubt: Unknown | None = None
         for place in _places(prover, constraints, forms.types(Kind.STRING), forms.top, new=True):
             if isinstance(place, _Place) and place.sure:
@@ -117,7 +118,7 @@ def _places(
     forms = prover.forms
     mentioned = dict.fromkeys([*constraints.has, *constraints.member])
     for name in mentioned:
-        if name in constraints.lacks or (new and name in constraints.has):
+        if new and name in constraints.has:
             continue
         fits = holds(forms, names, name)
         if fits is not False:
@@ -128,7 +129,7 @@ def _places(
                 yield Unknown("a pattern for names is outside what can be compared")
             else:
                 yield _Place(name, isinstance(outcome, Satisfied))
-    fresh = forms.all_of(forms.types(Kind.STRING), forms.strings([*mentioned, *constraints.lacks], within=False), names)
+    fresh = forms.all_of(forms.types(Kind.STRING), forms.strings(mentioned, within=False), names)
     regions = [
         *constraints.members.items(),
         *((need.names, forms.top) for need in constraints.some if need.names is not names),

@@ -55,14 +55,16 @@ def formula_at(
             case str():
                 inner = forms.all_of(forms.types(Kind.OBJECT), forms.has(step), forms.member(step, inner))
             case int():
-                inner = forms.all_of(forms.types(Kind.ARRAY), forms.size(step + 1, None), forms.item(step, inner))
+                inner = forms.all_of(
+                    forms.types(Kind.ARRAY), forms.size(Kind.ARRAY, step + 1, None), forms.item(step, inner)
+                )
             case Part.ITEM:
                 some = forms.items(0, inner) if every else forms.amount(0, inner, 1, None)
-                inner = forms.all_of(forms.types(Kind.ARRAY), forms.size(1, None), some)
+                inner = forms.all_of(forms.types(Kind.ARRAY), forms.size(Kind.ARRAY, 1, None), some)
             case Part.MEMBER:
                 names = forms.types(Kind.STRING)
                 some = forms.members(names, inner) if every else forms.some_member(names, inner)
-                inner = forms.all_of(forms.types(Kind.OBJECT), forms.member_count(1, None), some)
+                inner = forms.all_of(forms.types(Kind.OBJECT), forms.size(Kind.OBJECT, 1, None), some)
             case _:
                 inner = forms.all_of(read(step), inner)
     return inner

@@ -118,7 +118,7 @@ def string(constraints: Constraints, budget: Budget) -> Outcome:
     """A string that satisfies the constraints, a short one."""
     if constraints.strings is not None:
         return _listed(constraints)
-    low, high = constraints.length
+    low, high = constraints.sizes[Kind.STRING]
     if low > LONGEST_TEXT:
         return Unknown("a string would have to be too long to write down")
     if not constraints.patterns:
@@ -163,7 +163,7 @@ def _states(constraints: Constraints, text: str) -> list[tuple[bool | None, bool
 
 
 def _plain(constraints: Constraints) -> Outcome:
-    low, high = constraints.length
+    low, high = constraints.sizes[Kind.STRING]
     for length in range(low, low + 2 + len(constraints.not_strings)):
         if high is not None and length > high:
             break

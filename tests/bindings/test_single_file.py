@@ -40,7 +40,7 @@ OTHERS: Final = [pytest.param(name, marks=pytest.mark.exhaustive) for name in ("
 TAKEN: Final = (
     *("Message", "Record", "Any", "Field", "UNSET", "UnsetType", "Method", "Unknown", "DecodeError", "ValueError"),
     *("Exception", "T", "Home", "Codec", "TYPE_CHECKING", "Literal", "Annotated", "Request", "Response", "Mapping"),
-    *("Path", "Struct", "NamedTuple", "Meta", "Choice", "Number", "Shapes", "Tagged", "Keyed", "KeyError", "Iterator"),
+    *("Path", "Struct", "NamedTuple", "Meta", "Choice", "Number", "Shapes", "Tagged", "KeyError", "Iterator"),
     *("Problem", "Final", "METHODS", "CODEC", "STRICT", "ClassVar", "Sent", "Generic", "Self", "TypeAlias", "Texts"),
     *("OpenTexts", "Never", "AnyMessage", "AnyMethod", "StrEnum", "Violation", "TypeVar", "Sender"),
 )

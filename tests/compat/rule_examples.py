@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from acpgen import config
+from acpgen.compat.check_report import as_data
 from acpgen.compat.command import of_project, spot_of
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import Mode, Report
 from acpgen.compat.project_policy import Policy, apply
-from acpgen.compat.report.data import as_data
 from acpgen.compat.waivers import read, waive
 from acpgen.schema.load import place
 

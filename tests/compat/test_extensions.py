@@ -14,8 +14,7 @@ import pytest
 import acpgen
 import commands
 from acpgen.compat.findings import Report
-from acpgen.compat.report.text import text
-from compat.protocols import Schema, compared
+from compat.protocols import Schema, compared, written
 
 BASE: Schema = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -107,7 +106,7 @@ def test_a_no_of_schema_inclusion_beside_a_yes_for_peers_says_what_it_counts() -
 
 
 def plain(report: Report) -> str:
-    return " ".join(text(report).split())
+    return " ".join(written(report, "text").split())
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ from acpgen.compat.compare import Side, reported, side
 from acpgen.compat.findings import Report
 from acpgen.compat.history.steps import Read, timeline
 from acpgen.compat.history.timeline import Milestone, Timeline, bump
-from acpgen.compat.report.columns import WIDTH, columns
-from acpgen.compat.report.history_data import history_data
-from acpgen.compat.report.history_text import history_text
+from acpgen.compat.history_report import history_data, history_report
 from acpgen.compat.sources import opened
+from acpgen.diagnostics import written
+from acpgen.diagnostics.columns import WIDTH, columns
 from compat.protocols import Schema, documents, go, protocol
 
 ID: Schema = {"id": {"type": "string"}}
@@ -193,7 +193,7 @@ def test_text_fits_80_columns_and_no_text_of_others_reaches_the_terminal() -> No
     ]
     bad = Read(Milestone("bad", unread=("x.json: this is not JSON \u001b[0m",)), None)
     found = timeline("\u001b[1mall", [*read[:4], bad, *read[4:]], notes=("note \u001b[1m",))
-    text = history_text(found)
+    text = written(history_report(found), "text")
     assert "\u001b" not in text
     assert "\u0007" not in text
     assert max(map(columns, text.splitlines())) <= WIDTH
@@ -207,9 +207,9 @@ def test_a_revision_that_cannot_be_read_counts_and_the_next_one_is_compared_with
     assert found.fails("risky")
     assert not found.fails("never")
     data: Any = history_data(found)
-    assert data["revisions"][1]["unread"] == ["why"]
+    assert list(data["revisions"][1]["unread"]) == ["why"]
 
 
 def test_one_revision_is_a_history_and_none_too() -> None:
-    assert "1 revision" in history_text(history(told({})))
-    assert history_text(timeline("x", []))
+    assert "1 revision" in written(history_report(history(told({}))), "text")
+    assert written(history_report(timeline("x", [])), "text")

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 import commands
-from acpgen.compat.history.history_command import FORMATS, HistoryOptions, history
+from acpgen.compat import history_report
+from acpgen.compat.history.history_command import HistoryOptions, history
 from acpgen.compat.history.timeline import Timeline
-from acpgen.compat.outputs import outputs
-from acpgen.compat.report import history_data
+from acpgen.diagnostics.outputs import outputs
 from acpgen.errors import BadSetting, Faults, NoRevision, NotFound, UnknownName
 from compat.protocols import Schema, go, protocol, validates
 
@@ -23,7 +23,7 @@ SMALL = protocol({})
 GROWN = protocol({"GoRequest": go({"id": {"type": "string"}, "cwd": {"type": "string"}}, ("id",))})
 BROKEN = protocol({"GoRequest": go({"id": {"type": "string"}, "cwd": {"type": "string"}}, ("id", "cwd"))})
 
-SHAPE = json.loads((Path(history_data.__file__).parent / "history.schema.json").read_text("utf-8"))
+SHAPE = json.loads((Path(history_report.__file__).parent / "history_report.schema.json").read_text("utf-8"))
 
 
 def git(folder: Path, *arguments: str, day: str = "2026-01-01") -> str:
@@ -208,9 +208,9 @@ def test_no_history_is_written_over_what_is_compared(repository: Path, options: 
     releases.mkdir(parents=True)
     (releases / "1.0.0.json").write_text(json.dumps(SMALL))
     (releases / "index.json").write_text('{"about": "", "versions": ["1.0.0"]}')
-    with pytest.raises(Faults, match="must be another file than those that are compared"):
-        history(replace(options, destinations=outputs(["-", f"html={output}"], None, FORMATS)))
-    history(replace(options, destinations=outputs(["report.txt"], None, FORMATS)))
+    with pytest.raises(Faults, match="must be another file than those that are read"):
+        history(replace(options, destinations=outputs(["-", f"html={output}"], None)))
+    history(replace(options, destinations=outputs(["report.txt"], None)))
 
 
 def test_files_are_compared_in_the_order_given_and_waivers_hold(

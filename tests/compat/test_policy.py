@@ -16,15 +16,14 @@ from acpgen.compat.catalogue import catalogue
 from acpgen.compat.findings import Finding, Nameable, Report, Spot, failing, fails, lowered, raised
 from acpgen.compat.policy_settings import policy
 from acpgen.compat.project_policy import NONE, Area, Level, Policy, apply
-from acpgen.compat.report import FORMATS, written
 from acpgen.errors import Faults, did_you_mean
-from compat.protocols import RELEASES, ROOT, Schema, compared, found, go, protocol, validates
+from compat.protocols import FORMATS, RELEASES, ROOT, Schema, compared, found, go, protocol, validates, written
 from compat.test_diff_command import run
 
 TODAY = date(2026, 7, 1)
 AT = Spot("pyproject.toml", "", 1, 1)
 RULES = tuple(entry.id for entry in catalogue())
-SCHEMA = json.loads((ROOT / "generator/acpgen/compat/report/report.schema.json").read_text())
+SCHEMA = json.loads((ROOT / "generator/acpgen/compat/check_report.schema.json").read_text())
 
 
 def settings(text: str) -> Policy:

@@ -12,8 +12,7 @@ import pytest
 import evidence
 import tiers
 from acpgen.compat.compare import compare
-from acpgen.compat.report import FORMATS, written
-from compat.protocols import CANONICAL, RELEASES, migration, releases
+from compat.protocols import CANONICAL, FORMATS, RELEASES, migration, releases, written
 
 KEPT = [*releases("v1"), *releases("v2")]
 PUBLISHED = evidence.known("upstream/*/schema*.json", "history/*/*.schema.json")

@@ -18,10 +18,10 @@ import pytest
 import evidence
 import tiers
 from acpgen.compat.findings import BUDGET, Report
-from acpgen.compat.protocol.candidates import Examples, NoExample
 from acpgen.compat.protocol.messages import Court, Route
 from acpgen.compat.protocol.revision import Revised
 from acpgen.meaning.lower import lower
+from acpgen.meaning.values import Unmakeable, Values
 from acpgen.schema.bundle import bundle
 from acpgen.schema.load import load
 from compat.protocols import CANONICAL, Schema, compared, revised
@@ -376,21 +376,19 @@ def _routes(old: Revised, new: Revised) -> Iterator[dict[Any, tuple[Route, str |
 
 
 def _instances(revised: Revised, route: tuple[Route, str | None]) -> Iterator[Any]:
-    """The smallest message, and messages with each declared field in turn."""
-    from acpgen import ir
-    from acpgen.compat.diff.shapes import Objects
+    """The smallest message, one with all fields, and one with each of these in turn."""
     from acpgen.compat.protocol.messages import message
 
-    make = Examples(revised)
+    values = Values(revised.definitions)
     if route[1] is None:
         return
-    for record in make.shape(ir.Ref(route[1])).of("object"):
-        if isinstance(record, Objects):
-            for extra in ([], *([field.name] for field in record.fields)):
-                try:
-                    yield message("json-rpc", route[0], make.record(record, extra=extra))
-                except NoExample:
-                    continue
+    try:
+        small, full = values.small(route[1]), values.full(route[1])
+    except Unmakeable:
+        return
+    one_more = [{**small, name: full[name]} for name in full] if isinstance(full, dict) else []
+    for value in (small, full, *one_more):
+        yield message("json-rpc", route[0], value)
 
 
 @pytest.mark.parametrize("is_whole", tiers.EXTENTS)

@@ -16,10 +16,9 @@ from jsonschema_rs import validator_for
 from acpgen.compat.catalogue import PAGES, as_json, as_markdown, as_text, catalogue, examples
 from acpgen.compat.changes import Kind
 from acpgen.compat.compare import compare, revised
-from acpgen.compat.findings import Finding, Report, Revision
-from acpgen.compat.protocol.policy import EFFECTS, SEVERITY
+from acpgen.compat.findings import SEVERITIES, Finding, Report, Revision
 from acpgen.compat.rule_pages import pages
-from acpgen.compat.rules import RULES
+from acpgen.compat.rules import EFFECTS, RULES, Flow, Gate, Weight, severity_of
 from acpgen.compat.sources import opened
 from compat import rule_examples
 from compat.histories import SIDES, Pair, routed
@@ -28,7 +27,7 @@ from compat.protocols import ROOT, validates
 MIRRORS = {row.id: row.mirror for row in RULES if row.mirror}
 CASES = Path(__file__).parent / "cases"
 AGAIN = "pages show what the cases no longer say: pytest --rewrite-goldens"
-SCHEMA = ROOT / "generator" / "acpgen" / "compat" / "report" / "report.schema.json"
+SCHEMA = ROOT / "generator" / "acpgen" / "compat" / "check_report.schema.json"
 
 
 def cases() -> list[Path]:
@@ -179,8 +178,10 @@ def test_every_rule_is_documented_in_sentences() -> None:
         assert entry.doc[0].isupper() or entry.doc[0] == "`", entry.id
 
 
-def test_the_policy_answers_for_every_effect_flow_and_gate() -> None:
-    weights, flows, gates = (set(column) for column in zip(*SEVERITY, strict=True))
-    assert weights == set(EFFECTS)
-    assert len(SEVERITY) == len(weights) * len(flows) * len(gates)
-    assert all(severity == "editorial" for (_, flow, _), severity in SEVERITY.items() if flow == "nobody")
+def test_a_gate_makes_nothing_worse_and_what_nobody_is_sent_breaks_nobody() -> None:
+    assert set(EFFECTS) == set(get_args(Weight))
+    for weight in get_args(Weight):
+        for flow in get_args(Flow):
+            ranks = [SEVERITIES.index(severity_of(weight, flow, gate)) for gate in ("none", "known", "fresh")]
+            assert ranks == sorted(ranks) and ranks[0] == ranks[1], (weight, flow)
+        assert {severity_of(weight, "nobody", gate) for gate in get_args(Gate)} == {"editorial"}

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tiers
-from schema_inclusion import Comparer, Culprit, Part, Relation, Verdict
+from schema_inclusion import Allowance, Comparer, Culprit, Part, Relation, Verdict
 from schema_inclusion.values import Json
 from schemas_drawn import LEAVES, NAMES, POOL, VALUES, drawing, is_schema, models, pairs
 
@@ -224,3 +224,12 @@ def test_no_answer_about_a_drawn_culprit_is_refuted(whole: bool) -> None:
     hunt()
     assert seen[Verdict.YES] > 60 and seen[Verdict.NO] > 60, seen
     assert seen[Verdict.UNDECIDED] < 0.02 * seen.total(), seen
+
+
+def test_a_question_about_a_culprit_ends_undecided_wherever_its_budget_ends() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^a+$"}}, "required": ["a"]}
+    other = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(aa)+$"}}}
+    for steps in range(1, 60):
+        comparer = Comparer(schema, other, allowance=Allowance(steps))
+        relation = comparer.include(culprit=Culprit(["a"], {}, {"pattern": "^(aa)+$"}))
+        assert relation.verdict.value in ("no", "undecided")

@@ -141,16 +141,13 @@ class FieldChange(Change):
 
 @dataclass(frozen=True, slots=True)
 class LimitChange(Change):
-    """A limit on values of one kind that refuses what the other revision admits; `value` is such a value, where one is known.
+    """A limit on values of one kind that refuses what the other revision admits; `demand` is the limit as a schema, where it is known.
 
-    `items` tells how to make one otherwise: a number of items; `demand` is then the limit as a schema. `more` are the other limits of the
-    same declaration.
+    `more` are the other limits of the same declaration.
     """
 
     keyword: str = OTHER
     admitted_by: Revision = "old"
-    value: ir.JSON = field(default=None, hash=False)
-    items: int | None = None
     demand: Schema | None = field(default=None, hash=False)
     more: tuple[LimitChange, ...] = ()
 
@@ -179,9 +176,9 @@ def joined(limits: Sequence[LimitChange]) -> LimitChange:
     return replace(first, more=tuple(others)) if others else first
 
 
-def unexplained(admitted_by: Revision, value: ir.JSON, at: ChangePlaces) -> LimitChange:
-    """A value that one revision admits and the other refuses, by keywords that no change names."""
-    return LimitChange("limit", "", "", admitted_by=admitted_by, value=value, **at)
+def unexplained(admitted_by: Revision, at: ChangePlaces) -> LimitChange:
+    """That one revision admits what the other refuses, by keywords that no change names."""
+    return LimitChange("limit", "", "", admitted_by=admitted_by, **at)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast, get_args
 
-from acpgen.compat import report as reports
+from acpgen.compat.check_report import check_report
 from acpgen.compat.compare import both
 from acpgen.compat.findings import BUDGET, FailOn, Mode, Report, Spot, fails
-from acpgen.compat.outputs import Destination, outputs, require_apart, texts
 from acpgen.compat.policy_settings import policy, require_roles
 from acpgen.compat.project_policy import NONE, Policy, apply
 from acpgen.compat.project_releases import release_files, versions_of, with_releases
@@ -21,6 +20,7 @@ from acpgen.compat.sources import Input, files_here, is_new, opened, since_parte
 from acpgen.compat.waivers import Decision, parsed, standard_file, waive, with_waivers
 from acpgen.compat.waivers import decision as decided
 from acpgen.config import Config, around, find_profile
+from acpgen.diagnostics.outputs import Destination, outputs, require_apart, texts
 from acpgen.errors import BadSetting, Fault, Faults, UnknownName, did_you_mean, shown
 from acpgen.kept import NOTHING, Kept
 from acpgen.schema.load import NO_REFERENCES, References, decode, place, read_bytes
@@ -71,7 +71,7 @@ def options(
         )
     wanted: tuple[Destination, ...] = ()
     try:
-        wanted = outputs(given, output_format, reports.FORMATS)
+        wanted = outputs(given, output_format)
     except Faults as caught:
         faults.extend(caught.faults)
     if faults:
@@ -187,8 +187,8 @@ def of_project(project: Config | None) -> Policy:
 
 def written(compared: Reported, chosen: Options, *, coloured: bool = False) -> Mapping[Path | None, str]:
     """What is to be written, by file: reports, and what was decided; `None` is standard output, `coloured` if that shows text."""
-    write = partial(reports.written, compared.report, fail_on=chosen.fail_on)
-    return {**texts(chosen.outputs, write, coloured=coloured), **compared.files}
+    report = check_report(compared.report, chosen.fail_on, chosen.fail_on_bindings)
+    return {**texts(report, chosen.outputs, coloured=coloured), **compared.files}
 
 
 def stops(report: Report, chosen: Options) -> bool:

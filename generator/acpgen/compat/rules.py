@@ -2,43 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from acpgen import ir
 from acpgen.compat.changes import OTHER, Change
-from acpgen.compat.diff.pairs import EXTENSION
 from acpgen.compat.diff.shapes import Constants, kind_of
-from acpgen.compat.findings import NO_ACTION, Revision
-from acpgen.compat.protocol.candidates import (
-    Examples,
-    Leaf,
-    NoExample,
-    Without,
-    also,
-    exactly,
-    extending,
-    having,
-    items,
-    naming,
-    of_alternative,
-    of_alternatives,
-    of_definition,
-    of_many_kinds,
-    of_variant,
-    smallest,
-)
+from acpgen.compat.findings import NO_ACTION, Effect, Revision, Severity
 from acpgen.compat.protocol.declared import META
-from acpgen.compat.protocol.policy import Weight
-from acpgen.meaning import texts
 from acpgen.schema.numbers import dumps
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Raise it with each change, of rules or of the check around them, after which releases that are kept get other findings. The next
 `acpgen generate` then makes the verdicts beside them anew (`releases/*/verdicts.json`). An exhaustive test fails until it is raised.
 """
+
+Weight: TypeAlias = Literal[
+    "refused", "unknown", "taken", "otherwise", "lost", "claimed", "added", "renamed", "reworded", "undetermined"
+]
+"""What a change does to messages, finer than the effect that is reported:
+
+refused: a value that one side sends is refused by the other ·
+unknown: a strict receiver of a closed shape refuses a name that it does not know ·
+taken: a name that peers may use for extensions as they like has one form on the other side ·
+otherwise: nothing is refused, and something is read differently ·
+lost: a name stops carrying its meaning ·
+claimed: a name that was free has a meaning now ·
+added: something new that disturbs nobody ·
+renamed, reworded: no message can notice ·
+undetermined: neither proven nor refuted.
+"""
+
+Gate: TypeAlias = Literal["none", "fresh", "known"]
+"""fresh: behind a capability that no old peer can advertise, so no old peer is sent it. known: an old peer may advertise it."""
+
+Flow: TypeAlias = Literal["to-handler", "to-caller", "both", "nobody"]
+"""Who is sent it: the side that handles the method (params), the one that calls it (results), either, or nobody: no method leads there."""
+
+EFFECTS: Final[Mapping[Weight, tuple[Effect, Severity, Severity]]] = {
+    "refused": ("refused", "breaking", "breaking"),  # what is refused without being new cannot be held back by a gate
+    "unknown": ("refused", "risky", "additive"),
+    "taken": ("refused", "risky", "risky"),  # who has not heard of the name does not ask for its gate
+    "otherwise": ("lost", "risky", "additive"),
+    "lost": ("lost", "breaking", "breaking"),
+    "claimed": ("claimed", "additive", "additive"),
+    "added": ("added", "additive", "additive"),
+    "renamed": ("renamed", "editorial", "editorial"),
+    "reworded": ("reworded", "editorial", "editorial"),
+    "undetermined": ("refused", "undecided", "undecided"),
+}
+"""The effect that is reported, the severity on the wire, and the severity behind a fresh gate."""
+
+
+def severity_of(weight: Weight, flow: Flow, gate: Gate) -> Severity:
+    """How bad a change is. Both exchanges are always asked, an old sender with a new receiver and a new sender with an old one, so the
+    flow decides only who breaks; what nobody is sent breaks nobody.
+    """
+    _, plain, fresh = EFFECTS[weight]
+    return "editorial" if flow == "nobody" else fresh if gate == "fresh" else plain
+
 
 Text: TypeAlias = "str | Callable[[Any], str | None]"
 """Words about a change: a template over what the change holds and `_WORDS`, or a function that makes them."""
@@ -49,7 +72,7 @@ class Judgement:
     """What a rule says of a change.
 
     A refusal names the revision that accepts (`accepted_by`), a loss the one that carries the meaning (`carried_by`); with both, a
-    refusal is looked for first. `leaf` makes values that show it, `back` values of the other revision that may be refused likewise.
+    refusal is looked for first.
     `gate` is the capability that holds an addition back; `ungated` says what happens without one, `None` of what no capability can gate.
     `within` is the place inside the pair, `subject` what tells this finding from
     others of the same rule at the same place: `None` where only the two texts do. `between` are the exchanges that fail, where neither
@@ -63,10 +86,8 @@ class Judgement:
     subject: str | None = ""
     accepted_by: Revision | None = None
     carried_by: Revision | None = None
-    leaf: Leaf | None = None
     gate: str | None = None
     ungated: str | None = None
-    back: Leaf | None = None
     between: tuple[str, ...] = ()
 
 
@@ -89,8 +110,6 @@ class Rule:
     advice: Text = NO_ACTION
     accepted_by: Revision | Callable[[Any], Revision | None] | None = None
     carried_by: Revision | Callable[[Any], Revision | None] | None = None
-    leaf: Callable[[Any], Leaf | None] = lambda _: None
-    back: Callable[[Any], Leaf | None] = lambda _: None
     gate: Callable[[Any], str | None] = lambda _: None
     ungated: Text | None = None
     between: tuple[str, ...] = ()
@@ -115,10 +134,8 @@ class Rule:
             subject=of(_SUBJECT.get(change.what, _SUBJECT.get(change.kind, ""))),
             accepted_by=of(self.accepted_by),
             carried_by=of(self.carried_by),
-            leaf=self.leaf(change),
             gate=self.gate(change),
             ungated=of(self.ungated),
-            back=self.back(change),
             between=self.between,
         )
 
@@ -289,9 +306,13 @@ _STRUCTURE: Final = {
 }
 
 
+def _listed(names: tuple[str, ...]) -> str:
+    more = len(names) - _MANY
+    return ", ".join(map(repr, names[:_MANY])) + (f" and {more} more" if more > 0 else "")
+
+
 def _structure(change: Change) -> str:
-    more = len(change.new or ()) - _MANY
-    listed = ", ".join(map(repr, (change.new or ())[:_MANY])) + (f" and {more} more" if more > 0 else "")
+    listed = _listed(change.new or ())
     written = "is written differently" if change.old_at and change.new_at else "is only in one revision"
     if change.detail or change.name:
         return _STRUCTURE[change.detail].format(name=change.name, written=written, listed=listed)
@@ -333,72 +354,6 @@ _SUBJECT: Final[Mapping[str, Text | None]] = {
     "structure": lambda c: " ".join((c.name, *(c.new or ()))).strip(),
 }
 """What tells a change from others of its rule at its place, by kind or `Change.what`; `None` where only the two texts do."""
-
-
-# --- what shows it ---------------------------------------------------------------------------------------------------
-
-
-def _of_types(alternatives: Any) -> Leaf:
-    return of_many_kinds if ir.Anything() in alternatives else of_alternatives(*alternatives)
-
-
-def _of_limits(change: Any) -> Leaf:
-    leaves = [
-        exactly(each.value) if each.items is None else items(each.items, equal=each.keyword == "uniqueItems")
-        for each in change.all
-    ]
-
-    def leaf(make: Examples, type_: ir.Type) -> Iterator[ir.JSON]:
-        for one in leaves:
-            with suppress(NoExample):
-                yield from one(make, type_)
-
-    return leaf
-
-
-def _null(change: Change) -> Leaf:
-    return having(change.name, None) if change.name else exactly(None)
-
-
-def _having(change: Change) -> Leaf:
-    return having(change.one.name)
-
-
-def _lacking(change: Change) -> Leaf:
-    return Without(change.one.name)
-
-
-def _exactly(change: Change) -> Leaf:
-    return exactly(_raw(change))
-
-
-def _variant(change: Change) -> Leaf:
-    return of_variant(change.one, change.within[0 if change.new is None else 1].tag)
-
-
-def _unknown(change: Change) -> Leaf:
-    union = change.within[1]
-    return exactly(EXTENSION, -1_000_001) if isinstance(union, Constants) else _of_unknown_variant(union.tag)
-
-
-def _of_unknown_variant(tag: str) -> Leaf:
-    """A variant of an open union with a tag that nobody knows."""
-
-    def leaf(make: Examples, type_: ir.Type) -> Iterator[ir.JSON]:
-        for each in make.shape(type_).of("object"):
-            if isinstance(each, ir.TaggedUnion) and each.fallback is not None:
-                for name in each.fallback_shapes or (each.fallback,):
-                    value = make.of(ir.Ref(name))
-                    if isinstance(value, dict):
-                        yield {**value, tag: EXTENSION}
-
-    return leaf
-
-
-def _formatted(change: Any) -> Leaf:
-    (sender, text), *_ = change.refused
-    strings = change.within[0 if sender == "old" else 1]
-    return exactly(*(shown for each in strings for shown in texts.of_format(each.format)), text)
 
 
 # --- conditions ------------------------------------------------------------------------------------------------------
@@ -587,7 +542,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The extension field {one.name!r} was added with its own type; old peers may send {freely} under that name.",
         advice="Accept any value there, or take a name without an underscore.",
         accepted_by="old",
-        leaf=lambda c: extending(c.one.name),
     ),
     Rule(
         id="extension-declared",
@@ -598,7 +552,6 @@ RULES: Final[tuple[Rule, ...]] = (
         "anything under that name.",
         advice="Accept any value there, or put the field into its own object.",
         accepted_by="old",
-        leaf=lambda c: extending(c.one.name),
     ),
     Rule(
         id="closed-field-added",
@@ -610,7 +563,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The optional field {one.name!r} was added to a closed object; old peers reject unknown members.",
         advice=_GATE,
         accepted_by="new",
-        leaf=_having,
         gate=_capability,
         ungated="",
     ),
@@ -624,8 +576,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The required field {one.name!r} was added; old peers do not send it.",
         advice="Make it optional, and define what its absence means.",
         accepted_by="old",
-        leaf=_lacking,
-        back=lambda c: _having(c) if _shut(c.within[0]) else None,
     ),
     Rule(
         id="field-removed",
@@ -637,8 +587,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The field {one.name!r} was removed; new peers ignore it.",
         advice=f"{{seems}}Keep it as optional {_KEEP}, and document its replacement.",
         carried_by="old",
-        leaf=_having,
-        back=lambda c: extending(c.one.name) if c.is_extension else None,
     ),
     Rule(
         id="field-removed",
@@ -648,7 +596,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The field {one.name!r} was removed; new peers reject it.",
         advice=f"{{seems}}Keep it as optional {_KEEP}, and document its replacement.",
         accepted_by="old",
-        leaf=_having,
     ),
     Rule(
         id="field-removed",
@@ -658,7 +605,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The field {one.name!r}{by_keyword} was removed; new peers ignore it.",
         advice=f"Keep it {_KEEP}, and document its replacement.",
         carried_by="old",
-        leaf=lambda c: naming(c.one.name, c.one.type),
     ),
     Rule(
         id="field-removed",
@@ -668,7 +614,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="Fields whose names match {pattern!r} were removed; new peers ignore them, such as {one.name!r}.",
         advice=f"Keep the pattern {_KEEP}, and document its replacement.",
         carried_by="old",
-        leaf=lambda c: naming(c.one.name, c.one.type),
     ),
     Rule(
         id="required-field-removed",
@@ -679,8 +624,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The required field {one.name!r} was removed; old peers reject messages without it.",
         advice=f"{{seems}}Keep sending it {_KEEP}.",
         accepted_by="new",
-        leaf=_lacking,
-        back=lambda c: _having(c) if _shut(c.within[1]) else None,
     ),
     Rule(
         id="field-renamed",
@@ -693,8 +636,6 @@ RULES: Final[tuple[Rule, ...]] = (
         advice=f"Keep {{old.name!r}} beside {{new.name!r}} {_KEEP}, and read either.",
         accepted_by="old",
         carried_by="old",
-        leaf=lambda c: having(c.old.name),
-        back=_having,
     ),
     Rule(
         id="extension-undeclared",
@@ -707,7 +648,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The extension field {one.name!r} is no longer declared; new peers may send {freely} under that name.",
         advice=f"Declare it {_KEEP}.",
         accepted_by="new",
-        leaf=lambda c: extending(c.one.name),
     ),
     Rule(
         id="extension-undeclared",
@@ -717,7 +657,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The extension field {one.name!r} is no longer declared; new peers reject it.",
         advice="Declare it again.",
         accepted_by="old",
-        leaf=_having,
     ),
     Rule(
         id="extension-undeclared",
@@ -736,7 +675,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The field {one.name!r} is now required; old peers may omit it.",
         advice="Keep it optional, and define what its absence means.",
         accepted_by="old",
-        leaf=_lacking,
     ),
     Rule(
         id="field-became-optional",
@@ -746,7 +684,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The field {one.name!r} is now optional; old peers reject messages without it.",
         advice="Keep it required, or send messages without it only to peers of the new version.",
         accepted_by="new",
-        leaf=_lacking,
     ),
     Rule(
         id="object-closed",
@@ -758,7 +695,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="Undeclared members are now rejected, extensions included.",
         advice="Keep the object open: receivers must ignore extensions, whose names begin with an underscore.",
         accepted_by="old",
-        leaf=lambda c: also(c.one),
     ),
     Rule(
         id="object-closed",
@@ -768,7 +704,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="{members} are now rejected.",
         advice=f"Keep the pattern {_KEEP}.",
         accepted_by="old",
-        leaf=lambda c: also(c.one),
     ),
     Rule(
         id="object-opened",
@@ -778,7 +713,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="{members} are now accepted; old peers reject them.",
         advice=lambda c: f"Send {'them' if c.one else 'extensions'} only to peers of the new version.",
         accepted_by="new",
-        leaf=lambda c: also(c.one),
     ),
     Rule(
         id="undeclared-narrowed",
@@ -812,7 +746,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message=lambda c: f"The default of {c.name!r} is now {_default(c.new)} (previously {_default(c.old)}).",
         advice="Keep the default, or always send the value.",
         carried_by="old",
-        leaf=lambda c: Without(c.name),
     ),
     Rule(
         id="default-grown",
@@ -831,7 +764,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message=lambda c: f"Null in {c.name!r} now {_NULL[c.new]} (previously it {_NULL_BEFORE[c.old]}).",
         advice="Use another field or value for the new meaning of null.",
         carried_by="old",
-        leaf=lambda c: having(c.name, None),
     ),
     Rule(
         id="null-meaning-declared",
@@ -920,7 +852,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message=lambda c: f"Null is now rejected{'; lenient receivers read it as an omitted field' if c.name else ''}.",
         advice="Keep accepting null from old peers; omit the field instead of sending null.",
         accepted_by="old",
-        leaf=_null,
     ),
     Rule(
         id="null-allowed",
@@ -932,7 +863,6 @@ RULES: Final[tuple[Rule, ...]] = (
         ),
         advice="Omit the field instead of sending null.",
         accepted_by="new",
-        leaf=_null,
     ),
     Rule(
         id="type-narrowed",
@@ -943,7 +873,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The type is now {detail}.",
         advice="Keep the old type, and add a field for the new one.",
         accepted_by="old",
-        leaf=lambda c: _of_types(c.old),
     ),
     Rule(
         id="type-widened",
@@ -953,7 +882,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The type is now {detail}.",
         advice="Keep the old type and add a field for the new one, or gate the new values with a capability.",
         accepted_by="new",
-        leaf=lambda c: _of_types(c.new),
     ),
     Rule(
         id="type-changed",
@@ -964,8 +892,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The type is now {detail}.",
         advice="Keep the old type, and add a field for the new one.",
         accepted_by="old",
-        leaf=lambda c: _of_types(c.old),
-        back=lambda c: _of_types(c.new),
     ),
     Rule(
         id="limit-changed",
@@ -978,8 +904,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message=_limit,
         advice="Keep the old limit, and add a field for the new values.",
         accepted_by="old",
-        leaf=lambda c: _of_limits(c.parts[0]),
-        back=lambda c: _of_limits(c.parts[1]),
     ),
     Rule(
         id="limit-tightened",
@@ -991,7 +915,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message=_limit,
         advice="Keep the old limit for receivers; apply the new one to senders only.",
         accepted_by="old",
-        leaf=_of_limits,
     ),
     Rule(
         id="limit-loosened",
@@ -1002,7 +925,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message=_limit,
         advice="Keep to the old limit when sending, unless the peer is known to be new.",
         accepted_by="new",
-        leaf=_of_limits,
     ),
     Rule(
         id="format-changed",
@@ -1033,8 +955,6 @@ RULES: Final[tuple[Rule, ...]] = (
             else "Keep the old format for receivers; apply the new one to senders only."
         ),
         accepted_by=lambda c: c.refused[0][0],
-        leaf=_formatted,
-        back=lambda c: exactly(c.refused[1][1]) if c.refused[1:] else None,
     ),
     Rule(
         id="format-changed",
@@ -1068,7 +988,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The value {value} was added{formerly} to a closed set; old peers reject unknown values.",
         advice=_GATE,
         accepted_by="new",
-        leaf=_exactly,
         gate=_capability,
         ungated="",
     ),
@@ -1081,7 +1000,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The value {value} {gone}; new peers accept it but do not know its meaning.",
         advice=f"{{seems}}Keep the value {_KEEP}.",
         carried_by="old",
-        leaf=_exactly,
     ),
     Rule(
         id="closed-value-removed",
@@ -1092,7 +1010,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The value {value} {gone}; new peers reject it.",
         advice=f"{{seems}}Keep the value {_KEEP}.",
         accepted_by="old",
-        leaf=_exactly,
     ),
     Rule(
         id="values-named",
@@ -1110,7 +1027,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="Its values are still accepted but no longer have a defined meaning.",
         advice=f"Keep the constants {_KEEP}.",
         carried_by="old",
-        leaf=lambda c: exactly(c.old.values[0].value),
     ),
     Rule(
         id="variant-added",
@@ -1133,7 +1049,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The variant {value} was added to a closed union; old peers reject unknown variants.",
         advice=_GATE,
         accepted_by="new",
-        leaf=_variant,
         gate=_capability,
         ungated="",
     ),
@@ -1151,7 +1066,6 @@ RULES: Final[tuple[Rule, ...]] = (
         advice=_GATE,
         accepted_by="new",
         carried_by="new",
-        leaf=_variant,
         gate=_capability,
         ungated="",
     ),
@@ -1165,7 +1079,6 @@ RULES: Final[tuple[Rule, ...]] = (
         advice=f"{{seems}}Keep the variant {_KEEP}.",
         accepted_by="old",
         carried_by="old",
-        leaf=_variant,
     ),
     Rule(
         id="closed-variant-removed",
@@ -1176,7 +1089,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The variant {value} was removed; new peers reject it.",
         advice=f"{{seems}}Keep the variant {_KEEP}.",
         accepted_by="old",
-        leaf=_variant,
     ),
     Rule(
         id="variant-renamed",
@@ -1189,8 +1101,6 @@ RULES: Final[tuple[Rule, ...]] = (
         advice=f"Keep {{old.tag!r}} beside {{new.tag!r}} {_KEEP}, and read either.",
         accepted_by="old",
         carried_by="old",
-        leaf=lambda c: of_variant(c.old, c.within[0].tag),
-        back=_variant,
     ),
     Rule(
         id="untagged-variant-added",
@@ -1203,7 +1113,6 @@ RULES: Final[tuple[Rule, ...]] = (
         advice="Give the branch a discriminator value of its own.",
         accepted_by=lambda c: None if _stays_open(c) else "new",
         carried_by=lambda c: "new" if _stays_open(c) else None,
-        leaf=lambda c: of_definition(c.one),
     ),
     Rule(
         id="untagged-variant-removed",
@@ -1213,7 +1122,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="The branch {one}, which has no discriminator value, was removed.",
         advice=f"Keep the branch {_KEEP}.",
         accepted_by="old",
-        leaf=lambda c: of_definition(c.one),
     ),
     Rule(
         id="unknown-refused",
@@ -1225,7 +1133,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="Unknown {sort} are now rejected, extensions included.",
         advice="Keep it open: receivers must keep extensions, whose names begin with an underscore.",
         accepted_by="old",
-        leaf=_unknown,
     ),
     Rule(
         id="unknown-refused",
@@ -1235,7 +1142,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="Unknown {sort} are now decoded as the branch without a discriminator value, extensions included.",
         advice="Keep it open: receivers must keep extensions, whose names begin with an underscore.",
         carried_by="old",
-        leaf=_unknown,
     ),
     Rule(
         id="unknown-accepted",
@@ -1246,7 +1152,6 @@ RULES: Final[tuple[Rule, ...]] = (
         message="Unknown {sort} are now accepted{kept}.",
         advice="Send extensions only to peers of the new version.",
         accepted_by=lambda c: "new" if c.old == "closed" and not _has_default(c) else None,
-        leaf=_unknown,
     ),
     Rule(
         id="tolerance-added",
@@ -1276,8 +1181,6 @@ RULES: Final[tuple[Rule, ...]] = (
         advice="Keep sending the old discriminator together with the new one.",
         accepted_by=lambda c: None if c.new.openness == "open" else "old",
         carried_by=lambda c: "old" if c.new.openness == "open" else None,
-        leaf=lambda _: smallest,
-        back=lambda _: smallest,
     ),
     Rule(
         id="alternative-added",
@@ -1289,7 +1192,6 @@ RULES: Final[tuple[Rule, ...]] = (
         advice="Add a discriminator, or put the new alternative into a field of its own.",
         accepted_by="new",
         carried_by="new",
-        leaf=lambda c: of_alternative(c.one),
     ),
     Rule(
         id="alternative-removed",
@@ -1300,7 +1202,6 @@ RULES: Final[tuple[Rule, ...]] = (
         advice=f"Keep the alternative {_KEEP}.",
         accepted_by="old",
         carried_by="old",
-        leaf=lambda c: of_alternative(c.one),
     ),
     # what could not be compared, definitions and files
     Rule(

@@ -8,9 +8,8 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.compat.diff.renames import renamed_methods
-from acpgen.compat.protocol.candidates import Examples, NoExample
 from acpgen.compat.protocol.check.judged import Judged
-from acpgen.compat.protocol.messages import Part, Route, message
+from acpgen.compat.protocol.messages import Part, Route, example, message
 from acpgen.compat.protocol.revision import Revised
 from acpgen.markup import block, code, plain, prose
 from acpgen.publish import migration_entries, migration_notes
@@ -125,10 +124,10 @@ def _example(method: ir.Method, part: Part, side: Revised, like: Revised) -> ir.
     if name is None:
         return None
     given = side.bundle.definitions[name].get("examples")
-    try:
-        value = given[0] if given else Examples(side, like).of(ir.Ref(name))
-    except NoExample:
+    made = (given[0],) if given else example(side, name, like)
+    if made is None:
         return None
+    (value,) = made
     version = side.protocol.version
     if is_object(value) and type(value.get(_VERSION)) is type(version):
         value = {**value, _VERSION: version}  # a reader copies this, and a peer of this version announces itself

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from itertools import islice
 from typing import Final, TypeAlias
 
 from acpgen import ir
@@ -16,13 +12,10 @@ from acpgen.compat.diff.renames import heirs, likely
 from acpgen.compat.diff.shapes import Alternative, Constants, key_of_value
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.declared import Written, schema_of
-from acpgen.meaning import texts
-from acpgen.meaning.limits import OF_NUMBERS, OF_STRINGS, is_length_within, is_number_within
+from acpgen.meaning.limits import OF_NUMBERS, OF_STRINGS
 from acpgen.schema.numbers import dumps
-from acpgen.schema.walk import Schema, is_object
+from acpgen.schema.walk import Schema
 from schema_inclusion import include
-from schema_inclusion.ecma import compiled
-from schema_inclusion.patterns import Example, TooHard, Wanted, example, matches
 
 Free: TypeAlias = "tuple[ir.Number | ir.String, ...]"
 
@@ -31,9 +24,6 @@ MOST_PAIRS: Final = 1_000_000
 
 UNPROVEN: Final = "No proof and no witness: "
 """How the prover begins the reason of an answer that it has not."""
-
-LONGEST: Final = 1_000_000
-"""Characters of a text that is made to show something. What only longer ones show stays undetermined."""
 
 
 def scalar_limits(
@@ -69,125 +59,27 @@ def together(changes: Iterable[Change]) -> Iterator[Change]:
     yield from (each for each in found if not isinstance(each, LimitChange))
 
 
-def limits(
-    keyword: str, values: Iterable[ir.JSON], old: str, new: str, admitted_by: Revision, at: ChangePlaces
-) -> Iterator[Change]:
-    """A limit for the first of the values that only one side admits, if there is one."""
-    for value in values:
-        yield LimitChange("limit", old, new, keyword=keyword, admitted_by=admitted_by, value=value, **at)
-        return
-
-
 def array_limits(old: ir.Array, new: ir.Array, at: ChangePlaces) -> Iterator[Change]:
     """What changed in the number of items, and whether they must differ."""
     words = _items(old), _items(new)
     sides: tuple[tuple[Revision, ir.Array, ir.Array], ...] = (("old", old, new), ("new", new, old))
     for admitted_by, loose, tight in sides:
 
-        def limit(keyword: str, demand: object, items: int, by: Revision = admitted_by) -> LimitChange:
-            said = {"keyword": keyword, "items": items, "demand": {keyword: demand}}
-            return LimitChange("limit", *words, admitted_by=by, **said, **at)  # type: ignore[arg-type]
+        def limit(keyword: str, demand: ir.JSON, by: Revision = admitted_by) -> LimitChange:
+            return LimitChange("limit", *words, keyword=keyword, admitted_by=by, demand={keyword: demand}, **at)
 
-        low, least = loose.min_items or 0, tight.min_items or 0
-        if low < least and (loose.max_items is None or loose.max_items >= low):
-            items = least - 1 if low == 0 and least == 1 else low
-            yield limit("minItems", least, items)
-        most = loose.max_items
+        low, least, most = loose.min_items or 0, tight.min_items or 0, loose.max_items
+        if low < least and (most is None or most >= low):
+            yield limit("minItems", least)
         if tight.max_items is not None and (most is None or most > tight.max_items):
-            yield limit("maxItems", tight.max_items, max(tight.max_items + 1, low))
+            yield limit("maxItems", tight.max_items)
         if tight.unique and not loose.unique and (most is None or most > 1):
-            yield limit("uniqueItems", True, max(2, low))
+            yield limit("uniqueItems", True)
 
 
 def describe(free: Free) -> str:
     """A scalar type in words."""
     return " or ".join(_described(each) for each in free) or "nothing"
-
-
-def admits(type_: ir.Number | ir.String, value: object) -> bool | None:
-    """Whether a type admits a value; `None` where a pattern cannot be read."""
-    if isinstance(type_, ir.String):
-        if not isinstance(value, str):
-            return False
-        if not is_length_within(type_, value):
-            return False
-        return type_.pattern is None or matches(type_.pattern, value)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return is_number_within(type_, value)
-
-
-def text_for(type_: ir.String, likely: Iterable[str] = ()) -> str | None:
-    """A short text of the type: one of its format, one of those that are `likely`, or any; `None` if none was found."""
-    known = texts.of_format(type_.format, type_.min_length or 0, type_.max_length)
-    named = [text for text in likely if type_.format is None or (type_.format == "absolute-path" and text[:1] == "/")]
-    fitting = next((text for text in (*named, *known) if admits(type_, text)), None)
-    if fitting is not None:
-        return fitting
-    if type_.pattern is None:
-        length = max(type_.min_length or 0, 0)
-        if length > LONGEST:
-            return None
-        word = "example"
-        text = word if length <= len(word) else word + "e" * (length - len(word))
-        return text if type_.max_length is None else text[: type_.max_length]
-    found = example(Wanted(matching=(type_.pattern,), low=type_.min_length or 0, high=type_.max_length))
-    if isinstance(found, TooHard):
-        return next((text for text in (*named, *known, *_GUESSES) if _is_read_as(type_, text)), None)
-    return found.text if isinstance(found, Example) else None
-
-
-_GUESSES: Final = (
-    *(
-        "example",
-        "Example",
-        "a",
-        "A",
-        "1",
-        "Example-1!",
-        "a1",
-        "aa",
-        "AA",
-        "abc",
-        "a-b",
-        "a_b",
-        "a.b",
-        "a:b",
-        "a/b",
-        "/a",
-        "./a",
-    ),
-    *(
-        "1.0.0",
-        "^1.0.0",
-        "v1.0.0",
-        "2000-01-01",
-        "a@b.c",
-        "a.b.c",
-        "https://a.b",
-        "@a/b",
-        "$a",
-        "${a}",
-        "#a",
-        "-",
-        " ",
-        "",
-    ),
-)
-"""Texts for patterns of which no text can be built, such as those that look around."""
-
-
-def _is_read_as(type_: ir.String, text: str) -> bool:
-    """Whether a text is of a type whose pattern only an engine that goes back can read."""
-    try:
-        return is_length_within(type_, text) and compiled(type_.pattern or "").search(text) is not None
-    except re.error:
-        return False
-
-
-def number_for(type_: ir.Number) -> int | float | None:
-    """A plain number of the type; `None` if none was found."""
-    return next((value for value in _candidates((type_,)) if admits(type_, value)), None)
 
 
 def _one_way(
@@ -206,67 +98,21 @@ def _one_way(
     if len(left) * len(accepted) > MOST_PAIRS:
         yield Change("undecided", detail="there are too many alternatives to compare each with each", **at)
         return
-    asked: list[tuple[str, Written, Iterable[ir.JSON]]] = []
+    asked: list[tuple[str, Written]] = []
     if values is not None and known is None:
-        asked.append(("enum", _constants(values), ()))
+        asked.append(("enum", _constants(values)))
     if accepted or values is None:
-        asked += [(_keyword(each, accepted), schema_of(each), _near(each, accepted)) for each in left]
-    for keyword, sent, near in asked:
+        asked += [(_keyword(each, accepted), schema_of(each)) for each in left]
+    for keyword, sent in asked:
         relation = include(sent, taken)
-        shown = [relation.witness.value] if relation.witness is not None else []
-        if relation.verdict.value == "undecided":  # doubles of a size at which the judge of the prover rounds
-            shown = [*islice(near, 1)]
-        if shown:
-            value = _formatted(sent, taken, shown[0])
-            yield LimitChange("limit", old, new, keyword=keyword, admitted_by=admitted_by, value=value, **at)
-        elif relation.verdict.value != "yes":
+        if relation.verdict.value == "no":
+            yield LimitChange("limit", old, new, keyword=keyword, admitted_by=admitted_by, **at)
+        elif relation.verdict.value == "undecided":
             yield Change("undecided", detail=relation.reason.removeprefix(UNPROVEN).rstrip("."), **at)
 
 
 def _constants(values: Constants | None) -> Schema:
     return {"enum": [] if values is None else [each.value for each in values.values]}
-
-
-def _formatted(sent: Written, taken: Schema, value: ir.JSON) -> ir.JSON:
-    """A text of the format that is sent instead of a value, if one shows the same."""
-    if not is_object(sent):
-        return value
-    shown = texts.of_format(sent.get("format"), sent.get("minLength", 0), sent.get("maxLength"))
-    tried = ({"enum": [text], **sent} for text in shown)
-    found = (relation.witness for each in tried if (relation := include(each, taken)).witness is not None)
-    first = next(found, None)
-    return value if first is None else first.value
-
-
-def _near(type_: ir.Number | ir.String, accepted: Free) -> Iterator[ir.JSON]:
-    """Numbers near limits that a type admits and none of the others does."""
-    numbers = [each for each in (type_, *accepted) if isinstance(each, ir.Number)]
-    tried = _candidates(numbers) if isinstance(type_, ir.Number) else ()
-    return (value for value in tried if admits(type_, value) and not any(admits(each, value) for each in accepted))
-
-
-def _candidates(types: Iterable[ir.Number]) -> Iterator[int | float]:
-    """Numbers near every limit of the types, plain ones first."""
-    yield from (1, 0, 2, -1, 0.5, 10, -10, 1.5)
-    for type_ in types:
-        for limit in (type_.minimum, type_.maximum, type_.exclusive_minimum, type_.exclusive_maximum):
-            if limit is not None:
-                yield from (limit, limit + 1, limit - 1, *_between(limit))
-                yield from (math.floor(limit), math.ceil(limit), math.floor(limit) + 1, math.ceil(limit) - 1)
-        if type_.multiple_of is not None:
-            yield from (type_.multiple_of, type_.multiple_of * 2, *_half(type_.multiple_of))
-    yield from (2**31, 2**63, -(2**31), 1e20)
-
-
-def _between(limit: int | float) -> Iterator[float]:
-    """The numbers half a step from a limit; none where no such number is near."""
-    with suppress(OverflowError):
-        yield from (limit + 0.5, limit - 0.5)
-
-
-def _half(number: int | float) -> Iterator[float]:
-    with suppress(OverflowError):
-        yield number / 2
 
 
 def _keyword(type_: ir.Number | ir.String, accepted: Free) -> str:
@@ -340,9 +186,9 @@ def booleans(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternat
     admitted = [{True, False} if is_free else found for is_free, found in zip(free, known, strict=True)]
     before, after = admitted
     words = _set(before), _set(after)
-    gone = limits("enum", sorted(before - after, key=str), *words, "old", work.at())
-    come = limits("enum", sorted(after - before, key=str), *words, "new", work.at())
-    work.note(*together([*gone, *come]))
+    sides: tuple[tuple[Revision, object], ...] = (("old", before - after), ("new", after - before))
+    found = [LimitChange("limit", *words, keyword="enum", admitted_by=by, **work.at()) for by, alone in sides if alone]
+    work.note(*together(found))
 
 
 def scalars(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:

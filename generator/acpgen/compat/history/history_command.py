@@ -1,13 +1,12 @@
-"""What stands behind `acpgen history`: its options, the history, and the report of it."""
+"""What stands behind `acpgen history`: its options, and the history."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from importlib import import_module
 from pathlib import Path
-from typing import Final, TypeAlias, cast, get_args
+from typing import get_args
 
 from acpgen.compat import waivers
 from acpgen.compat.command import of_project, spot_of
@@ -15,23 +14,13 @@ from acpgen.compat.findings import BUDGET, FailOn, Report
 from acpgen.compat.history.revision_sources import MOST, RevisionReader, Revisions, from_git, from_paths, from_releases
 from acpgen.compat.history.steps import timeline
 from acpgen.compat.history.timeline import Timeline
-from acpgen.compat.outputs import Destination, require_apart
 from acpgen.compat.policy_settings import require_roles
 from acpgen.compat.project_policy import apply
 from acpgen.compat.project_releases import versions_of
 from acpgen.config import around, find_profile
+from acpgen.diagnostics.outputs import Destination, require_apart
 from acpgen.errors import BadSetting, Fault, Faults, UnknownName, did_you_mean
 from acpgen.schema.load import NO_REFERENCES, References
-
-Writer: TypeAlias = Callable[[Timeline, str], str]
-
-FORMATS: Final[Mapping[str, str]] = {
-    "text": "history_text.history_text",
-    "json": "history_data.history_json",
-    "markdown": "history_markdown.history_markdown",
-    "html": "history_page.history_page",
-}
-_WRITERS: Final = {**FORMATS, "coloured": "history_text.history_coloured"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +73,6 @@ def history(options: HistoryOptions) -> Timeline:
     if project is not None:
         require_roles(promised, [each.report for each in made.strides if each.report is not None], project)
     return made
-
-
-def written(found: Timeline, name: str, fail_on: str) -> str:
-    """The history in one format, or as `coloured` text."""
-    module, _, function = _WRITERS[name].partition(".")
-    writer = cast("Writer", getattr(import_module(f"acpgen.compat.report.{module}"), function))
-    return writer(found, fail_on)
 
 
 def _require_words(options: HistoryOptions) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Final, TypeAlias, cast
 
 from acpgen import ir
@@ -97,6 +98,11 @@ class Revised:
         while place not in names and "/" in place:
             place = place.rpartition("/")[0]
         return (names[place], at[len(place) :]) if place in names else ("", at)
+
+    def called(self, at: str) -> str:
+        """What people call a place: the definition around it, with fields and items."""
+        name, rest = self.owner(at)
+        return name + fields_on(rest)
 
     def in_file(self, at: str) -> str:
         """Where a file has what stands at a place: in its root, where a definition stands for that."""
@@ -384,6 +390,17 @@ class Revised:
                     if each.name == path[0] and self._leads(each.type, path[1:]):
                         return True
         return False
+
+
+def fields_on(pointer: str) -> str:
+    """The fields and items on a pointer below a definition, for people."""
+    text, parts = "", pointer_parts(pointer)
+    for before, name in pairwise(("", *parts)):
+        if before == "properties":
+            text += f".{name}"
+        elif name == "items" and before != "properties":
+            text += "[]"
+    return text
 
 
 _READ_TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from acpgen.compat.check_report import repair_sentence
 from acpgen.compat.repair.repair import repair, with_texts
-from acpgen.compat.report import repairs
 from acpgen.errors import Faults, NotRepairable
 from acpgen.save import save
 from acpgen.schema.load import read_bytes
@@ -43,7 +43,7 @@ class Fixed:
     def told(self) -> Iterator[str]:
         """What was repaired and what was not, in lines for people."""
         for finding in self.report.findings:
-            said = repairs.sentence(finding)
+            said = repair_sentence(finding)
             if said:
                 yield f"{finding.rule} {finding.declaration or finding.location}: {said}"
         yield f"Written: {', '.join(self.names)}." if self.targets else "Nothing was written."

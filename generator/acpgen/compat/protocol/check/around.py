@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from acpgen.compat.changes import Change, ChangePlaces, unexplained
 from acpgen.compat.findings import Revision, opposite
-from acpgen.compat.protocol import policy
 from acpgen.compat.protocol.check.inquiry import Inquiry
 from acpgen.compat.protocol.check.judged import Judged
 from acpgen.compat.protocol.check.routes import DIRECTIONS, Joined, root_of, sides_of
@@ -25,7 +24,7 @@ from acpgen.compat.protocol.envelopes import (
 )
 from acpgen.compat.protocol.frames import Framed
 from acpgen.compat.protocol.messages import Route
-from acpgen.compat.rules import judge
+from acpgen.compat.rules import Flow, judge
 from acpgen.schema.numbers import loads
 from acpgen.schema.walk import Schema
 
@@ -48,7 +47,7 @@ class Around:
             at: ChangePlaces = {"old_at": self.on.old.bundle.origins[name], "new_at": self.on.new.bundle.origins[name]}
             for sender, receiver in DIRECTIONS:
                 sent = [as_declared(each) if by == sender else each for by, each in (("old", one), ("new", other))]
-                relation = self.on.doubts.between(sent[0], sent[1], sender)
+                relation = self.on.acceptance.between(sent[0], sent[1], sender)
                 if relation.verdict.value == "yes":
                     continue
                 change = Change("undecided", detail="the envelope cannot be compared", **at)
@@ -56,7 +55,7 @@ class Around:
                 value = relation.witness.value if relation.witness is not None else None
                 verified = relation.witness is not None and self.on.court.confirms(routes.sides, sender, value)
                 if verified:
-                    change = unexplained(sender, value, at)
+                    change = unexplained(sender, at)
                     witness = self.on.court.proof(routes.sides, value, sender)
                 rule, judgement = judge(change)
                 told = self.rulings.judged(rule, judgement, routes, change, None, name, witness, proven=verified)
@@ -71,7 +70,7 @@ class Around:
             handler, callers = (
                 sides_of(each.kinds[1].method, self.on.new.protocol.sides) if each.kinds[1].method else ("", "")
             )
-            flow: policy.Flow = "both" if handler == callers else "to-handler"
+            flow: Flow = "both" if handler == callers else "to-handler"
             routes = (Route("document", None, one), one), (Route("document", None, other), other)
             joined = Joined(*routes, flow, handler, callers)
             doubtful: list[Revision] = []
@@ -83,7 +82,7 @@ class Around:
                 if relation.witness is None or not self.on.court.confirms(joined.sides, sender, value):
                     doubtful.append(receiver)
                     continue
-                change = unexplained(sender, value, at)
+                change = unexplained(sender, at)
                 rule, judgement = judge(change)
                 witness = self.on.court.proof(joined.sides, value, sender)
                 cause = Cause(each.base or other, (each.base or other, sender), judgement.message)
@@ -98,10 +97,10 @@ class Around:
 
     def _fits(self, each: Framed, sender: Revision) -> Relation:
         """Whether what one revision sends of a kind of message fits into the frame of the other; if not, by a whole message."""
-        relation = self.on.doubts.between(*each.question(sender, declared=True), sender)
+        relation = self.on.acceptance.between(*each.question(sender, declared=True), sender)
         if relation.verdict.value == "yes" or each.of_root:
             return relation
-        return self.on.doubts.between(*each.question(sender, declared=True, whole=True), sender)
+        return self.on.acceptance.between(*each.question(sender, declared=True, whole=True), sender)
 
     def roots(self) -> Iterator[Judged]:
         """What roots say beside definitions: what frames the messages, where there are any, and what is no keyword."""
@@ -174,7 +173,7 @@ class Around:
         sent = None if schema is None else plain_messages(schema, [each.name for each in side.methods])
         if schema is not None and sent is not None:
             one, other = (schema, sent) if revision == "old" else (sent, schema)
-            if self.on.doubts.between(one, other, opposite(revision)).verdict.value != "yes":
+            if self.on.acceptance.between(one, other, opposite(revision)).verdict.value != "yes":
                 told = self.rulings.of_definition(
                     Change("not-compared", name=name, detail="the message envelope is only in one revision", **at), name
                 )

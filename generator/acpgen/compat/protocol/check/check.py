@@ -27,13 +27,11 @@ def check(old: Revised, new: Revised, budget: int = BUDGET, formats: bool = Fals
     """Compare two revisions within a budget, in steps: what is left when it is spent is undecided. `formats` are asserted, or annotate."""
     on = Inquiry(old, new, budget, formats)
     rulings = Rulings(on)
-    around, unnamed, inclusions = Around(on, rulings), Unnamed(on, rulings), Inclusions(on, rulings)
+    around, unnamed, inclusions = Around(on, rulings), Unnamed(on, rulings), Inclusions(on)
     found = [*_found(on, rulings, around, unnamed)]
     differing = [*unnamed.written_differently(found)]
     judged = (*found, *differing, *unnamed.unread(), *around.frames([*found, *differing]), *unnamed.left_out(found))
-    language = inclusions.language(judged)
-    judged = (*judged, *inclusions.contradicted(judged, unnamed.explained))
-    return Checked(judged, language, inclusions.coverage(judged))
+    return Checked(judged, inclusions.language(judged), inclusions.coverage(judged))
 
 
 def _found(on: Inquiry, rulings: Rulings, around: Around, unnamed: Unnamed) -> Iterator[Judged]:
@@ -53,7 +51,7 @@ def _found(on: Inquiry, rulings: Rulings, around: Around, unnamed: Unnamed) -> I
         yield from inside.compared(each, pair, known)
     for each, pair in pairs[len(on.routes) :]:
         yield from inside.compared(each, pair, elsewhere)
-    yield from inside.of_parts()
+    yield from inside.unexplained()
     files = of_files(on.old, on.new)
     for change in on.walk.paper_changes():
         if change.kind != "definition" or files.get(change.old) != change.new:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from acpgen.compat.changes import ChangePlaces
 from acpgen.compat.diff.pairs import Home, PlacedChange
 from acpgen.compat.protocol.check.inquiry import Inquiry
-from acpgen.compat.protocol.check.located import fields_on, path_of, within_of
+from acpgen.compat.protocol.check.located import path_of, within_of
 from acpgen.compat.protocol.check.routes import Joined
 from acpgen.compat.protocol.check.rulings import Cause
 from acpgen.compat.protocol.covered import closure
+from acpgen.compat.protocol.revision import fields_on
 
 
 def places_of(on: Inquiry, found: PlacedChange) -> ChangePlaces:

@@ -9,15 +9,13 @@ from acpgen import ir
 from acpgen.compat.changes import Change
 from acpgen.compat.diff.methods import compare
 from acpgen.compat.findings import Revision
-from acpgen.compat.protocol import policy
-from acpgen.compat.protocol.candidates import smallest
 from acpgen.compat.protocol.check.inquiry import Inquiry
 from acpgen.compat.protocol.check.judged import Judged
-from acpgen.compat.protocol.check.routes import DIRECTIONS, Joined, root_of, sides_of
+from acpgen.compat.protocol.check.routes import DIRECTIONS, Joined, pair_of, root_of, sides_of
 from acpgen.compat.protocol.check.rulings import UNPROVEN, Rulings
 from acpgen.compat.protocol.messages import Part, Route, message
 from acpgen.compat.protocol.misread import misread, moved
-from acpgen.compat.rules import judge
+from acpgen.compat.rules import Flow, judge
 
 
 class MethodFacts:
@@ -40,12 +38,13 @@ class MethodFacts:
         old, new = change.within
         handler, callers = sides_of(new, self.on.new.protocol.sides)
         part: Part = "result" if change.kind == "null-result" else "params"
-        flow: policy.Flow = "both" if handler == callers else "to-caller" if part == "result" else "to-handler"
+        flow: Flow = "both" if handler == callers else "to-caller" if part == "result" else "to-handler"
         routes = Joined((Route("params", old), old.params), (Route("params", new), new.params), flow, handler, callers)
         rule, judgement = judge(change)
         witness = None
         if judgement.carried_by == "old":
-            witness = self.on.court.loss(routes.sides, (), "old", smallest)
+            value = self.on.acceptance.carried(pair_of(routes), "old")
+            witness = None if value is None else self.on.court.loss(routes.sides, "old", *value)
         return self.rulings.judged(rule, judgement, routes, change, new.name, part, witness, proven=witness is not None)
 
     def _positions(self, old: ir.Method, new: ir.Method) -> Iterator[Judged]:
@@ -55,11 +54,11 @@ class MethodFacts:
         shapes = self.on.walk.shape(ir.Ref(old.params), 0), self.on.walk.shape(ir.Ref(new.params), 1)
         is_named = all(shape.of("object") for shape in shapes)
         change = moved(old, new, is_named=is_named)
-        found = None if change is None else misread(self.on.doubts, old, new)
+        found = None if change is None else misread(self.on.acceptance, old, new)
         if change is None or found is None:
             return
         handler, callers = sides_of(new, self.on.new.protocol.sides)
-        flow: policy.Flow = "both" if handler == callers else "to-handler"
+        flow: Flow = "both" if handler == callers else "to-handler"
         routes = Joined((Route("params", old), old.params), (Route("params", new), new.params), flow, handler, callers)
         rule, judgement = judge(change)
         witness = None
@@ -86,11 +85,14 @@ class MethodFacts:
         routes = Joined((Route("document", None), None), (Route("document", None), None), "both", "peer", "peer")
         for one, other in self.on.methods:
             method = Joined((Route("params", one), one.params), (Route("params", other), other.params), "both", "", "")
-            for value in self.on.court.messages(method.sides, (), accepted_by, smallest):
-                verified = self.on.court.confirms(method.sides, accepted_by, [value])
-                if verified and self.on.court.accepts(method.sides, refused_by, value):
-                    routes, witness = method, self.on.court.proof(method.sides, [value], accepted_by)
-                    break
+            value = self.on.acceptance.carried(pair_of(method), accepted_by)
+            shown = None if value is None else self.on.court.loss(method.sides, accepted_by, *value)
+            if (
+                shown is not None
+                and self.on.court.confirms(method.sides, accepted_by, [shown.value])
+                and self.on.court.accepts(method.sides, refused_by, shown.value)
+            ):
+                routes, witness = method, self.on.court.proof(method.sides, [shown.value], accepted_by)
             if witness is not None:
                 break
         yield self.rulings.judged(rule, judgement, routes, change, None, "message", witness, proven=witness is not None)

@@ -10,10 +10,10 @@ from acpgen import ir
 from acpgen.compat.diff.methods import same_methods
 from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import Revision
-from acpgen.compat.protocol import policy
 from acpgen.compat.protocol.covered import kinds
 from acpgen.compat.protocol.messages import Route
 from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.rules import Flow
 from acpgen.schema.unions import lone_reference
 from acpgen.schema.walk import Schema
 
@@ -27,7 +27,7 @@ class Joined:
 
     old: tuple[Route, str | None]
     new: tuple[Route, str | None]
-    flow: policy.Flow
+    flow: Flow
     handler: str
     callers: str
     alone: bool = False
@@ -68,7 +68,7 @@ def routes_of(old: Revised, new: Revised) -> Iterator[Joined]:
                 continue
             if one is None and other is None:
                 continue
-            flow: policy.Flow = "both" if both else "to-handler" if part == "params" else "to-caller"
+            flow: Flow = "both" if both else "to-handler" if part == "params" else "to-caller"
             yield Joined((_route(part, before), one), (_route(part, after), other), flow, handler, callers)
     for name, label in roots_of_both(old, new).items():
         yield from (document(each, each, _called(new, each, label)) for each in kinds_of_both(old, new, name))

@@ -8,13 +8,13 @@ from typing import Final
 
 from acpgen.compat.changes import Change
 from acpgen.compat.findings import Effect, Revision, Witness, opposite
-from acpgen.compat.protocol import policy
 from acpgen.compat.protocol.check.inquiry import Inquiry
 from acpgen.compat.protocol.check.judged import Judged
-from acpgen.compat.protocol.check.located import fields_on, within_of
+from acpgen.compat.protocol.check.located import within_of
 from acpgen.compat.protocol.check.routes import Joined, document
 from acpgen.compat.protocol.messages import Route
-from acpgen.compat.rules import Judgement, judge
+from acpgen.compat.protocol.revision import fields_on
+from acpgen.compat.rules import EFFECTS, Gate, Judgement, judge, severity_of
 
 _UNHEARD: Final[Mapping[str, tuple[Revision, ...]]] = {
     "method-removed": ("new",),
@@ -59,7 +59,7 @@ class Rulings:
     ) -> Judged:
         """The finding of a judgement: undecided where nothing proves what it says, or its message is not confirmed once more."""
         gate = self._gate(judgement.gate, joined)
-        severity = policy.SEVERITY[judgement.weight, joined.flow, gate]
+        severity = severity_of(judgement.weight, joined.flow, gate)
         text = f"{judgement.message}{self._ungated(judgement)}"
         if gate == "known" and judgement.gate is not None:
             text = f"{text} Its gate {judgement.gate} may already be advertised by old peers."
@@ -132,7 +132,7 @@ class Rulings:
             return f" Whether a capability gates it is not known for this release, whose schema names none{rest}."
         return f" No capability gates it{rest}."
 
-    def _gate(self, capability: str | None, joined: Joined) -> policy.Gate:
+    def _gate(self, capability: str | None, joined: Joined) -> Gate:
         """Whether a capability holds back what is new: it must be asked of the side that is sent it, and old peers must not have it."""
         if capability is None or capability.partition(":")[0] != joined.receiver:
             return "none"
@@ -142,7 +142,7 @@ class Rulings:
 def _effect(judgement: Judgement, witness: Witness | None) -> Effect:
     """What a finding does to messages, as far as its witness shows it."""
     if witness is None:
-        return policy.EFFECTS[judgement.weight]
+        return EFFECTS[judgement.weight][0]
     return "refused" if witness.refused_by is not None else "lost"
 
 

@@ -9,8 +9,7 @@ from typing import TypeGuard
 from acpgen import ir
 from acpgen.compat.changes import Change, FieldChange, FormatChange
 from acpgen.compat.diff.pairs import PlacedChange
-from acpgen.compat.findings import Revision, opposite
-from acpgen.compat.protocol.candidates import having
+from acpgen.compat.findings import Answer, Revision, Witness, opposite
 from acpgen.compat.protocol.check.declaring import cause_of, places_of
 from acpgen.compat.protocol.check.evidence import Evidence
 from acpgen.compat.protocol.check.inquiry import Inquiry
@@ -20,6 +19,7 @@ from acpgen.compat.protocol.check.routes import DIRECTIONS, Joined
 from acpgen.compat.protocol.check.rulings import Rulings, breaks_of
 from acpgen.compat.protocol.declared import schema_of
 from acpgen.compat.rules import Judgement, judge
+from acpgen.meaning import texts
 from acpgen.schema.walk import Schema
 from schema_inclusion import FORMATS
 
@@ -55,39 +55,19 @@ class Statements:
             found = replace(found, change=example)
         if _is_alone(found.change) and (found.free or _is_mark(found.change, joined)):
             found = replace(found, change=replace(found.change, harmless=True))
-        if self.evidence.is_implied(found):
-            return None
         rule, judgement = judge(found.change)
         said = judgement.message
-        if found.free:
+        shown = self._shown(judgement, found, joined)
+        if found.free and (shown is None or shown[1] is None or shown[1].refused_by is None):
             judgement = _only_read(judgement, found.change)
-        location = location_of(joined.new[0], found.steps)
-        witness = self.evidence.refusal(judgement, found.steps, joined) or self.evidence.counterexample(
-            judgement, found, joined
-        )
-        if witness is None and judgement.weight == "taken" and _is_alone(found.change):
+            shown = self._shown(judgement, found, joined)
+        if judgement.weight == "taken" and (shown is None or shown[1] is None):
+            assert isinstance(found.change, FieldChange)
             return self.told(replace(given, change=replace(found.change, harmless=True)), joined)
-        if witness is None and judgement.accepted_by is not None and judgement.leaf is not None:
-            witness = self.on.court.loss_by_name(joined.sides, found.steps, judgement.accepted_by, judgement.leaf)
-        if witness is None and self.evidence.is_kept(judgement, found, joined):
+        if shown is None:
             return None
-        if witness is None and self.evidence.is_harmless(judgement, found, joined):
-            overlooked = self.evidence.overlooked(judgement, found, joined)
-            if overlooked is None:
-                return None
-            judgement, witness = overlooked
-        elif witness is None and (mistaken := self.evidence.mistaken(judgement, found, joined)) is not None:
-            judgement, witness = mistaken
-        elif witness is None and judgement.carried_by is None:
-            there = self.evidence.there(judgement, found, joined)
-            if there == "none":
-                return None
-            witness = there
-        elif witness is None and judgement.carried_by is not None and judgement.leaf is not None:
-            lost = (joined.sides, found.steps, judgement.carried_by)
-            for leaf in (judgement.leaf, self.evidence.lacking(found, judgement.carried_by)):
-                if witness is None and leaf is not None:
-                    witness = self.on.court.refusal(*lost, leaf) or self.on.court.loss(*lost, leaf)
+        judgement, witness = shown
+        location = location_of(joined.new[0], found.steps)
         told = self.rulings.judged(
             rule,
             judgement,
@@ -103,6 +83,38 @@ class Statements:
             told = replace(told, doubtful=tuple(dict.fromkeys((*told.doubtful, *found.change.doubtful))))
         return self._both_ways(told, judgement, found, joined)
 
+    def _shown(
+        self, judgement: Judgement, found: PlacedChange, joined: Joined
+    ) -> tuple[Judgement, Witness | None] | None:
+        """The judgement as messages bear it out, with one that does; `None` where it is proven that there is none."""
+        sender = judgement.accepted_by or judgement.carried_by
+        if sender is None:
+            return judgement, None
+        answer: Answer = "yes"
+        culprit = self.evidence.culprit(found, joined, sender)
+        if culprit is None and judgement.accepted_by is not None:
+            return judgement, None
+        if culprit is not None:
+            if any(step.kind == "field" and step.was is not None for step in found.steps):
+                witness = self.evidence.loss(culprit, joined, sender)  # under the sender's name nobody reads it
+            else:
+                answer, witness = self.evidence.refusal(culprit, joined, sender)
+            if witness is not None:
+                return judgement, witness
+        if self.evidence.is_kept(judgement, found, joined):
+            return None
+        if culprit is not None and judgement.accepted_by is not None:
+            if found.change.kind == "alternative" and answer == "yes":
+                return self.evidence.overlooked(judgement, found, joined, sender)
+            is_within = judgement.weight != "taken" and any(step.kind == "variant" for step in found.steps)
+            mistaken = self.evidence.mistaken(judgement, culprit, joined, sender) if is_within else None
+            if mistaken is not None:
+                return mistaken
+        if judgement.carried_by is not None:
+            gone = self.evidence.culprit(found, joined, sender, is_lost=True)
+            return judgement, None if gone is None else self.evidence.loss(gone, joined, sender)
+        return None if answer == "yes" else (judgement, None)
+
     def _example(self, change: FieldChange) -> FieldChange | None:
         """The change with a name that its pattern matches and the other revision does not declare; `None` where there is none."""
         names, patterns = change.others
@@ -112,7 +124,9 @@ class Statements:
         }
         theirs: Schema = {"anyOf": [{"enum": list(names)}, *({"pattern": each} for each in patterns)]}
         by_old = change.new is None
-        relation = self.on.doubts.between(*((ours, theirs) if by_old else (theirs, ours)), "old" if by_old else "new")
+        relation = self.on.acceptance.between(
+            *((ours, theirs) if by_old else (theirs, ours)), "old" if by_old else "new"
+        )
         if relation.verdict.value == "yes":
             return None
         name = relation.witness.value if relation.witness is not None else change.one.name
@@ -130,7 +144,12 @@ class Statements:
         refused: list[tuple[Revision, str]] = []
         doubtful: dict[Revision, str] = {}
         for (sender, receiver), (strings, others) in zip(DIRECTIONS, (change.within, change.within[::-1]), strict=True):
-            relation = self.on.doubts.between(*_of_formats(sender, strings, others), sender)
+            likely = [text for each in strings for text in texts.of_format(each.format)]
+            taken: Schema = {"anyOf": [schema_of(each) for each in _formats_alone(others)]}
+            sent: Schema = {"anyOf": [schema_of(each) for each in strings]}
+            relation = self.on.acceptance.asked({"allOf": [sent, {"enum": likely}]}, taken, sender)
+            if not likely or relation.witness is None:
+                relation = self.on.acceptance.asked(sent, taken, sender)
             if relation.witness is not None and isinstance(relation.witness.value, str):
                 refused.append((sender, relation.witness.value))
             elif relation.verdict.value != "yes":
@@ -140,10 +159,11 @@ class Statements:
 
     def _both_ways(self, told: Judged, judgement: Judgement, found: PlacedChange, joined: Joined) -> Judged:
         """The finding with the refusal that the change brings the other way round, where there is one."""
-        if judgement.back is None or told.sender is None:
+        if told.sender is None or found.free:
             return told
         sender = opposite(told.sender)
-        if self.on.court.refusal(joined.sides, found.steps, sender, judgement.back) is None:
+        culprit = self.evidence.culprit(found, joined, sender)
+        if culprit is None or self.evidence.refusal(culprit, joined, sender)[1] is None:
             return told
         breaks = dict.fromkeys(
             (told.breaks, breaks_of(replace(judgement, accepted_by=sender, carried_by=None), joined))
@@ -166,9 +186,9 @@ def _only_read(judgement: Judgement, change: Change) -> Judgement:
     if judgement.accepted_by is None:
         return judgement
     if change.what == "field-removed":
-        return replace(judgement, weight="lost", accepted_by=None, carried_by="old", leaf=having(change.one.name))
+        return replace(judgement, weight="lost", accepted_by=None, carried_by="old")
     if change.what == "field-changed":
-        return replace(judgement, accepted_by=None, back=None)
+        return replace(judgement, accepted_by=None)
     if judgement.accepted_by == "old":
         return replace(
             judgement,
@@ -188,11 +208,6 @@ def _only_read(judgement: Judgement, change: Change) -> Judgement:
     )
 
 
-def _of_formats(sender: Revision, strings: Sequence[ir.String], others: Sequence[ir.String]) -> tuple[Schema, Schema]:
-    """The question which strings of a sender the receiver refuses for its format, as the schemas of the old side and the new one.
-
-    A receiver with one format is asked about that alone: its limits are told elsewhere.
-    """
-    formats = [replace(ir.String(), format=each.format) for each in others] if len(others) == 1 else others
-    sent, taken = ({"anyOf": [schema_of(each) for each in side]} for side in (strings, formats))
-    return (sent, taken) if sender == "old" else (taken, sent)
+def _formats_alone(strings: Sequence[ir.String]) -> Sequence[ir.String]:
+    """What a receiver takes for its format. One that has a single one is asked about that alone: its limits are told elsewhere."""
+    return [replace(ir.String(), format=each.format) for each in strings] if len(strings) == 1 else strings

@@ -12,7 +12,6 @@ from acpgen.compat.diff.definitions import Walk
 from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.protocol.check.inquiry import Inquiry
 from acpgen.compat.protocol.check.judged import Judged
-from acpgen.compat.protocol.check.located import called
 from acpgen.compat.protocol.check.routes import root_of
 from acpgen.compat.protocol.check.rulings import Rulings
 from acpgen.compat.protocol.covered import closure, of_both_files, unread
@@ -28,7 +27,6 @@ class Unnamed:
     def __init__(self, on: Inquiry, rulings: Rulings) -> None:
         self.on = on
         self.rulings = rulings
-        self.explained: set[str] = set()
 
     def without_counterpart(self) -> Iterator[Judged]:
         """What has no counterpart, and what is not read."""
@@ -89,7 +87,6 @@ class Unnamed:
                     Change("structure", name=called, detail="content" if contents else "", **at)
                 )
             elif self.on.is_included(pair, declared=True):
-                self.explained |= {name, other}
                 if self._claimed(pair):
                     yield self.rulings.on_paper(Change("structure", name=called, detail="told", **at))
                 elif name in roots:
@@ -98,7 +95,6 @@ class Unnamed:
                 else:
                     yield from self._of_undeclared(pair, called, at)
             elif name in quiet and not closure(self.on.new, [other]) & elsewhere:
-                self.explained |= {name, other}
                 yield self.rulings.on_paper(Change("structure", name=called, detail="framed", **at))
             elif pair not in held or (closure(self.on.old, [name]) | closure(self.on.new, [other])) & elsewhere:
                 yield self.rulings.on_paper(Change("structure", name=called, detail="told", **at))
@@ -157,7 +153,8 @@ class Unnamed:
     def _of_undeclared(self, pair: Pair, name: str, at: ChangePlaces) -> Iterator[Judged]:
         """What a definition says of members that nobody declares, where one revision refuses what the other accepts."""
         for sender, receiver in self.on.refusals(pair):
-            value = self.on.doubts.counterexample(pair, sender, declared=False) or ()
+            witness = self.on.acceptance.relation(pair, sender, declared=False).witness
+            value = () if witness is None else (witness.value,)
             sides = (None, value) if receiver == "old" else (value, None)
             yield self.rulings.of_definition(Change("undeclared", *sides, **at), name)
 
@@ -168,9 +165,9 @@ class Unnamed:
         sides: list[dict[str, list[str]]] = [{}, {}]
         for side, found in zip((self.on.old, self.on.new), sides, strict=True):
             for at, text in sorted(side.left_out.items(), key=lambda each: each[1]):
-                found.setdefault(called(side, at), []).append(text)
+                found.setdefault(side.called(at), []).append(text)
         known = {
-            called(side, at)
+            side.called(at)
             for each in told
             for side, at in ((self.on.old, each.old_at), (self.on.new, each.new_at))
             if at
