@@ -169,7 +169,7 @@ class _Search:
             return replace(finding, no_repair=self._why_not(finding))
         patches = _patches(self.edits([proposal]) or {}, self.new)
         why = "" if proposal.keeps else _why(finding)
-        return replace(finding, repair=Repair(proposal.description, proposal.keeps, why, True, patches))
+        return replace(finding, repair=Repair(proposal.description, proposal.keeps, why, patches))
 
     def _why_not(self, finding: Finding) -> str:
         if self.spent >= self.limit - _SPARED:
