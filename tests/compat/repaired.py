@@ -81,7 +81,7 @@ def complaints(tally: Tally, old: Path, new: Path, before: Report, found: Repair
     value = json.loads(text)
     known: set[str] = set()
     for finding in bad(found.report):
-        if finding.repair is None or not finding.repair.alone:
+        if finding.repair is None:
             continue
         (file,) = finding.repair.patches
         patch = json.dumps(file.patch)

@@ -203,9 +203,8 @@ def repair_sentence(finding: Finding) -> str:
     repair = finding.repair
     if repair is None:
         return f"No repair: {finding.no_repair}" if finding.no_repair else ""
-    together = "" if repair.alone else " It holds together with the repairs of the other findings."
     why = f" {repair.why}" if repair.why else ""
-    return f"Repair: {repair.description}{why}{together}"
+    return f"Repair: {repair.description}{why}"
 
 
 def _fix_words(fix: Fix) -> str:
@@ -343,7 +342,6 @@ def _repair_data(repair: Repair) -> JSON:
         "description": repair.description,
         "keeps_change": repair.keeps,
         "why_not_kept": repair.why,
-        "verified": "alone" if repair.alone else "together",
         "files": [
             {
                 **_fields(each, "file", "patch"),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from acpgen import ir
 from acpgen.compat.repair.reversals import At, Reversal, addition, constants, removal
@@ -28,13 +28,23 @@ _FEW: Final = 3
 """As many edits are named one by one."""
 
 
+Effort: TypeAlias = Literal["keep", "revert", "revert all"]
+EFFORTS: Final[tuple[Effort, ...]] = get_args(Effort)
+"""What is tried for all findings before the next: what the change was made for remains, the text around goes back, or all of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Edits that may repair a finding. `keeps`: what the change was made for remains. What is not needed of them may be left out."""
+    """Edits that may repair a finding. What is not needed of them may be left out."""
 
     description: str
-    keeps: bool
+    effort: Effort
     parts: tuple[Reversal, ...] = field(repr=False)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether what the change was made for remains."""
+        return self.effort == "keep"
 
     @property
     def identity(self) -> frozenset[tuple[str, str]]:
@@ -81,12 +91,13 @@ class Proposals:
         if at is None or demand is None:
             yield from () if gate is None else (gate,)
             return
-        said, keeps = f"Make {at.keys[-1]!r} optional", self._is_new
-        yield Proposal(f"{said}.", keeps, (demand,))
+        said = f"Make {at.keys[-1]!r} optional"
+        effort: Effort = "keep" if self._is_new else "revert"
+        yield Proposal(f"{said}.", effort, (demand,))
         default = [each for each in self.sides.reversals if each.edit.op == "add" and each.at == at.below("default")]
-        yield Proposal(f"{said}, with its old default.", keeps, (demand, *default))
+        yield Proposal(f"{said}, with its old default.", effort, (demand, *default))
         if gate is not None:
-            yield Proposal(f"{said}. {gate.description}", True, (demand, *gate.parts))
+            yield Proposal(f"{said}. {gate.description}", "keep", (demand, *gate.parts))
 
     def _demand(self) -> Reversal | None:
         """The edit that takes the new field from those that its object requires."""
@@ -119,7 +130,7 @@ class Proposals:
         capability = addition(place.below(key), declared) if is_object(known) else addition(place, {key: declared})
         marked = Reversal(mark.path, Edit("replace" if "x-capability" in value else "add", mark.keys, gate))
         said = f"Send {name!r} only to peers that advertise the new capability {gate}."
-        return Proposal(said, True, (capability, marked))
+        return Proposal(said, "keep", (capability, marked))
 
     def _capabilities(self, receiver: str) -> tuple[At, str] | None:
         """Where the receiver declares what it can do: the object, and the field that leads to it."""
@@ -154,7 +165,7 @@ class Proposals:
         keeps = marked != back
         said = f"Keep {self._name()}{', marked as deprecated,' if keeps else ''} until the next major version."
         for parts in (marked, [*marked, *rest]):
-            yield Proposal(said, keeps, (*parts, *others))
+            yield Proposal(said, "keep" if keeps else "revert", (*parts, *others))
 
     def _listings(self, back: Iterable[Reversal], every: Iterable[Reversal]) -> list[Reversal]:
         """The branches of definitions and roots that list the messages which are brought back."""
@@ -182,10 +193,10 @@ class Proposals:
     def _reverted(self) -> Iterator[Proposal]:
         """What the old side says: at the place of the finding, in the definition around it, then everywhere."""
         every, places = self.sides.reversals, ((self._new, self.sides.new), (self._old, self.sides.old))
-        yield Proposal("", False, tuple(filter(self._is_near, every)))
+        yield Proposal("", "revert", tuple(filter(self._is_near, every)))
         new, old = (self.sides.around(place, side) for place, side in places)
-        yield Proposal("", False, tuple(e for e in every if (new and new.holds(e.at)) or (old and old.holds(e.old))))
-        yield Proposal("", False, every)
+        yield Proposal("", "revert", tuple(e for e in every if (new and new.holds(e.at)) or (old and old.holds(e.old))))
+        yield Proposal("", "revert all", every)
 
     def _is_near(self, each: Reversal) -> bool:
         """Whether an edit is made at, below or around the place of the finding, or requires its field or no longer does."""

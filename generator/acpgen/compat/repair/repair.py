@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from acpgen.compat.compare import side
 from acpgen.compat.findings import FilePatch, Finding, Fix, Repair, Report, Spot, Suggestion
-from acpgen.compat.repair.proposals import Proposal, Proposals, describe
+from acpgen.compat.repair.proposals import EFFORTS, Effort, Proposal, Proposals, describe
 from acpgen.compat.repair.reversals import Edits, combine
 from acpgen.compat.repair.sides import Sides
 from acpgen.errors import Faults
@@ -98,33 +98,34 @@ class _Search:
 
     def run(self) -> None:
         """Find a repair for each finding that needs one, as long as the budget lasts."""
-        for keeps in (True, False):
+        for effort in EFFORTS:
             for finding in self.wanted:
-                self._alone(finding, keeps)
+                self._alone(finding, effort)
         self._together(list({each.identity: each for each in self.chosen.values()}.values()))
 
-    def _alone(self, finding: Finding, keeps: bool) -> None:
+    def _alone(self, finding: Finding, effort: Effort) -> None:
         for proposal in self.proposals(finding) if id(finding) not in self.chosen else ():
-            if proposal.keeps != keeps:
+            if proposal.effort != effort:
                 continue
             outcome = self._judge([proposal], self.limit - _SPARED)
             if not isinstance(outcome, str) and outcome.ends(finding, self.before):
-                least, outcome = self._reduce(proposal, finding, outcome)
+                left = [each for each in self.wanted if id(each) not in self.chosen and outcome.ends(each, self.before)]
+                least, outcome = self._reduce(proposal, left if effort == "revert all" else [finding], outcome)
                 for other in self.wanted:
                     if outcome.ends(other, self.before):
                         self.chosen.setdefault(id(other), least)
                 return
             self.failed[id(finding)].append(outcome if isinstance(outcome, str) else "the finding stays")
 
-    def _reduce(self, proposal: Proposal, finding: Finding, outcome: _Outcome) -> tuple[Proposal, _Outcome]:
-        """A proposal without the parts that it does not need, left out half by half and then one by one."""
+    def _reduce(self, proposal: Proposal, ended: list[Finding], outcome: _Outcome) -> tuple[Proposal, _Outcome]:
+        """A proposal without the parts that these findings do not need, left out half by half and then one by one."""
         size = len(proposal.parts) // 2
         while size:
             start = 0
             while start < len(proposal.parts) > size:
                 less = replace(proposal, parts=proposal.parts[:start] + proposal.parts[start + size :])
                 left = self._judge([less], self.limit - _SPARED)
-                if isinstance(left, _Outcome) and left.ends(finding, self.before):
+                if isinstance(left, _Outcome) and all(left.ends(each, self.before) for each in ended):
                     proposal, outcome = less, left
                 else:
                     start += size
@@ -168,7 +169,7 @@ class _Search:
             return replace(finding, no_repair=self._why_not(finding))
         patches = _patches(self.edits([proposal]) or {}, self.new)
         why = "" if proposal.keeps else _why(finding)
-        return replace(finding, repair=Repair(proposal.description, proposal.keeps, why, True, patches))
+        return replace(finding, repair=Repair(proposal.description, proposal.keeps, why, patches))
 
     def _why_not(self, finding: Finding) -> str:
         if self.spent >= self.limit - _SPARED:
