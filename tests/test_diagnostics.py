@@ -27,6 +27,8 @@ from acpgen.diagnostics.model import (
     Snippet,
     SourceLocation,
 )
+from acpgen.recordings import message_report
+from acpgen.validate import LineProblem, LineVerdict
 
 HOSTILE: Final = "<script>alert(1)</script>\x1b[2J`|`]]>&\"'\u202e\n\n# x %0A::error::"
 MESSAGES: Final = (
@@ -190,3 +192,24 @@ def test_messages_that_are_wrong_alike_are_one_diagnostic(tmp_path: Path) -> Non
     told = json.loads((tmp_path / "o").read_text())
     assert told["counts"] == {"right": 1, "wrong": 2, "not_judged": 0}
     assert [(each["rule"], each["line"], each["count"]) for each in told["findings"]] == [("type", 1, 2)]
+
+
+def test_what_a_report_on_messages_does_not_name_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(message_report, "MOST", 2)
+    found = message_report.MessageDiagnostics()
+    for line in range(1, 6):
+        found.add_line("m", LineVerdict(line, "client", "request", "a", (LineProblem("type", f"number {line}"),)))
+    text = written(found.report(["m"]), "text")
+    assert "m:2: type: number 2\nFurther lines that are wrong or were not judged: 3.\n" in text
+
+
+@pytest.mark.parametrize("command", [["lint"], ["validate", "--protocol", "acp/v1"]])
+def test_no_report_is_written_over_what_is_read(command: list[str], tmp_path: Path) -> None:
+    for name in ("s.json", "folder/s.json", "folder/s.jsonl"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("{}")
+    for read in ("s.json", "folder/s.json", "folder"):
+        over = f"folder/s.json{'' if command[0] == 'lint' else 'l'}" if read == "folder" else read
+        ran = commands.acpgen([*command, read, "--output", f"text={tmp_path / over}"], cwd=tmp_path)
+        assert (ran.returncode, (tmp_path / over).read_text()) == (2, "{}")
+        assert b"must be another file than those that are read" in ran.stderr

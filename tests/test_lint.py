@@ -17,8 +17,10 @@ import pytest
 
 import tiers
 from acpgen import resources
+from acpgen.diagnostics import written
 from acpgen.errors import Faults
 from acpgen.lint import RULES, Finding, lint, lint_paths, protocols, rule_id
+from acpgen.lint.lint_report import lint_report
 from acpgen.material import schemas
 from acpgen.pointers import pointer_parts
 from acpgen.schema.load import Source, read
@@ -414,6 +416,7 @@ def test_a_copy_without_damage_is_without_findings() -> None:
     assert lint(damaged("mcp/2025-06-18", {})) == ()
 
 
+@pytest.mark.parametrize("with_others", [False, pytest.param(True, marks=pytest.mark.exhaustive)], ids=["alone", "all"])
 @pytest.mark.parametrize(
     "case",
     [
@@ -424,7 +427,10 @@ def test_a_copy_without_damage_is_without_findings() -> None:
         )
     ],
 )
-def test_each_rule_finds_its_damage(case: Case) -> None:
+def test_each_rule_finds_its_damage(case: Case, with_others: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By default the rule is asked alone: most do not need what all files together mean."""
+    if not with_others:
+        monkeypatch.setattr("acpgen.lint.RULES", tuple(rule for rule in RULES if rule_id(rule) == case.rule))
     findings = lint(damaged(case.protocol, case.damage))
     root = canonical(case.protocol).root
     expected = [finding for finding in findings if finding.rule == case.rule]
@@ -479,6 +485,10 @@ def test_the_page_of_the_rules_shows_a_change_for_each(request: pytest.FixtureRe
     assert resources.lint_examples().read_text("utf-8") == text
 
 
+def lines_of(finding: Finding) -> list[str]:
+    return written(lint_report({finding: "error"}, "x"), "text").splitlines()
+
+
 def test_a_finding_is_one_line_with_file_line_column_pointer_rule_and_sentence() -> None:
     source = canonical("acp/v1")
     files = {path: content.decode() for path, content in source.files}
@@ -486,9 +496,9 @@ def test_a_finding_is_one_line_with_file_line_column_pointer_rule_and_sentence()
     files["plan.json"] = text
     (finding,) = lint(Source("acp/v1", "schema/acp/v1", tuple((path, text.encode()) for path, text in files.items())))
     line = text[: text.index('"x-unknown": "drop"')].count("\n") + 1
-    assert str(finding).startswith(f"schema/acp/v1/plan.json:{line}:7: #/$defs/PlanEntry")
-    assert "/x-unknown: keyword-wrong: 'x-unknown' is refused: " in str(finding)
-    assert "\n" not in str(finding)
+    told, _ = lines_of(finding)
+    assert told.startswith(f"schema/acp/v1/plan.json:{line}:7: #/$defs/PlanEntry")
+    assert "/x-unknown: keyword-wrong: 'x-unknown' is refused: " in told
 
 
 def test_findings_come_in_the_order_of_files_and_lines_and_all_in_one_run() -> None:
@@ -531,7 +541,8 @@ def test_types_that_hold_themselves_end_in_findings() -> None:
 def test_text_of_a_schema_cannot_break_the_line_of_a_finding() -> None:
     damage = {"plan.json#/$defs/Plan/x-\u001b[31m\nred": 1}
     (finding,) = lint(damaged("acp/v1", damage))
-    assert str(finding).isprintable()
+    told, _ = lines_of(finding)
+    assert told.isprintable()
 
 
 def test_folders_of_protocols_are_told_apart_and_the_dialect_is_none() -> None:
@@ -600,7 +611,7 @@ def test_the_schemas_of_this_project_have_no_finding() -> None:
 def test_findings_are_values() -> None:
     finding = Finding("a.json", 1, 2, "#/x", "rule", "Sentence.")
     assert finding == copy.copy(finding)
-    assert str(finding) == "a.json:1:2: #/x: rule: Sentence."
+    assert lines_of(finding) == ["a.json:1:2: #/x: rule: Sentence.", "1 error"]
 
 
 def test_a_side_that_nobody_declares_is_told_once_with_what_else_is_wrong() -> None:

@@ -175,9 +175,9 @@ def test_records_that_name_fields_by_patterns_alone_refuse_others_where_unknown_
         "Free": record({}, **patterns, additionalProperties=True),
         "Thing": record({"id": TEXT}, **patterns),
     }
-    for value, names in (("keep", None), ("ignore", None), ("refuse", ["Thing"])):
-        made = Written(tmp_path, definitions, **{"unknown-fields": value})
-        assert made.schema["x-protocol"].get("refusing") == names
+    for value, names in (("keep", []), ("ignore", []), ("refuse", ["Thing"])):
+        receiving = Written(tmp_path, definitions, **{"unknown-fields": value}).schema["x-protocol"]["receiving"]
+        assert [name for name, one in receiving.items() if one["unevaluatedProperties"] is False] == names
 
 
 def test_a_default_that_is_an_empty_object_is_made_anew(tmp_path: Path) -> None:

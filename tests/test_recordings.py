@@ -68,7 +68,7 @@ WRONG = recorded(*begun(), *listing(1, {"sessionId": 7}))
 
 def corpus(folder: Path) -> Path:
     """Some recordings, plain and compressed, and a file that is none."""
-    for number, case in enumerate(CASES[::9]):
+    for number, case in enumerate(CASES[::30]):
         content = recorded_case(case)
         name, packed = [
             ("jsonl", content),
@@ -212,7 +212,7 @@ def test_compressed_recordings_give_the_verdict_of_what_they_hold(tmp_path: Path
 @pytest.mark.parametrize("ending", ["gz", "zst"])
 def test_what_cannot_be_decompressed_to_its_end_is_not_called_right(tmp_path: Path, ending: str) -> None:
     compress = gzip.compress if ending == "gz" else zstd.compress
-    whole = compress(recorded(*begun(), *(message for number in range(1, 2000) for message in listing(number))))
+    whole = compress(recorded(*begun(), *(message for number in range(1, 400) for message in listing(number))))
     for name, content in {"cut": whole[: len(whole) // 2], "more": whole + b"garbage", "other": b"{}\n"}.items():
         path = tmp_path / f"{name}.jsonl.{ending}"
         path.write_bytes(content)
@@ -320,7 +320,7 @@ VERDICTS = st.builds(
 
 
 @seed(20261122)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(VERDICTS, max_size=60), st.randoms(use_true_random=False))
 def test_a_summary_is_the_same_in_whatever_order_and_portions(found: list[Verdict], chance: random.Random) -> None:
     with pytest.MonkeyPatch.context() as patch:

@@ -858,7 +858,7 @@ def test_pasted_messages_are_judged_in_the_browser(window: Window) -> None:
     window.page.get_by_label("Messages, one a line").fill(json.dumps(wrong, indent=2))
     window.page.get_by_role("button", name="Judge", exact=True).click()
     status.filter(has_text="acp/v1: 1 message, 0 right, 1 wrong").wait_for()
-    assert 'the field "mcpServers" is required' in window.page.locator(".acp-judge tbody").inner_text()
+    assert "the field 'mcpServers' is required" in window.page.locator(".acp-judge tbody").inner_text()
 
 
 def test_an_arrow_of_a_conversation_opens_its_message(window: Window) -> None:

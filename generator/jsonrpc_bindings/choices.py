@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
@@ -143,25 +144,12 @@ class _Names(dict[str, Any]):
 _WORDS: Final = frozenset({"__name__", "__doc__", "__file__", "__package__"})
 
 
-_RESOLVED: Final[dict[tuple[str, str], Any]] = {}
-
-
 def resolve(annotation: Any, module: str) -> Any:
     """An annotation without text in it; aliases stay as they are."""
-    if not isinstance(annotation, str):
-        return _resolved(annotation, module)
-    key = module, annotation
-    if key not in _RESOLVED:
-        _RESOLVED[key] = _resolved(annotation, module)
-    return _RESOLVED[key]
-
-
-def _resolved(annotation: Any, module: str) -> Any:
     if isinstance(annotation, str):
-        names = _Names(module)
-        annotation = eval(compile(annotation, f"<annotation in {module}>", "eval"), {"__builtins__": _BUILTINS}, names)  # noqa: S307 - the text is ours
-    if isinstance(annotation, str | ForwardRef):
-        return Alias(module, annotation if isinstance(annotation, str) else annotation.__forward_arg__)
+        return _evaluated(annotation, module)
+    if isinstance(annotation, ForwardRef):
+        return Alias(module, annotation.__forward_arg__)
     origin = get_origin(annotation)
     if origin is None or origin is Literal:
         return NoneType if annotation is None else annotation
@@ -172,6 +160,12 @@ def _resolved(annotation: Any, module: str) -> Any:
     if origin in (Union, UnionType):
         return Union[inside]  # noqa: UP007
     return origin[inside if len(inside) != 1 else inside[0]]
+
+
+@cache
+def _evaluated(text: str, module: str) -> Any:
+    found = eval(compile(text, f"<annotation in {module}>", "eval"), {"__builtins__": _BUILTINS}, _Names(module))  # noqa: S307 - the text is ours
+    return Alias(module, found) if isinstance(found, str) else resolve(found, module)
 
 
 def _resolved_part(one: Any, module: str) -> Any:

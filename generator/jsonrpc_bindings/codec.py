@@ -182,7 +182,7 @@ class Codec:
                 )
             except _LOST:
                 pass
-        is_text = isinstance(line, bytes | bytearray | str)
+        is_text = line.__class__ is bytes or isinstance(line, bytes | bytearray | str)
         value = (parse if is_text else copied)(line, duplicates=duplicates, values=values)
         if self.batch and is_array(value):
             if not value:
@@ -350,7 +350,16 @@ class Codec:
             known, check = self._of_method(message)
         try:
             if check is not None:
-                return _written(known, check)
+                try:
+                    text = encode_native(known)
+                    check(text)
+                except HasNotes:
+                    text = write_with_notes(known)
+                    read_natively(text, check)
+                if text.find(b"null") < 0 or not may_be_not_finite(
+                    known
+                ):  # null is what msgspec writes for such a number
+                    return text
         except _LOST:
             pass
         if is_sequence(message) and not self.batch and any(isinstance(one, Message) for one in message):
@@ -460,19 +469,6 @@ class Codec:
         except DecodeError as error:
             raise EncodeError(f"this cannot be written as JSON: {error}", error.problems) from None
         return written
-
-
-def _written(message: Any, check: Callable[[bytes], Any]) -> bytes:
-    """A message of the class of its method as text, which is read again. Raises one of `_LOST` where it has to be written otherwise."""
-    try:
-        text = encode_native(message)
-        check(text)
-    except HasNotes:
-        text = write_with_notes(message)
-        read_natively(text, check)
-    if may_be_not_finite(text, message):
-        raise Mismatch
-    return text
 
 
 def _nothing(_: bytes) -> Any:

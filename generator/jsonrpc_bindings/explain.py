@@ -312,14 +312,15 @@ class Explainer:
             elif owners:
                 yield from self._nearest(place, owners, value, path)
             elif candidates := tag.others if tag.field in value else tag.untagged:
-                said = list(self._nearest(place, candidates, value, path))
+                found = self._nearest(place, candidates, value, path)
+                said = list(islice(found, FIRST))
                 excluded = any(one.rule == "not" and one.path == path for one in said)
                 at = (*path, tag.field)
                 alone = [(*place, own[0]) for own in tag.known.values() if len(own) == 1]
                 wrong = [_count(_problems_of(self._at(one, value, path)), at) for one in alone]
                 is_stray = excluded or min(wrong, default=len(said)) < _count(said, at)  # another tag was meant
                 is_stray = is_stray and isinstance(given, str)
-                yield from [_untold(tag, path, schema_pointer(place), value)] if is_stray else said
+                yield from [_untold(tag, path, schema_pointer(place), value)] if is_stray else chain(said, found)
             else:
                 yield _untold(tag, path, schema_pointer(place), value)
 
@@ -327,15 +328,22 @@ class Explainer:
         """What is wrong by the branch that comes nearest, as one of several; one sentence, if the value is of none of their types."""
         told_by = {index: _problems_of(self._at((*place, index), value, path)) for index in indices}
         first = {index: list(islice(found, FIRST)) for index, found in told_by.items()}
-        best = min(first, key=lambda index: _distance(first[index], path))
-        if _distance(first[best], path)[0]:
+        best = min(first, key=lambda index: _distance(first[index], path, value))
+        is_wrong_type, is_other, *_ = _distance(first[best], path, value)
+        found: Iterable[Said] = chain(first[best], told_by[best])
+        if is_wrong_type:
             types = {name for index in indices for name in self.types((*place, index))}
             yield Said(path, schema_pointer(place), _wrong_type(types, value), "type")
-        else:
-            for index, said in enumerate(chain(first[best], told_by[best])):
-                is_alone = index > 0 or len(indices) == 1 or said.sentence.endswith(_ALTERNATIVES)
-                more = "" if is_alone else f" (the nearest of {len(indices)}{_ALTERNATIVES}"
-                yield said._replace(sentence=said.sentence + more)
+            return
+        if is_other:
+            known = [
+                one for index in indices for one in self._values(self.at((*place, index))) or () if one is not None
+            ]
+            found = [Said(path, schema_pointer(place), self.sentence("enum", known, (*place, "enum"), value), "enum")]
+        for index, said in enumerate(found):
+            is_alone = index > 0 or len(indices) == 1 or said.sentence.endswith(_ALTERNATIVES)
+            more = "" if is_alone else f" (the nearest of {len(indices)}{_ALTERNATIVES}"
+            yield said._replace(sentence=said.sentence + more)
 
     def types(self, place: Path) -> Iterator[str]:
         """The types that a branch declares, or the definition that it refers to, or its own branches."""
@@ -584,10 +592,12 @@ def _count(said: Iterable[Said], at: Path) -> int:
     return sum(one.path != at for one in islice(said, 100))
 
 
-def _distance(said: Sequence[Said], path: Path) -> tuple[bool, bool, int, int]:
-    """How far a branch is from fitting the value at a path: a wrong type is farthest, then an exclusion, then missing fields count."""
+def _distance(said: Sequence[Said], path: Path, value: Any) -> tuple[bool, bool, bool, int, int]:
+    """How far a branch is from fitting the value at a path: a wrong type is farthest, then another constant, then an exclusion."""
     here = [one.rule for one in said if one.path == path]
-    return any(rule in ("type", "const", "enum") for rule in here), "not" in here, here.count("required"), len(said)
+    is_other = "const" in here or "enum" in here
+    is_of_type = "type" not in here and (not is_other or isinstance(value, str))
+    return not is_of_type, is_other, "not" in here, here.count("required"), len(said)
 
 
 def _wrong_type(types: Iterable[str], value: Any) -> str:

@@ -55,10 +55,3 @@ def is_one_of(value: Any, constants: Iterable[Any]) -> bool:
 
 _EXACT = 2**53
 """From here on, binary numbers lie further apart than whole ones."""
-
-
-def holds(value: Any, step: str | int) -> bool:
-    """Whether an object has a member of this name, or an array an item at this index."""
-    if is_object(value):
-        return step in value
-    return is_array(value) and isinstance(step, int) and 0 <= step < len(value)

@@ -10,7 +10,7 @@ import typing
 from collections.abc import Callable
 from threading import RLock
 from types import NoneType
-from typing import Annotated, Any, Final, Literal, TypeAlias, cast, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, cast, get_args, get_origin
 
 import msgspec
 from msgspec import UnsetType
@@ -18,9 +18,9 @@ from msgspec import UnsetType
 from .choices import Meta, Number
 from .json_types import Mismatch
 from .jsonrpc import Beside, Message
-from .parse import BACKSLASH, DEEPEST, colons_of, float_of, has_written_colon, refuse_deep, untyped
+from .parse import colons_of, float_of, read_and_count, untyped
 from .readers import Read, reader
-from .records import Notes, Record, Shape, is_record, keep_notes, shape_of
+from .records import Notes, Record, is_record, keep_notes, shape_of
 from .types import Tags, Type, either, type_of
 from .writers import encode_native
 
@@ -222,17 +222,11 @@ def _prepare(cls: Any) -> None:
 
 
 def read_natively(text: bytes, decode: Callable[[bytes], Any]) -> Any:
-    """What msgspec reads of JSON text, with the unknown fields: written again it has as many colons, so that nothing was lost.
+    """What msgspec reads of JSON text, with the unknown fields.
 
     Raises `Mismatch` where a reader has to read it, or where a key is given twice.
     """
-    found = decode(text)
-    colons = text.count(b":")
-    if len(text) > DEEPEST:
-        refuse_deep(text, colons)
-    left = colons - encode_native(found).count(b":")
-    if BACKSLASH in text and has_written_colon(text):
-        raise Mismatch
+    found, left = read_and_count(text, decode, encode_native)
     if left and note(found, untyped(text), left):
         raise Mismatch
     return found
@@ -243,67 +237,48 @@ def note(record: Any, value: Any, left: int) -> int:
 
     Returns how many are left then. Raises `Mismatch` where a reader has to read it.
     """
-    if value.__class__ is dict:
-        cls = record.__class__
-        found = _NOTERS.get(cls)
-        if found is not None:
-            return found(record, value, left)
-        if cls is dict:
-            for key, item in value.items():
-                if left and (item.__class__ is dict or item.__class__ is list):
-                    left = note(record[key], item, left)
-        elif isinstance(record, Record | Message):
-            _NOTERS[cls] = found = _noter(shape_of(cls)) if isinstance(record, Record) else _noter_of_message(cls)
-            return found(record, value, left)
-    elif record.__class__ is list:
-        for one, item in zip(record, value, strict=True):
-            if not left:
-                break
-            found = _NOTERS.get(one.__class__)
-            if found is not None and item.__class__ is dict:
-                left = found(one, item, left)
-            elif item.__class__ is dict or item.__class__ is list:
-                left = note(one, item, left)
+    cls = record.__class__
+    found = _NOTERS.get(cls)
+    if found is not None:
+        return found(record, value, left)
+    if cls is list or cls is dict:
+        for key, item in enumerate(value) if cls is list else value.items():
+            if left and (item.__class__ is dict or item.__class__ is list):
+                left = note(record[key], item, left)
+    elif isinstance(record, Record | Message):
+        _NOTERS[cls] = _noter(cls)
+        return note(record, value, left)
     return left
 
 
-Noter: TypeAlias = Callable[[Any, dict[str, Any], int], int]
-_NOTERS: Final[dict[type, Noter]] = {}
+_NOTERS: Final[dict[type, Callable[[Any, dict[str, Any], int], int]]] = {}
 
 
-def _noter_of_message(cls: Any) -> Noter:
-    members, payload = cls.members_on_wire, "params" if "params" in cls.members_on_wire else "result"
-    get = getattr(cls, payload).__get__
-
-    def keep(message: Any, value: dict[str, Any], left: int) -> int:
-        if not value.keys() <= members:
-            extra = {key: item for key, item in value.items() if key not in members}
-            if not _MEMBERS.isdisjoint(extra):
-                raise Mismatch
-            message._notes = Beside(extra)
-            left -= colons_of(extra)
-        return note(get(message), value[payload], left) if left else 0
-
-    return keep
-
-
-_MEMBERS: Final = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
-
-
-def _noter(shape: Shape) -> Noter:
-    names = frozenset(one.wire for one in shape.fields.values()) | shape.constants.keys()
-    fields = [(one, type_of(one.type)) for one in shape.fields.values()]
-    below = tuple(
-        (one.wire, one.slot.__get__) for one, type_ in fields if any(each.kind == "record" for each in type_.reached())
-    )
-    is_free = shape.extra is Any and not (shape.drops or shape.is_unknown or shape.excluded)
+def _noter(cls: Any) -> Callable[[Any, dict[str, Any], int], int]:
+    """What does so with the objects of a class."""
+    notes: Any
+    if issubclass(cls, Message):
+        names, put, notes, reserved, is_free = cls.members_on_wire, _PUT_BESIDE, Beside, _MEMBERS, True
+        below = tuple((name, vars(cls)[name].__get__) for name in ("params", "result") if name in names)
+    else:
+        shape, put, notes, reserved = shape_of(cls), keep_notes, Notes, frozenset[str]()
+        names = frozenset(one.wire for one in shape.fields.values()) | shape.constants.keys()
+        is_free = shape.extra is Any and not (shape.drops or shape.is_unknown or shape.excluded)
+        fields = [(one, type_of(one.type).reached()) for one in shape.fields.values()]
+        below = tuple(
+            (one.wire, one.slot.__get__) for one, types in fields if any(each.kind == "record" for each in types)
+        )
+    holds = names.issuperset
 
     def keep(record: Any, value: dict[str, Any], left: int) -> int:
-        if not value.keys() <= names:
-            if not is_free:
+        if not holds(value):
+            unknown: dict[str, Any] = {}
+            for key in value:  # which is faster than a comprehension
+                if key not in names:
+                    unknown[key] = value[key]
+            if not is_free or not reserved.isdisjoint(unknown):
                 raise Mismatch
-            unknown = {key: item for key, item in value.items() if key not in names}
-            keep_notes(record, Notes(unknown))
+            put(record, notes(unknown))
             left -= colons_of(unknown)
             if not left:
                 return 0
@@ -317,3 +292,7 @@ def _noter(shape: Shape) -> Noter:
         return left
 
     return keep
+
+
+_MEMBERS: Final = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
+_PUT_BESIDE: Final[Any] = vars(Message)["_notes"].__set__

@@ -32,8 +32,6 @@ _STEPS: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|,|[\[{](?![ \t\r\n]*[
 BACKSLASH: Final = ord("\\")
 """An integer is found faster than bytes."""
 
-_ABSENT: Final = object()
-
 FAILURES: Final = (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError)
 """What msgspec raises for a value that it does not write, or text that it does not read."""
 
@@ -70,9 +68,12 @@ def parse_with_duplicates(line: bytes | bytearray | str, *, values: int = VALUES
         text = line.encode() if isinstance(line, str) else bytes(line)  # bytes stay what they are
         if len(text) > values and _holds_more(text, values):
             raise TooManyValues(values)
-        value = _quickly(text)
-        if value is not _ABSENT:
-            return value, ()
+        try:
+            value, lost = read_and_count(text, untyped, _write)
+            if not lost:
+                return value, ()
+        except (Mismatch, *FAILURES):
+            pass
         jiter.from_json(text, allow_inf_nan=False)  # which is stricter, and says what is wrong
     except DecodeError:
         raise
@@ -111,18 +112,18 @@ def colons_of(value: Any) -> int:
     return _write(value).count(b":")
 
 
-def _quickly(text: bytes) -> Any:
-    """The value of text that msgspec reads whole: its keys, which take a colon each, are all there. For other text `_ABSENT`."""
-    try:
-        value = untyped(text)
-        colons = text.count(b":")
-        if len(text) > DEEPEST:
-            refuse_deep(text, colons)
-        if colons_of(value) == colons and (BACKSLASH not in text or not has_written_colon(text)):
-            return value
-    except (msgspec.MsgspecError, Mismatch, ValueError, OverflowError, RecursionError):
-        pass
-    return _ABSENT
+def read_and_count(text: bytes, decode: Callable[[bytes], Any], encode: Callable[[Any], bytes]) -> tuple[Any, int]:
+    """What a decoder reads of JSON text, and how many keys it lost: each takes a colon, which is missing in what is written of it.
+
+    Raises `Mismatch` where they cannot be counted so, and `ValueError` for text that is nested too deep.
+    """
+    value = decode(text)
+    colons = text.count(b":")
+    if len(text) > DEEPEST:
+        refuse_deep(text, colons)
+    if BACKSLASH in text and (text.find(b"\\u003a") >= 0 or text.find(b"\\u003A") >= 0):
+        raise Mismatch
+    return value, colons - encode(value).count(b":")
 
 
 def copied(value: Any, *, duplicates: Duplicates = "refuse", values: int = VALUES) -> Any:
@@ -144,11 +145,6 @@ def holds_at_most(line: bytes, values: int) -> bool:
 def _count(line: bytes, one: bytes) -> int:
     """How often a byte stands in a line that has few of them: to look for the next one is faster than to compare each."""
     return len(line) - len(line.replace(one, b""))
-
-
-def has_written_colon(line: bytes) -> bool:
-    """Whether a colon may stand in a line as an escape."""
-    return line.find(b"\\u003a") >= 0 or line.find(b"\\u003A") >= 0
 
 
 def refuse_deep(line: bytes, keys: int) -> None:

@@ -10,13 +10,12 @@ from typing import Any, Final, get_args
 
 from pydantic_core import PydanticCustomError, core_schema
 
-from .choices import Alias
 from .documentation import documentation_of
 from .errors import DecodeError, EncodeError
 from .json_types import Mismatch, is_array, is_object
 from .pointers import referred
 from .readers import reader
-from .receiving import Receiving, accepts, bounds, explained_value, receiving_of
+from .receiving import Receiving, accepts, bounds, explained_value, module_of, receiving_of
 from .records import Record, is_record, shape_of
 from .types import type_of
 from .writers import DEEP, plain
@@ -109,7 +108,7 @@ def _written(value: Any) -> Any:
 
 def json_schema_of(type_: Any, handler: Any) -> dict[str, Any]:
     """The JSON Schema of a type, as it is published, in the references of pydantic."""
-    receiving = receiving_of(_module_of(type_))
+    receiving = receiving_of(module_of(type_))
     name = str(receiving.place(type_)[1])
     writing = _WRITING.get()
     if type_ in writing:
@@ -183,12 +182,6 @@ class _Writer:
 def _ref(type_: Any) -> str:
     if is_record(type_):
         return f"{type_.__module__}.{type_.__qualname__}:{id(type_)}"
-    module = _module_of(type_)
+    module = module_of(type_)
     name = receiving_of(module).home.name_of(type_) or getattr(type_, "text", "Union")
     return f"{module}.{name}:{hash(type_)}"
-
-
-def _module_of(type_: Any) -> str:
-    if isinstance(type_, type):
-        return type_.__module__
-    return type_.module if isinstance(type_, Alias) else _module_of(next(type_of(type_).flat()).annotation)

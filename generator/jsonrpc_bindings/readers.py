@@ -27,7 +27,7 @@ from .json_types import (
     is_sequence,
     scalar_key,
 )
-from .records import Notes, Record, Shape, copy, held, keep_notes, made, make, notes_of, shape_of
+from .records import Notes, Record, Shape, copy, keep_notes, made, make, notes_of, shape_of, values_of
 from .texts import members_of
 from .types import Tags, Type, type_of
 
@@ -122,17 +122,15 @@ def _record(shape: Shape) -> Read:
     empty: dict[str, Any] = {one.name: None for one in shape.fields.values() if one.is_required}
     prototype = make(shape.cls, **empty, **({"_notes": UNSET} if shape.is_unknown else {}))
     lines += [f"self = copy({_keep(prototype)})", *puts]
-    known, further = _keep(names), type_of(shape.extra_type())
-    item = "item" if further.kind == "any" else f"{_name(further)}(item)"
-    unknown = f"{{key: {item} for key, item in value.items() if key not in {known}}}"
-    if shape.drops:
-        unknown = "None"
+    further = type_of(shape.extra_type())
+    item = "value[key]" if further.kind == "any" else f"{_name(further)}(value[key])"
+    unknown = ["unknown = {}", "for key in value:", f"    if key not in {_keep(names)}: unknown[key] = {item}"]
     if shape.is_unknown:
-        lines += [f"note(self, Notes({unknown}, tag, {shape.tag_field!r}))"]
+        lines += [*unknown, f"note(self, Notes(unknown, tag, {shape.tag_field!r}))"]
     elif shape.is_odd:
-        lines += [f"note(self, Notes({unknown}))"]
+        lines += [*(["unknown = None"] if shape.drops else unknown), "note(self, Notes(unknown))"]
     elif not shape.drops:
-        lines += [f"if not value.keys() <= {known}: note(self, Notes({unknown}))"]
+        lines += [f"if not {_keep(names.issuperset)}(value):", *_indented([*unknown, "note(self, Notes(unknown))"])]
     return _function([*lines, "return self"])
 
 
@@ -141,20 +139,16 @@ def _given(cls: Any) -> Read:
     shape = shape_of(cls)
 
     def take(value: Any) -> Any:
-        if value.__class__ is cls:
-            return value
         if not isinstance(value, Record):
             raise Mismatch
         other = shape_of(type(value))
         if isinstance(value, cls) and (other.tag_field, other.tag) == (shape.tag_field, shape.tag):
             return value
-        if isinstance(value, cls) or issubclass(cls, type(value)):  # a body, and the variant that is made of it
-            if other.fields.keys() != shape.fields.keys() or shape.is_unknown:
-                raise Mismatch
-            values = {one.name: item for one in shape.fields.values() if (item := one.slot.__get__(value)) is not UNSET}
-            notes = notes_of(value)
-            return made(cls, values, notes.unknown if notes is not None else None)
-        raise Mismatch
+        is_kin = isinstance(value, cls) or issubclass(cls, type(value))  # a body, and the variant that is made of it
+        if not is_kin or shape.is_unknown or other.fields.keys() != shape.fields.keys():
+            raise Mismatch
+        notes = notes_of(value)
+        return made(cls, values_of(value), notes.unknown if notes is not None else None)
 
     return take
 
@@ -367,9 +361,7 @@ def _needed(type_: Type) -> frozenset[str]:
 
 def _count(value: Any) -> int:
     """How many fields a record holds."""
-    if not isinstance(value, Record):
-        return 0
-    return sum(held(value, one) is not UNSET for one in shape_of(type(value)).fields.values())
+    return len(values_of(value)) if isinstance(value, Record) else 0
 
 
 def _is_accepted(branch: Type, value: Any) -> bool:

@@ -19,7 +19,7 @@ from .errors import Dropped, EncodeError, Problem, limited
 from .homes import Home, home_of
 from .json_types import is_array, is_object
 from .patterns import in_engine
-from .pointers import json_pointer, reference, referred
+from .pointers import json_pointer, reference, referred, schema_pointer, steps
 from .records import is_record, shape_of
 from .texts import is_texts
 from .types import Type, type_of
@@ -42,9 +42,7 @@ class Receiving:
         self.home: Final = home
         self._schema: dict[str, Any] | None = None
         self._places: dict[str, tuple[Any, Path]] = {}
-        self._rewritten: dict[str, tuple[str, int]] = {}
         self._lock: Final = RLock()
-        self._is_ready = False
         self._engine: Final = Engine(
             lambda: {**self.schema, "$defs": dict(self.schema["$defs"])}, lambda: home.patterns
         )
@@ -64,27 +62,11 @@ class Receiving:
     @property
     def schema(self) -> dict[str, Any]:
         """The schema that receivers judge by."""
-        if not self._is_ready:
-            with self._lock:
-                return self._complete_schema()
-        found: Any = self._schema
-        return found  # type: ignore[no-any-return]
-
-    def _complete_schema(self) -> dict[str, Any]:
         if self._schema is None:
-            definitions = dict(self.home.definitions)
-            for name in self.home.protocol.get("refusing", ()):
-                definitions[name] = {**definitions[name], "unevaluatedProperties": False}
-            self._schema = {**self.home.schema, "$defs": definitions}
-            opened = [name for name, one in definitions.items() if is_object(one) and one.get("x-unknown") == "keep"]
-            if opened:
-                exact = _Exact(self.home.definitions)
-                definitions |= {name: exact.outside(one) for name, one in definitions.items()} | exact.definitions
-            for name in opened:
-                definitions[name] = self._with_fallback(name, definitions[name])
-            if opened:
-                definitions |= {name: self._told_apart(name, one) for name, one in definitions.items()}
-            self._is_ready = True
+            with self._lock:
+                if self._schema is None:
+                    definitions = {**self.home.definitions, **self.home.receiving}
+                    self._schema = {**self.home.schema, "$defs": definitions}
         return self._schema
 
     def published(self, name: str) -> Any:
@@ -99,7 +81,7 @@ class Receiving:
         with self._lock:  # a place that is being described is of nobody else
             known = self._places.get(key)
             if known is None:
-                name = self.home.name_of(type_)
+                name = self.home.name_of(type_) or self.home.fallback_of(type_)
                 if name is None:
                     name = self._described(resolve(type_, self.module))
                 known = self._places[key] = type_, ("$defs", name)
@@ -137,7 +119,7 @@ class Receiving:
             base += "'"
         definitions[base] = {}
         self._places[repr(type_)] = type_, ("$defs", base)
-        definitions[base] = self._variant(type_) if is_record(type_) else self.described(type_)
+        definitions[base] = self._record(type_) if is_record(type_) else self.described(type_)
         self._engine.forget()
         return base
 
@@ -214,68 +196,6 @@ class Receiving:
             ]
         return found
 
-    def _told_apart(self, name: str, definition: Any) -> Any:
-        """A union whose branches keep to their tags, though what they refer to keeps what is unknown where it stands alone."""
-        keyword = next((one for one in ("oneOf", "anyOf") if is_object(definition) and one in definition), None)
-        type_ = self.home.types.get(name)
-        if keyword is None or type_ is None:
-            return definition
-        meant = type_of(resolve(type_, self.module))
-        field = meant.tags.field if meant.tags is not None else None
-        if field is None:
-            return definition
-        branches = list(definition[keyword])
-        for index, branch in enumerate(branches):
-            named = str(referred(branch["$ref"])[1]) if is_object(branch) and branch.keys() == {"$ref"} else ""
-            tags = _tags_of(type_of(self.home.type_of(named)), field) if named in self.home.types else None
-            if tags:
-                branches[index] = {**branch, "properties": {field: {"enum": list(tags)}}}
-        return {**definition, keyword: branches}
-
-    def _variant(self, cls: Any) -> dict[str, Any]:
-        """The schema of a class; of one that keeps unknown variants with what the branches of its union declare of its fields."""
-        found = self._record(cls)
-        for name, definition in self.home.definitions.items() if shape_of(cls).is_unknown else ():
-            keyword = next((one for one in ("oneOf", "anyOf") if is_object(definition) and one in definition), None)
-            type_ = self.home.types.get(name)
-            if (
-                keyword is not None
-                and type_ is not None
-                and cls in [one.cls for one in type_of(resolve(type_, self.module)).branches]
-            ):
-                shared = self._shared(definition[keyword])
-                for key in found["properties"].keys() & shared.keys():
-                    found["properties"][key] |= {word: said for word, said in shared[key].items() if word[:2] == "x-"}
-                break
-        return found
-
-    def _with_fallback(self, name: str, definition: Mapping[str, Any]) -> Any:
-        """A definition that keeps what is unknown: with the classes that have it, or with any text."""
-        keyword = next((one for one in ("oneOf", "anyOf") if one in definition), None)
-        branches = list(definition[keyword]) if keyword is not None else [{"enum": definition.get("enum", [])}]
-        rest = {key: value for key, value in definition.items() if key not in ("oneOf", "anyOf", "enum")}
-        type_ = self.home.types.get(name)
-        types = type_of(resolve(type_, self.module)).branches if type_ is not None else ()
-        unknown = [one.cls for one in types if one.kind == "record" and shape_of(one.cls).is_unknown]
-        missing = [one for one in unknown if one.__name__ not in self.home.definitions]
-        if (unknown and not missing) or (not unknown and any(one.takes_objects for one in types)):
-            return definition
-        self._rewritten[name] = keyword or "enum", len(branches)
-        others = [one.annotation for one in types if one.kind not in ("constants", "texts")]
-        texts: list[Any] = [{"type": "string"}, *map(self.described, others)]
-        fallbacks = [self._variant(one) for one in missing] if missing else texts
-        return {**rest, "anyOf": [*branches, *fallbacks]}
-
-    def _shared(self, branches: Sequence[Any]) -> Mapping[str, Any]:
-        """The fields that a branch of a union declares, but for constants: what is lenient there is so in a fallback too."""
-        found: dict[str, Any] = {}
-        for branch in branches:
-            schema = self._at(referred(branch["$ref"])) if is_object(branch) and "$ref" in branch else branch
-            for name, sub in schema.get("properties", {}).items() if is_object(schema) else ():
-                if is_object(sub) and "const" not in sub:
-                    found.setdefault(name, sub)
-        return found
-
     # --- judging ---
 
     def accepts(self, type_: Any, value: Any) -> bool:
@@ -292,21 +212,19 @@ class Receiving:
 
     def _published_place(self, place: str) -> str:
         """The place in the schema of the package of one in that of receivers; nothing for what is described by an annotation."""
-        if "/(type) " in place:
-            return ""
-        definition, _, keyword = place.rpartition("/")
-        if keyword == "unevaluatedProperties" and definition[len("#/$defs/") :] in self.home.protocol.get(
-            "refusing", ()
-        ):
-            return definition
-        head, _, rest = place.partition("/anyOf")
-        name = head.removeprefix("#/$defs/")
-        if name not in self._rewritten:
-            return place
-        keyword, count = self._rewritten[name]
-        index, _, below = rest.removeprefix("/").partition("/")
-        is_own = keyword != "enum" and index.isdigit() and int(index) < count
-        return f"{head}/{keyword}" + (f"/{index}" + (f"/{below}" if below else "") if is_own else "")
+        found: list[str] = []
+        node: Any = {"$defs": self.home.definitions}
+        for step in steps(place):
+            if is_object(node) and step == "anyOf" and step not in node:
+                step = "oneOf" if "oneOf" in node else "enum"
+            inner = node[int(step)] if is_array(node) and int(step) < len(node) else None
+            node = node.get(step.removesuffix(" (exact)")) if is_object(node) else inner
+            if node is None:
+                break
+            found.append(step.removesuffix(" (exact)"))
+            if step == "enum":
+                break
+        return schema_pointer(found) if found[1:] else ""
 
     def settle(self, type_: Any, value: Any, at: Path, *, lenient: bool) -> Settled:
         """What is left of a value without what may be dropped, and what is wrong with it where nothing may be."""
@@ -390,56 +308,8 @@ class Receiving:
         found = islice(self._engine.problems(owner, rest), MOST)
         return any(one.missing == where[-1] and not one.path for one in found)
 
-    def _at(self, place: Sequence[str | int]) -> Any:
-        node: Any = self.schema
-        for step in place:
-            node = node[int(step)] if is_array(node) else node[step]
-        return node
-
-
-def _tags_of(type_: Type, field: str) -> list[Any] | None:
-    """The tags that a branch knows."""
-    found = [one.constants(field) for one in type_.branches if not one.keeps_unknown(field)]
-    return [tag for tags in found for tag in tags or ()] if found and None not in found else None
-
-
-class _Exact:
-    """Holds what a schema excludes to the definitions as they are published: there, what keeps more would refuse more."""
-
-    def __init__(self, definitions: Mapping[str, Any]) -> None:
-        self._published: Final = definitions
-        self.definitions: Final[dict[str, Any]] = {}
-
-    def outside(self, schema: Any) -> Any:
-        """A schema with its exclusions and conditions made exact."""
-        if is_array(schema):
-            return [self.outside(one) for one in schema]
-        if not is_object(schema):
-            return schema
-        return {
-            key: self._inside(one) if key in ("not", "if") else one if key in _VALUES else self.outside(one)
-            for key, one in schema.items()
-        }
-
-    def _inside(self, schema: Any) -> Any:
-        if is_array(schema):
-            return [self._inside(one) for one in schema]
-        if not is_object(schema):
-            return schema
-        found = {key: one if key in _VALUES else self._inside(one) for key, one in schema.items()}
-        target = schema.get("$ref")
-        if isinstance(target, str):
-            name = str(referred(target)[1])
-            exact = f"{name} (exact)"
-            if exact not in self.definitions:
-                self.definitions[exact] = True  # until it is made
-                self.definitions[exact] = self._inside(self._published[name])
-            found["$ref"] = reference(("$defs", exact, *referred(target)[2:]))
-        return found
-
 
 _OF_OTHERS: Final = ("array", "map", "tuple")
-_VALUES: Final = frozenset({"const", "enum", "default", "examples"})
 _OF_MORE: Final = ("additionalProperties", "unevaluatedProperties", "propertyNames")
 _OPEN: Final[set[Any]] = set()
 _KNOWN: Final[dict[str, Receiving]] = {}
@@ -498,7 +368,7 @@ def accepts(type_: Any, value: Any) -> bool:
     from .writers import readable
 
     try:
-        return receiving_of(_module_of(type_)).accepts(type_, readable(value))
+        return receiving_of(module_of(type_)).accepts(type_, readable(value))
     except EncodeError:
         return False
 
@@ -511,15 +381,16 @@ def explained_value(type_: Any, value: Any) -> list[Problem]:
         written = readable(value)
     except EncodeError as error:
         return [Problem("", "", str(error))]
-    return list(islice(receiving_of(_module_of(type_)).problems(type_, written), 100))
+    return list(islice(receiving_of(module_of(type_)).problems(type_, written), 100))
 
 
-def _module_of(type_: Any) -> str:
+def module_of(type_: Any) -> str:
+    """The module in which a type stands."""
     if isinstance(type_, Alias):
         return type_.module
     if is_record(type_) or is_texts(type_):
         return str(type_.__module__)
-    return next((found for one in get_args(type_) if (found := _module_of(one))), __name__)
+    return next((found for one in get_args(type_) if (found := module_of(one))), __name__)
 
 
 class Edits:

@@ -222,32 +222,23 @@ class RecordMeta(_BaseMeta):
         judged: bool | None = None,
         init: bool = True,  # noqa: ARG004 - it tells type checkers that a base has the constructor
     ) -> Any:
-        above: Shape | None = next((cast("Any", base).__shape__ for base in bases if hasattr(base, "__shape__")), None)
+        shapes = (cast("Any", one).__shape__ for one in bases if hasattr(one, "__shape__"))
+        base: Shape = next(shapes, Shape(mcs, "", {}))
         module = namespace.get("__module__", "")
-        if above is not None:
-            tag_field = above.tag_field if tag_field is None else tag_field
-            tag = above.tag if tag is None else tag
-        own, tag_name = _own_fields(namespace, module, tag_field, is_unknown=known is not None or _is_unknown(above))
+        tag_field = base.tag_field if tag_field is None else tag_field
+        tag = base.tag if tag is None else tag
+        is_unknown = known is not None or base.is_unknown  # then the notes have the tag
+        own, tag_name = _own_fields(namespace, module, tag_field, is_unknown=is_unknown)
+        is_odd = base.is_odd or any(_ODD.search(one.wire) for one in own.values())
         config: dict[str, Any] = {}
-        is_unknown = known is not None or _is_unknown(above)  # then the notes have the tag
-        is_odd = (above is not None and above.is_odd) or any(_ODD.search(one.wire) for one in own.values())
         if tag_field is not None and tag is not None and not is_unknown:
             is_odd = is_odd or type(tag) not in (str, int) or _ODD.search(tag_field) is not None
             config = {} if is_odd else {"tag_field": tag_field, "tag": tag}
         if is_odd and not is_unknown:
             namespace.setdefault("__annotations__", {})["_notes"] = "Notes"
             namespace["_notes"] = told(name=NOTES, default_factory=Notes)
-        cls: Any = super().__new__(
-            mcs,
-            name,
-            bases,
-            namespace,
-            kw_only=True,
-            omit_defaults=True,
-            eq=False,
-            **config,
-        )
-        base = above if above is not None else Shape(cls, module, {})
+        options: Any = {"kw_only": True, "omit_defaults": True, "eq": False, **config}
+        cls: Any = super().__new__(mcs, name, bases, namespace, **options)
         shape = replace(
             base,
             cls=cls,
@@ -295,10 +286,6 @@ def _documentation(cls: Any) -> dict[str, str]:
 
 
 cast("Any", RecordMeta).__slots__ = property(_documentation)
-
-
-def _is_unknown(above: Shape | None) -> bool:
-    return above is not None and above.is_unknown
 
 
 def _own_fields(

@@ -172,6 +172,6 @@ _NOT_FINITE: Final = re.compile(rb"\xcb[\x7f\xff][\xf0-\xff]")
 """How MessagePack begins a number that is not finite. Few other values hold these bytes, and no text does."""
 
 
-def may_be_not_finite(text: bytes, value: Any) -> bool:
-    """Whether a number in a value may be one for which msgspec writes null. Raises one of `FAILURES` where it cannot tell."""
-    return text.find(b"null") >= 0 and _NOT_FINITE.search(_packed(value)) is not None
+def may_be_not_finite(value: Any) -> bool:
+    """Whether a value may hold a number that is not finite. Raises one of `FAILURES` where it cannot be told."""
+    return _NOT_FINITE.search(_packed(value)) is not None

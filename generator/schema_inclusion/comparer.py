@@ -12,7 +12,7 @@ from functools import partial
 from typing import Final, TypedDict, Unpack
 
 from schema_inclusion.answers import Comparison, Relation, Satisfiability, Verdict, Witness
-from schema_inclusion.budget import MOST_SEARCHES, Allowance, Budget, OverBudget
+from schema_inclusion.budget import Allowance, Budget, OverBudget
 from schema_inclusion.document import (
     Dialect,
     SchemaDocument,
@@ -35,15 +35,15 @@ from schema_inclusion.outcome import Empty, Outcome, Satisfied, Unknown
 from schema_inclusion.places import Culprit, Part, formula_at
 from schema_inclusion.validation import ReferenceValidator, is_schema, place_of_fault, reference_validator
 from schema_inclusion.values import Json, as_json, same
-from schema_inclusion.witness import FEWEST_CANDIDATES, MOST_CANDIDATES, Checker, searched, shown, with_fractions
+from schema_inclusion.witness import Checker, shown, with_fractions
 
 STEPS: Final = 25_000
 """Steps that one question may take, and as many again for every 2,500 schemas in the documents: about a second."""
 STEPS_A_SCHEMA: Final = 10
 MOST_STEPS: Final = 250_000
 """What a question gets at most for large schemas: so one that cannot be decided leaves enough to the others, and ends in seconds."""
-STEPS_OF_SEARCH: Final = 10_000
-"""Steps that the search for a witness may take when the proof has failed."""
+STEPS_OF_CHECK: Final = 10_000
+"""Steps that checking the values may take which the proof has found or guessed."""
 
 MOST_JOINED: Final = 400
 """Pairs of the schemas that two others join, up to which these are compared at sight."""
@@ -239,11 +239,11 @@ class Comparer:
             return None
         return EQUAL if len(known) == len(parts) else JOINED
 
-    def _renew(self, steps: int, *, searches: int = MOST_SEARCHES) -> None:
+    def _renew(self, steps: int) -> None:
         """Starts a part of a question with so many steps, or with what the allowance has left."""
         self._settle()
         self._granted = steps if self._allowance is None else min(steps, self._allowance.left)
-        self._budget.renew(self._granted, searches=searches)
+        self._budget.renew(self._granted)
 
     def _settle(self) -> None:
         """Takes from the allowance what was used since the steps were renewed."""
@@ -307,16 +307,12 @@ class Comparer:
         outcome = self._decided(question)
         if isinstance(outcome, Empty):
             return PROVEN
-        self._renew(STEPS_OF_SEARCH, searches=0)
+        self._renew(STEPS_OF_CHECK)
         accepts, refuses = self._checkers(question)
         witness = shown(outcome, accepts, refuses)
         if witness is not None:
             return refuted(witness)
         witness = self._spelled(question, accepts, refuses)
-        if witness is not None:
-            return refuted(witness)
-        self._renew(STEPS_OF_SEARCH, searches=0)
-        witness = searched(self._prover, accepts, refuses, FEWEST_CANDIDATES if self._too_large else MOST_CANDIDATES)
         if witness is not None:
             return refuted(witness)
         if isinstance(outcome, Satisfied):
@@ -340,7 +336,7 @@ class Comparer:
             except (OverBudget, RecursionError):
                 continue
             if isinstance(outcome, Satisfied):
-                self._renew(STEPS_OF_SEARCH, searches=0)
+                self._renew(STEPS_OF_CHECK)
                 found = with_fractions(outcome.value) if has_fractions else outcome.value
                 witness = shown(Satisfied(found), accepts, refuses)
                 if witness is not None:

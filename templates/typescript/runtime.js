@@ -533,7 +533,7 @@ const explain = (v, p, c, told, trials) => {
 
 const RAW = new WeakMap(); // object or array → key → the text of a number that a double does not hold
 let hasRaw = false;
-const SUSPICIOUS = /[0-9]{16}|[0-9][eE]|\\u[dD]|[0-9.]{17}/;
+const SUSPICIOUS = /\d{16}|\d\.\d{8}|\d{8}\.|\d[eE]|\\u[dD]/; // numbers that a double may not hold, halves of surrogate pairs
 
 const read = (text) => {
   let value;

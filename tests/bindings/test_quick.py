@@ -88,7 +88,7 @@ LINES: Final = (
 
 
 @pytest.mark.parametrize("compact", [True, False])
-@pytest.mark.parametrize("index", range(len(LINES)))
+@pytest.mark.parametrize("index", tiers.sample(range(len(LINES)), 5))
 @pytest.mark.parametrize("module", [v1, v2], ids=["v1", "v2"])
 def test_lines_that_begin_alike(module: Any, index: int, compact: bool) -> None:
     message = {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", **LINES[index]}}

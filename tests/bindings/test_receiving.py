@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from acpgen.schema.tolerance import of_receivers
 from jsonrpc_bindings.codec import Codec
 from jsonrpc_bindings.contract import Method
 from jsonrpc_bindings.errors import DecodeError, Dropped
@@ -44,44 +45,46 @@ class Unique(Record, judged=True):
 class Named(Record, judged=True):
     id: str
 """
-SCHEMA: dict[str, Any] = {
-    "x-protocol": {"refusing": ["Named"]},
-    "$defs": {
-        "Named": {
-            "type": "object",
-            "properties": {"id": {"type": "string"}},
-            "required": ["id"],
-            "patternProperties": {"^x-": {"type": "integer"}},
-        },
-        "Text": {
-            "type": "object",
-            "properties": {"type": {"type": "string", "const": "text"}, "text": {"type": "string"}},
-            "required": ["type", "text"],
-        },
-        "Block": {"oneOf": [{"$ref": "#/$defs/Text"}], "x-unknown": "keep"},
-        "Kind": {"enum": ["a", "b"], "x-unknown": "keep"},
-        "Params": {
-            "type": "object",
-            "properties": {
-                "blocks": {
-                    "type": "array",
-                    "items": {"$ref": "#/$defs/Block"},
-                    "x-deserialize-skip-invalid-items": True,
-                },
-                "note": {"type": ["string", "null"], "x-deserialize-default-on-error": True},
-                "must": {"type": "array", "items": {"type": "string"}, "x-deserialize-default-on-error": True},
-                "env": {"type": "array", "items": {"type": "string"}, "x-deserialize-default-on-null": True},
-                "kind": {"$ref": "#/$defs/Kind"},
+DEFINITIONS: dict[str, Any] = {
+    "Named": {
+        "type": "object",
+        "properties": {"id": {"type": "string"}},
+        "required": ["id"],
+        "patternProperties": {"^x-": {"type": "integer"}},
+    },
+    "Text": {
+        "type": "object",
+        "properties": {"type": {"type": "string", "const": "text"}, "text": {"type": "string"}},
+        "required": ["type", "text"],
+    },
+    "Block": {"oneOf": [{"$ref": "#/$defs/Text"}], "x-unknown": "keep"},
+    "Kind": {"enum": ["a", "b"], "x-unknown": "keep"},
+    "Params": {
+        "type": "object",
+        "properties": {
+            "blocks": {
+                "type": "array",
+                "items": {"$ref": "#/$defs/Block"},
+                "x-deserialize-skip-invalid-items": True,
             },
-            "required": ["blocks", "must"],
+            "note": {"type": ["string", "null"], "x-deserialize-default-on-error": True},
+            "must": {"type": "array", "items": {"type": "string"}, "x-deserialize-default-on-error": True},
+            "env": {"type": "array", "items": {"type": "string"}, "x-deserialize-default-on-null": True},
+            "kind": {"$ref": "#/$defs/Kind"},
         },
-        "Unique": {
-            "type": "object",
-            "properties": {"items": {"type": "array", "items": {"type": "integer"}, "uniqueItems": True}},
-            "required": ["items"],
-        },
+        "required": ["blocks", "must"],
+    },
+    "Unique": {
+        "type": "object",
+        "properties": {"items": {"type": "array", "items": {"type": "integer"}, "uniqueItems": True}},
+        "required": ["items"],
     },
 }
+RECEIVING: dict[str, Any] = {
+    **of_receivers(DEFINITIONS, ["Block", "Kind"], {"Block": "UnknownBlock"}),
+    "Named": {**DEFINITIONS["Named"], "unevaluatedProperties": False},
+}
+SCHEMA: dict[str, Any] = {"x-protocol": {"receiving": RECEIVING}, "$defs": DEFINITIONS}
 
 
 @pytest.fixture(scope="module")

@@ -297,7 +297,7 @@ def dom(folder: Path, text: str) -> tuple[str, str]:
 
 
 def test_markdown_fits_a_comment_whatever_there_is_to_tell() -> None:
-    many = tuple(replace(finding("breaking"), rule=f"rule-{n}", declaration="a" * 80) for n in range(900))
+    many = tuple(replace(finding("breaking"), rule=f"rule-{n}", declaration="a" * 700) for n in range(90))
     inclusion = Inclusion("no", "yes")
     report = Report("protocol", "a", "b", "breaking", inclusion, inclusion, "breaking", many)
     url = "https://acme.example/runs/1"

@@ -398,7 +398,7 @@ def test_the_text_fits_80_columns_and_strict_counts_what_is_advised() -> None:
     done = run(*arguments)
     assert done.returncode == 0, done.stdout
     assert all(len(line) <= 80 for line in done.stdout.splitlines())
-    assert "SHOULD transports/blank-lines" in done.stdout
+    assert "SHOULD  transports/blank-lines" in done.stdout
     assert run("--strict", *arguments).returncode == 1
 
 
@@ -411,7 +411,7 @@ def test_a_baseline_lets_known_findings_pass_and_tells_what_is_gone(tmp_path: Pa
     assert "1 known finding" in known.stdout
     gone = run("--baseline", str(file), *arguments, "--", *agent())
     assert gone.returncode == 0
-    assert "gone: json-rpc/unknown-method" in gone.stdout
+    assert "note  json-rpc/unknown-method\n  The baseline holds it, and it no longer occurs" in gone.stdout
     other = run("--baseline", str(file), *arguments, "--", *agent("answers unknown methods"))
     assert other.returncode in (0, 1)
     (tmp_path / "bad.json").write_text("[]")

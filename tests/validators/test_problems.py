@@ -504,6 +504,12 @@ def test_large_values_get_a_verdict_whatever_the_keyword() -> None:
             "the field 'a' is required (the nearest of 2 alternatives)",
         ),
         (
+            {"oneOf": [{"type": "string", "enum": ["a", "b"]}, {"type": "object"}]},
+            "c",
+            "'c' is not one of 'a', 'b' (the nearest of 2 alternatives)",
+        ),
+        ({"oneOf": [{"enum": ["a", "b"]}, {"type": "object"}]}, [], "an object is expected, not an array"),
+        (
             {"oneOf": [{"properties": {"t": {"const": tag}}, "required": ["t"]} for tag in ("one", "two", None)]},
             {"t": "three"},
             "'three' is not a known value of 't', which are 'one', 'two', null",

@@ -162,9 +162,7 @@ def validate(
         if lines_as == "json" and not summary.is_judged:
             terminal.put(work.counts_as_json(summary))
         terminal.show_counts(summary)
-        found.right, found.wrong, found.not_judged = summary.sums
-        found.is_judged = summary.is_judged
-        finish(found.report(names), reports)
+        finish(found.report(names, *summary.sums, is_judged=summary.is_judged), reports)
 
 
 def _validate_many(
@@ -176,6 +174,7 @@ def _validate_many(
     reports: Sequence[Destination],
     found: MessageDiagnostics,
 ) -> NoReturn:
+    from acpgen.diagnostics.outputs import require_apart
     from acpgen.errors import visible
     from acpgen.recordings import running, stores, told
 
@@ -189,14 +188,15 @@ def _validate_many(
 
     with faults_end_with_2():
         given = stores.find(names)
+        read = [file.name for each in given.recordings for file in each.files]
+        require_apart((each.file for each in reports), read)
         with terminal.progress() as progress:
             summary = told.run(given.recordings, standard, jobs or running.processors(), resume, tell, progress)
         if lines_as == "json":
             terminal.put(told.summary_as_json(summary))
         terminal.show_summary(summary, given.others)
-        found.right, found.wrong, found.not_judged = summary.right, summary.wrong, summary.not_judged
-        found.is_judged = summary.is_judged
-        finish(found.report(names), reports)
+        sums = summary.right, summary.wrong, summary.not_judged
+        finish(found.report(names, *sums, is_judged=summary.is_judged), reports)
 
 
 def _no_progress(done: int, total: int, step: str) -> None:

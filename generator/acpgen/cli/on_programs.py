@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -15,7 +15,7 @@ import typer
 
 from acpgen import terminal
 from acpgen.cli.output import deliver, faults_end_with_2, print_report, require_places
-from acpgen.cli.shared_options import Format, Output, Ref, chosen_format, protocol_names, references_of
+from acpgen.cli.shared_options import Format, Output, Ref, protocol_names, references_of
 
 if TYPE_CHECKING:
     from acp_session.monitor import Breach, Folding, Monitor
@@ -105,8 +105,8 @@ def tap(
     from acpgen.tape import MOST_FILES, Tape
     from acpgen.validate import breach_as_json
 
-    formats: dict[str, Callable[[Breach], str]] = {"text": str, "json": breach_as_json}
-    as_line = chosen_format(format_, formats)
+    if format_ not in ("text", "json"):
+        raise typer.BadParameter("--format is one of text, json.")
     if record is None and (redact or redact_pattern or max_size is not None):
         raise typer.BadParameter("--redact, --redact-pattern and --max-size need --record FILE")
     if max_size is None and max_files is not None:
@@ -137,7 +137,7 @@ def tap(
                 tell(replace(breach, count=count))
 
         def tell(breach: Breach) -> None:
-            line = visible(as_line(breach))
+            line = visible(breach_as_json(breach) if format_ == "json" else str(breach))
             if out is None:
                 say(line)
             else:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 if TYPE_CHECKING:
     from acpgen.kept import Kept
     from acpgen.schema.load import References
-
-
-T = TypeVar("T")
 
 
 Ref: TypeAlias = Annotated[
@@ -123,10 +120,3 @@ def kept_results(no_cache: bool) -> Kept:
     from acpgen.kept import NOTHING, user_cache
 
     return NOTHING if no_cache else user_cache()
-
-
-def chosen_format(name: str, known: Mapping[str, Callable[[T], str]]) -> Callable[[T], str]:
-    """The writer of a format. Raises `typer.BadParameter` where there is none of that name."""
-    if name not in known:
-        raise typer.BadParameter(f"--format is one of {', '.join(known)}.")
-    return known[name]

@@ -45,7 +45,10 @@ def _told(diagnostic: Diagnostic) -> str:
 
 def _unique(diagnostic: Diagnostic, taken: set[str]) -> str:
     """The fingerprint, with a number where another entry has it: of two with one fingerprint GitLab shows one."""
-    known = " ".join((diagnostic.rule, diagnostic.message, *map(str, diagnostic.locations)))
+    places = (
+        f"{place.file}#{place.pointer}" for place in diagnostic.locations
+    )  # without lines, which other edits move
+    known = " ".join((diagnostic.rule, diagnostic.message, *places))
     first = diagnostic.fingerprint or hashlib.sha256(known.encode(errors="replace")).hexdigest()[:16]
     name, number = first, 1
     while name in taken:

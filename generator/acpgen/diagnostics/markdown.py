@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Final, TypeAlias
 
 from acpgen.diagnostics import outline
@@ -27,16 +28,26 @@ LONGEST_EDIT: Final = 60
 _ROOM: Final = 400
 """Characters of a list of names."""
 
+_LINE: Final = 10
+"""Characters that tell of a diagnostic, at least."""
+
 _Form: TypeAlias = "Callable[[RuleGroup], Iterator[Line]]"
 
 
 def markdown(report: DiagnosticReport) -> str:
     """The report as Markdown, in the fullest form that fits."""
-    heavy = outline.groups(report.diagnostics, heavy=True)
+    heavy, light = (outline.groups(report.diagnostics, heavy=each) for each in (True, False))
     longest = LONGEST_WITH_REPAIRS if any(each.replacements for each in report.diagnostics) else LONGEST
     text = ""
-    for forms in _forms(len(heavy)):
-        text = "\n".join(_parts(report, list(zip(heavy, forms, strict=True)))).rstrip() + "\n"
+
+    @cache
+    def shown(index: int, form: _Form) -> list[str]:
+        return [text for line in form(heavy[index]) for text in _shown(line)]
+
+    for forms in _forms(heavy, longest):
+        told = [(group, shown(index, form)) for index, (group, form) in enumerate(zip(heavy, forms, strict=True))]
+        is_whole = all(form is outline.whole for form in forms)
+        text = "\n".join(_parts(report, told, light, is_whole=is_whole)).rstrip() + "\n"
         if len(text) <= longest:
             break
     return _within_a_comment(text, report)
@@ -66,16 +77,21 @@ def _summed(group: RuleGroup) -> Iterator[Line]:
     yield Item(1, outline.names(group.diagnostics, _ROOM // 6))
 
 
-def _forms(count: int) -> Iterator[Sequence[_Form]]:
-    """How to tell each of so many rules, the fullest first: all alike, then the first ones at length and the others by some names."""
-    yield from ([form] * count for form in (outline.whole, outline.listed))
+def _forms(groups: Sequence[RuleGroup], longest: int) -> Iterator[Sequence[_Form]]:
+    """How to tell each rule, the fullest first: all alike, then the first ones at length and the others by some names."""
+    count = len(groups)
+    if sum(len(group.diagnostics) for group in groups) < longest // _LINE:
+        yield from ([form] * count for form in (outline.whole, outline.listed))
     yield from ([_named] * full + [_summed] * (count - full) for full in range(count, -1, -1))
 
 
-def _parts(report: DiagnosticReport, told: list[tuple[RuleGroup, _Form]]) -> Iterator[str]:
+def _parts(
+    report: DiagnosticReport, told: list[tuple[RuleGroup, list[str]]], light: list[RuleGroup], *, is_whole: bool
+) -> Iterator[str]:
     yield f"### {report.label} of {' → '.join(map(code, report.title.split(' → ')))}\n"
     yield f"**{_text(report.sentence)}**\n"
-    failing = outline.counted(len(report.failing), "finding") + (" fails" if len(report.failing) == 1 else " fail")
+    count = len(report.failing)
+    failing = f"{outline.counted(count, 'finding')} {'fails' if count == 1 else 'fail'}"
     yield (
         f"{_text(report.summary)}. {failing} `{report.threshold}`.\n"
         if report.threshold
@@ -88,18 +104,15 @@ def _parts(report: DiagnosticReport, told: list[tuple[RuleGroup, _Form]]) -> Ite
         yield ""
     for table in report.tables:
         yield from _table(table)
-    for group, form in told:
-        yield f"- **{group.severity}** `{group.rule}`{group.size}"
-        for line in form(group):
-            yield from _shown(line)
-    if any(form is not outline.whole for _, form in told):
+    for group, lines in told:
+        yield from (f"- **{group.severity}** `{group.rule}`{group.size}", *lines)
+    if not is_whole:
         there = (
             f"[the whole report]({report.whole})"
             if report.whole
             else f"`acpgen {report.command} --format json`, or `html`"
         )
         yield f"\n_All places and proofs: {there}._"
-    light = outline.groups(report.diagnostics, heavy=False)
     if light:
         yield f"\n<details><summary>{sum(group.count for group in light)} more, none of which breaks a peer</summary>\n"
         for group in light:

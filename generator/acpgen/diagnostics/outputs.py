@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -33,20 +33,17 @@ def outputs(given: Sequence[str], output_format: str | None) -> tuple[Destinatio
     Raises `Faults`: a format that is not known, one place twice, `--format` where every output has a format of its own, and where no format
     is said, a file whose name ends with one.
     """
-    known = tuple(FORMATS)
     faults: list[Fault] = []
-    if output_format is not None and output_format not in known:
-        faults.append(_unknown("--format", output_format, known))
-    plain = output_format or "text"
-    found: tuple[Destination, ...] = (Destination(plain, None),)
+    if output_format is not None and output_format not in FORMATS:
+        faults.append(_unknown("--format", output_format))
+    found: tuple[Destination, ...] = (Destination(output_format or "text", None),)
     if given:
-        found = tuple(_read(each, plain, known, faults) for each in given)
-        if output_format is None:
-            faults.extend(_meant(given, known))
+        found = tuple(_read(each, output_format, faults) for each in given)
         if output_format is not None and all(_PAIR.fullmatch(each) for each in given):
-            expected = "left out where each --output says its own format"
-            faults.append(BadSetting(at="--format", key=shown(output_format), expected=expected))
-    faults.extend(_twice(found))
+            faults.append(_bad(output_format, "left out where each --output says its own format", "--format"))
+    places = [STANDARD if each.file is None else place(each.file) for each in found]
+    taken = (each for number, each in enumerate(places) if each in places[:number])
+    faults.extend(_bad(each, "a place of its own: only one report goes there") for each in taken)
     if faults:
         raise Faults(faults)
     return found
@@ -60,53 +57,35 @@ def texts(
     return {to.file: written(report, "coloured" if coloured and to == shown_here else to.format) for to in destinations}
 
 
-def _read(given: str, plain: str, known: Sequence[str], faults: list[Fault]) -> Destination:
+def _read(given: str, output_format: str | None, faults: list[Fault]) -> Destination:
+    """What one `--output` says. A report as text would stand in a file whose name is a format, or ends with one."""
     pair = _PAIR.fullmatch(given)
-    name, file = pair.groups() if pair else (plain, given)
-    if pair and name not in known:
-        faults.append(_unknown("--output", name, known))
+    name, file = pair.groups() if pair else (output_format or "text", given)
+    ending = Path(given).suffix[1:].lower()
+    if pair and name not in FORMATS:
+        faults.append(_unknown("--output", name))
     if not file or "\0" in file:
-        expected = "FORMAT=FILE such as html=report.html, FILE, or - for standard output"
-        faults.append(BadSetting(at="--output", key=shown(given), expected=expected))
+        faults.append(_bad(given, "FORMAT=FILE such as html=report.html, FILE, or - for standard output"))
+    elif output_format is None and given in FORMATS:
+        expected = f"FORMAT=FILE such as {given}=report.{given}, or another name of a file: this one is a format"
+        faults.append(_bad(given, expected))
+    elif output_format is None and not pair and ending in FORMATS and ending != "text":
+        expected = f"{shown(f'{ending}={given}')}, or --format beside it; without a format the report is text"
+        faults.append(_bad(given, expected))
     return Destination(name, None if file == STANDARD else Path(file))
-
-
-def _meant(given: Iterable[str], known: Sequence[str]) -> Iterator[Fault]:
-    """The outputs without a format whose file names are one, or end with one: a report as text would stand there."""
-    for each in given:
-        name = Path(each).suffix[1:].lower()
-        if each in known:
-            expected = f"FORMAT=FILE such as {each}=report.{each}, or another name of a file: this one is a format"
-            yield BadSetting(at="--output", key=shown(each), expected=expected)
-        elif _PAIR.fullmatch(each) is None and name in known and name != "text":
-            expected = f"{shown(f'{name}={each}')}, or --format beside it; without a format the report is text"
-            yield BadSetting(at="--output", key=shown(each), expected=expected)
-
-
-def _twice(found: Iterable[Destination]) -> Iterator[Fault]:
-    seen: set[str] = set()
-    for each in found:
-        name = STANDARD if each.file is None else place(each.file)
-        if name in seen:
-            yield BadSetting(at="--output", key=shown(name), expected="a place of its own: only one report goes there")
-        seen.add(name)
 
 
 def require_apart(written: Iterable[Path | None], read: Iterable[str | os.PathLike[str] | None]) -> None:
     """Raises `Faults` where a report would be written over a file that was read for it."""
     known = {os.path.realpath(each) for each in read if each is not None}
-    faults = [
-        BadSetting(
-            at="--output",
-            key=shown(place(each)),
-            expected="another file than those that are read",
-        )
-        for each in written
-        if each is not None and os.path.realpath(each) in known
-    ]
-    if faults:
-        raise Faults(faults)
+    over = [each for each in written if each is not None and os.path.realpath(each) in known]
+    if over:
+        raise Faults(_bad(place(each), "another file than those that are read") for each in over)
 
 
-def _unknown(at: str, name: str, known: Sequence[str]) -> Fault:
-    return UnknownName(at=at, kind="format", name=name, hint=did_you_mean(name, known))
+def _bad(given: str, expected: str, at: str = "--output") -> Fault:
+    return BadSetting(at=at, key=shown(given), expected=expected)
+
+
+def _unknown(at: str, name: str) -> Fault:
+    return UnknownName(at=at, kind="format", name=name, hint=did_you_mean(name, FORMATS))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import chain, groupby, islice
 from typing import Final
 
 from acpgen.diagnostics import outline
@@ -40,6 +41,7 @@ def _one_a_line(report: DiagnosticReport) -> Iterator[str]:
         where = [part for place in each.locations[:1] for part in (str(place), place.pointer)]
         line = ": ".join(filter(None, (*where, each.rule, f"{each.message}{outline.times(each)}")))
         yield printable(line if each.severity == "error" else f"{line} ({each.severity})")
+    yield from map(printable, report.remarks)
     yield paint(report.summary, tone(report.verdict))
 
 
@@ -47,9 +49,10 @@ def _lines(report: DiagnosticReport) -> Iterator[str]:
     """The report in the fullest form that fits on a screen, or in the shortest."""
     tables = [line for table in report.tables for line in ("", *_table(table))]
     for form in _FORMS:
-        lines = [*_head(report, summed=form is not outline.whole), *tables, *_body(report, form), *_skipped(report)]
-        if len(lines) <= SCREEN or report.layout == "full" or form is _FORMS[-1]:
-            yield from lines
+        lines = chain(_head(report, summed=form is not outline.whole), tables, _body(report, form), _skipped(report))
+        screen = [*islice(lines, SCREEN + 1)]
+        if len(screen) <= SCREEN or report.layout == "full" or form is _FORMS[-1]:
+            yield from (*screen, *lines)
             if form is not outline.whole:
                 yield from ("", paint("All places and proofs: --format json or html.", "quiet"))
             return
@@ -66,8 +69,7 @@ def _head(report: DiagnosticReport, *, summed: bool) -> Iterator[str]:
     yield from (line for remark in report.remarks for line in wrapped(remark))
     if summed:
         yield ""
-        for severity in outline.counts(report.diagnostics):
-            found = (each for each in outline.groups(report.diagnostics) if each.severity == severity)
+        for severity, found in groupby(outline.groups(report.diagnostics), lambda group: group.severity):
             told = ", ".join(f"{each.rule} {each.count}" for each in found)
             yield from wrapped(told, f"{severity:10} ", COLOURS[tone(severity)])
 

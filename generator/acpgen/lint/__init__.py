@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from acpgen.errors import Fault, Faults, UnknownName, did_you_mean, printable
+from acpgen.errors import Fault, Faults, UnknownName, did_you_mean
 from acpgen.lint import dialect, meaning, structure, words
 from acpgen.lint.subject import Remark, Subject
 from acpgen.material import schemas
@@ -66,9 +66,6 @@ class Finding:
     pointer: str
     rule: str
     message: str
-
-    def __str__(self) -> str:
-        return printable(f"{self.file}:{self.line}:{self.column}: {self.pointer}: {self.rule}: {self.message}")
 
 
 def require_rules(levels: Iterable[str], at: str) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from acpgen.validate import LineProblem, LineVerdict
 
 MOST: Final = 1000
-"""Kinds of wrong messages that a report names; further ones are counted."""
+"""Kinds of wrong messages that a report names; lines of further kinds are counted."""
 
 _SEVERITIES: Final = {"must": "MUST", "should": "SHOULD", "note": "note"}
 _SENTENCES: Final = {
@@ -31,10 +31,6 @@ class MessageDiagnostics:
 
     allowed: bool = False
     left_out: int = 0
-    right: int = 0
-    wrong: int = 0
-    not_judged: int = 0
-    is_judged: bool = False
     _kinds: dict[Hashable, list[Diagnostic]] = field(default_factory=dict[Hashable, list[Diagnostic]])
 
     def add_line(self, file: str, verdict: LineVerdict) -> None:
@@ -57,15 +53,17 @@ class MessageDiagnostics:
             place = SourceLocation(verdict.recording)
             self._keep(verdict, [self._made("not-judged", "not judged", verdict.failure, place)])
 
-    def report(self, files: Sequence[str]) -> DiagnosticReport:
-        """The report on all that was taken from these files."""
-        verdict = "wrong" if self.wrong else "right" if self.is_judged else "not judged"
+    def report(
+        self, files: Sequence[str], right: int = 0, wrong: int = 0, not_judged: int = 0, *, is_judged: bool = False
+    ) -> DiagnosticReport:
+        """The report on all that was taken from these files, which have so many lines that are right, wrong and not judged."""
+        verdict = "wrong" if wrong else "right" if is_judged else "not judged"
         diagnostics = tuple(each for found in self._kinds.values() for each in found)
-        summary = f"{counted(self.right, 'line')} right, {self.wrong} wrong, {self.not_judged} not judged"
-        remarks = [f"Further kinds of messages that are not named here: {self.left_out}."] if self.left_out else []
+        summary = f"{counted(right, 'line')} right, {wrong} wrong, {not_judged} not judged"
+        remarks = (f"Further lines that are wrong or were not judged: {self.left_out}.",) if self.left_out else ()
         data: dict[str, JSON] = {
             "verdict": verdict,
-            "counts": {"right": self.right, "wrong": self.wrong, "not_judged": self.not_judged},
+            "counts": {"right": right, "wrong": wrong, "not_judged": not_judged},
             "findings": [{**each.properties, "count": each.count} for each in diagnostics],
             "left_out": self.left_out,
         }
@@ -76,12 +74,12 @@ class MessageDiagnostics:
             verdict=verdict,
             sentence=_SENTENCES[verdict],
             summary=summary,
-            remarks=tuple(remarks),
+            remarks=remarks,
             diagnostics=diagnostics,
-            is_judged=bool(self.right or self.wrong),
+            is_judged=bool(right or wrong),
             data=lambda: data,
             layout="lines",
-            code=int(bool(self.wrong) or not (self.is_judged or self.allowed)),
+            code=int(bool(wrong) or not (is_judged or self.allowed)),
         )
 
     def _keep(self, kind: Hashable, found: list[Diagnostic]) -> None:
@@ -92,44 +90,26 @@ class MessageDiagnostics:
 
     def _of_line(self, file: str, verdict: LineVerdict) -> Iterator[Diagnostic]:
         who = " ".join(filter(None, (verdict.sender, verdict.kind, verdict.method)))
+        place = SourceLocation(file, verdict.line)
         for each in verdict.problems:
-            place = SourceLocation(file, verdict.line, pointer=each.pointer)
-            severity = _SEVERITIES.get(each.level, "error")
-            yield self._made(each.rule, severity, each.sentence, place, who, _cited(each))
+            made = self._made(each.rule, _SEVERITIES.get(each.level, "error"), each.sentence, place)
+            message = f"{each.pointer}: {each.sentence}" if each.pointer else each.sentence
+            properties = {**made.properties, "pointer": each.pointer}
+            yield replace(made, message=message, subject=who, details=_cited(each), properties=properties)
         if verdict.note and all(each.sentence != verdict.note for each in verdict.problems):
-            yield self._made("not-judged", "not judged", verdict.note, SourceLocation(file, verdict.line), who)
+            yield replace(self._made("not-judged", "not judged", verdict.note, place), subject=who)
 
-    def _made(
-        self,
-        rule: str,
-        severity: str,
-        message: str,
-        place: SourceLocation,
-        subject: str = "",
-        details: Sequence[str] = (),
-    ) -> Diagnostic:
-        fails = severity != "note" and not (self.allowed and severity == "not judged")
+    def _made(self, rule: str, severity: str, message: str, place: SourceLocation) -> Diagnostic:
         return Diagnostic(
-            rule,
-            severity,
-            message,
-            subject=subject,
+            *(rule, severity, message),
             locations=(place,),
-            details=tuple(details),
             group=place.file,
-            fails=fails,
-            properties={
-                "rule": rule,
-                "level": severity,
-                "file": place.file,
-                "line": place.line,
-                "pointer": place.pointer,
-                "message": message,
-            },
+            fails=severity != "note" and not (self.allowed and severity == "not judged"),
+            properties={"rule": rule, "level": severity, "file": place.file, "line": place.line, "message": message},
         )
 
 
-def _cited(problem: LineProblem) -> list[str]:
+def _cited(problem: LineProblem) -> tuple[str, ...]:
     from acpgen import judge
 
-    return [f"Requirements: {judge.cited(problem.requirements)}."] if problem.requirements else []
+    return (f"Requirements: {judge.cited(problem.requirements)}.",) if problem.requirements else ()

@@ -1393,9 +1393,12 @@ const protocol = /* @__PURE__ */ new Protocol([
   ["terminal/release", "client", true, $TerminalOutputRequest, $AuthenticateResponse, {}, true],
   ["session/update", "client", false, $SessionNotification, null, {}],
 ], { sides: ["agent", "client"], id: k96, error: $Error });
-export const decode = (line, options) => protocol.decode(line, options);
-export const validate = (message, options) => protocol.validate(message, options);
+const decode = (line, options) => protocol.decode(line, options);
+const validate = (message, options) => protocol.validate(message, options);
+
 export {
+  decode,
+  validate,
   $AuthenticateRequest as AuthenticateRequest,
   $AuthenticateResponse as AuthenticateResponse,
   $AuthenticateResponse as LogoutRequest,

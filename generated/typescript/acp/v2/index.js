@@ -2076,9 +2076,12 @@ const protocol = /* @__PURE__ */ new Protocol([
   ["tool_call/cancel", "agent", true, $CancelToolCallRequest, $LoginAuthResponse, {}],
   ["session/update", "client", false, $UpdateSessionNotification, null, {}],
 ], { sides: ["agent", "client"], id: k141, error: $Error, batch: true });
-export const decode = (line, options) => protocol.decode(line, options);
-export const validate = (message, options) => protocol.validate(message, options);
+const decode = (line, options) => protocol.decode(line, options);
+const validate = (message, options) => protocol.validate(message, options);
+
 export {
+  decode,
+  validate,
   $LoginAuthRequest as LoginAuthRequest,
   $LoginAuthResponse as LoginAuthResponse,
   $LoginAuthResponse as LogoutAuthRequest,

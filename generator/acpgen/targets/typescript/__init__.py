@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -75,10 +75,8 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         "own": own,
         "as_": as_,
         "runtime": f"{up}runtime.js",
-        "source": re.sub(r"^export ", "", _lay_out("runtime.js"), flags=re.MULTILINE).rstrip() if is_file else "",
-        "source_types": re.sub(r"^(export) declare", r"\1", _lay_out("runtime.d.ts"), flags=re.MULTILINE).rstrip()
-        if is_file
-        else "",
+        "source": _inlined() if is_file else "",
+        "source_types": _lay_out("runtime.d.ts").replace("export declare", "export") if is_file else "",
         **_module(protocol, names, checkers),
         **_types(protocol, names, checkers),
     }
@@ -86,6 +84,18 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     if not is_file:
         files |= {name: _lay_out(name) for name in ("runtime.js", "runtime.d.ts")}
     return files | (_distribution(protocol, settings, is_file=is_file) if settings.distribution is not None else {})
+
+
+def script(protocol: ir.Protocol, bundle: Bundle, offered: Sequence[str]) -> str:
+    """An expression of JavaScript whose value has some of the functions of a protocol's module, for a page without modules."""
+    names = class_names(protocol.definitions.keys())
+    body = _lay_out("protocol.js", **_module(protocol, names, Checkers(protocol, bundle, names)))
+    return f"(() => {{\n{_inlined()}\n{body}return {{ {', '.join(offered)} }};\n}})()"
+
+
+def _inlined() -> str:
+    """The run-time module as a part of another one."""
+    return re.sub(r"^export ", "", _lay_out("runtime.js"), flags=re.MULTILINE)
 
 
 def _distribution(protocol: ir.Protocol, settings: Settings, *, is_file: bool) -> dict[str, str]:
