@@ -221,6 +221,25 @@ def test_a_field_that_seems_to_be_called_otherwise_is_suggested_and_not_assumed(
     assert (asked in report.findings[0].advice) == seems
 
 
+def test_what_was_another_one_is_not_taken_for_what_is_gone() -> None:
+    old = protocol({"GoRequest": go({"path": STRING})})
+    new = protocol({"GoRequest": go({"size": {**STRING, "x-was": ["length", "#/$defs/GoRequest/properties/length"]}})})
+    assert [each.rule for each in compared(old, new).findings] == ["field-removed", "field-added"]
+
+
+def test_a_name_that_another_definition_had_is_not_taken_while_that_stays() -> None:
+    part = {"type": "object", "properties": {"n": STRING}, "required": ["n"]}
+    other = {"type": "object", "properties": {"m": STRING}, "x-was": ["#/$defs/Part"]}
+
+    def whole(**parts: Schema) -> Schema:
+        fields = {name.lower(): {"$ref": f"#/$defs/{name}"} for name in parts}
+        return protocol({"GoRequest": go(fields), **parts})
+
+    report = compared(whole(Part=part), whole(Part=part, Other=other))
+    assert report.bindings == "additive"
+    assert not found(report, "definition-renamed")
+
+
 def test_no_name_is_suggested_for_another_type_or_where_two_are_equally_alike() -> None:
     old = protocol({"GoRequest": go({"tool_id": STRING})})
     for fields in ({"toolId": {"type": "integer"}}, {"toolIdA": STRING, "toolIdB": STRING}):
