@@ -212,7 +212,7 @@ def test_compressed_recordings_give_the_verdict_of_what_they_hold(tmp_path: Path
 @pytest.mark.parametrize("ending", ["gz", "zst"])
 def test_what_cannot_be_decompressed_to_its_end_is_not_called_right(tmp_path: Path, ending: str) -> None:
     compress = gzip.compress if ending == "gz" else zstd.compress
-    whole = compress(recorded(*begun(), *(message for number in range(1, 400) for message in listing(number))))
+    whole = compress(recorded(*begun(), *(message for number in range(1, 2000) for message in listing(number))))
     for name, content in {"cut": whole[: len(whole) // 2], "more": whole + b"garbage", "other": b"{}\n"}.items():
         path = tmp_path / f"{name}.jsonl.{ending}"
         path.write_bytes(content)

@@ -19,7 +19,7 @@ from acpgen.targets import Settings
 from acpgen.targets.interface import require_json_rpc
 from acpgen.targets.options import Option
 from acpgen.targets.typescript.checkers import Checkers
-from acpgen.targets.typescript.declarations import Declarations, comment
+from acpgen.targets.typescript.declarations import Declarations, comment, visible
 
 __all__ = ["OPTIONS", "render"]
 
@@ -70,7 +70,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         return "" if own[name] == name else f" as {own[name]}"
 
     given: dict[str, Any] = {
-        "title": protocol.name,
+        "title": visible(protocol.name),
         "notice": _NOTICE,
         "own": own,
         "as_": as_,

@@ -125,10 +125,15 @@ def comment(text: str, indent: int) -> str:
     if not text:
         return ""
     pad = " " * indent
-    lines = text.replace("*/", "*\\/").strip().splitlines()
+    lines = [visible(line) for line in text.replace("*/", "*\\/").strip().splitlines()]
     if len(lines) == 1:
         return f"{pad}/** {lines[0]} */\n"
     return "\n".join([f"{pad}/**", *(f"{pad} * {line}".rstrip() for line in lines), f"{pad} */", ""])
+
+
+def visible(line: str) -> str:
+    """A line of a comment in which characters that no reader sees, or that turn the text around, are escapes."""
+    return "".join(one if one.isprintable() or one == "\t" else dumps(one)[1:-1] for one in line)
 
 
 def key(name: str) -> str:
