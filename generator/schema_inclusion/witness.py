@@ -19,7 +19,7 @@ from schema_inclusion.places import Part, is_at
 from schema_inclusion.validation import ReferenceValidator
 from schema_inclusion.values import Json, as_float
 
-_SIMPLE: Final[tuple[Json, ...]] = (None, True, 0, "", "a b", [], {})
+_SIMPLE: Final[tuple[Json, ...]] = (None, True, 0, "", "a b", [], {}, {"": None}, {"a": None, "b": None})
 """What is tried where the proof failed: a schema may be too large for it, and be told apart from another by as little."""
 
 LARGEST_EXACT: Final = 2**52
