@@ -101,7 +101,8 @@ class _Search:
         for effort in EFFORTS:
             for finding in self.wanted:
                 self._alone(finding, effort)
-        self._together(list({each.identity: each for each in self.chosen.values()}.values()))
+            fresh = {each.identity: each for each in self.chosen.values() if each not in self.accepted}
+            self._together(list(fresh.values()))
 
     def _alone(self, finding: Finding, effort: Effort) -> None:
         for proposal in self.proposals(finding) if id(finding) not in self.chosen else ():
