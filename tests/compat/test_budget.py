@@ -94,6 +94,16 @@ def test_wherever_the_budget_ends_what_breaks_has_its_message_and_the_header_pro
             assert all(answer in ("undecided", known[key]) for key, answer in answers(cut).items()), budget
 
 
+@pytest.mark.parametrize(
+    ("case", "steps"),
+    [("field-became-required/params", 90), ("limit-tightened/pattern", 140), ("null-forbidden/forgiving", 110)],
+)
+def test_a_witness_is_found_and_judged_within_a_few_steps(case: str, steps: int) -> None:
+    folder = CASES / case
+    whole, cut = (compare(folder / "old.json", folder / "new.json", budget=each) for each in (BUDGET, steps))
+    assert cut.findings == whole.findings
+
+
 def test_a_message_that_is_not_confirmed_leaves_its_finding_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing(*_: object, **__: object) -> bool:
         return False

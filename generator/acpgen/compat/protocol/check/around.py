@@ -90,7 +90,9 @@ class Around:
                 yield replace(told, doubtful=tuple(doubtful))
 
     def _proof(self, relation: Relation, joined: Joined, sender: Revision) -> Witness | None:
-        return relation.witness and self.on.court.proof(joined.sides, relation.witness.value, sender)
+        if relation.witness is None:
+            return None
+        return self.on.court.proof(joined.sides, relation.witness.value, sender)
 
     def _fits(self, each: Framed, sender: Revision) -> Relation:
         """Whether what one revision sends of a kind of message fits into the frame of the other; if not, by a whole message."""
