@@ -14,7 +14,7 @@ from acpgen.cli import app
 from acpgen.compat.compare import compare
 from acpgen.compat.diff import scalars
 from acpgen.compat.findings import BUDGET, Mode, Report
-from acpgen.compat.protocol.check.rulings import UNCONFIRMED
+from acpgen.compat.protocol.check.rulings import UNPROVEN
 from acpgen.compat.protocol.messages import Court
 from compat.protocols import CANONICAL, ROOT, migration
 from test_shared_parts import written
@@ -90,20 +90,29 @@ def test_wherever_the_budget_ends_what_breaks_has_its_message_and_the_header_pro
         for budget in [*range(1, 16), 20, 30, 60, 90, 150]:
             cut = compare(folder / "old.json", folder / "new.json", mode=mode, budget=budget)
             assert all(each.witness is not None for each in cut.findings if each.severity == "breaking")
-            assert all(UNCONFIRMED not in each.message for each in (*cut.findings, *whole.findings))
             known = answers(whole)
             assert all(answer in ("undecided", known[key]) for key, answer in answers(cut).items()), budget
 
 
+@pytest.mark.parametrize(
+    ("case", "steps"),
+    [("field-became-required/params", 90), ("limit-tightened/pattern", 140), ("null-forbidden/forgiving", 110)],
+)
+def test_a_witness_is_found_and_judged_within_a_few_steps(case: str, steps: int) -> None:
+    folder = CASES / case
+    whole, cut = (compare(folder / "old.json", folder / "new.json", budget=each) for each in (BUDGET, steps))
+    assert cut.findings == whole.findings
+
+
 def test_a_message_that_is_not_confirmed_leaves_its_finding_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
-    def nothing(*_: object) -> bool:
+    def nothing(*_: object, **__: object) -> bool:
         return False
 
-    monkeypatch.setattr(Court, "bears_out", nothing)
+    monkeypatch.setattr(Court, "accepts", nothing)
     folder = CASES / "field-became-required/params"
     report = compare(folder / "old.json", folder / "new.json")
     (finding,) = [each for each in report.findings if each.rule == "field-became-required"]
-    assert finding.severity == "undecided" and UNCONFIRMED in finding.message
+    assert finding.severity == "undecided" and UNPROVEN in finding.message
     assert finding.witness is None and not finding.breaks
     assert report.wire.backward == "undecided"
 

@@ -133,7 +133,7 @@ class Acceptance:
                 {
                     **side.bundle.schema,
                     "$defs": {
-                        **side.written,
+                        **side.demands,
                         **as_sent(side.meant, side.written),
                         **as_sent(side.meant, side.written, DECLARED),
                     },

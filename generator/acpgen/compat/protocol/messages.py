@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from referencing.exceptions import Unresolvable
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 Part: TypeAlias = Literal["params", "result", "error", "id", "document"]
 Path: TypeAlias = "tuple[str | int, ...]"
+Held = TypeVar("Held")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,44 +96,42 @@ class Court:
         self._shown: dict[Revision, Mapping[str, str]] = {}
         self._validators: dict[tuple[Revision, Route, str | None, bool], Validator] = {}
 
-    def refusal(self, routes: Routes, accepted_by: Revision, value: ir.JSON, shows: Shows | None = None) -> Witness:
+    def refusal(
+        self, routes: Routes, accepted_by: Revision, value: ir.JSON, shows: Shows | None = None
+    ) -> Witness | None:
         """The witness that the other revision refuses params, a result or a document of one. It is plain to read where a plain message is
-        refused too, and still `shows` why.
+        refused too, and still `shows` why; `None` where the judge does not confirm it.
         """
         return self.proof(routes, self._message(routes, accepted_by, value), accepted_by, shows)
 
-    def proof(self, routes: Routes, whole: ir.JSON, accepted_by: Revision, shows: Shows | None = None) -> Witness:
+    def proof(
+        self, routes: Routes, whole: ir.JSON, accepted_by: Revision, shows: Shows | None = None
+    ) -> Witness | None:
         """The witness of a refusal: plain, and one that holds with formats asserted too, where it can be made so."""
-
-        def holds(value: ir.JSON) -> bool:
-            return self.confirms(routes, accepted_by, value) and self._shows(routes, accepted_by, value, shows)
-
-        value = self._plain(routes, accepted_by, whole, holds)
-        formats = self.accepts(routes, accepted_by, value, formats=True)
-        return Witness(value, verified=True, accepted_by=accepted_by, refused_by=opposite(accepted_by), formats=formats)
+        refused_by = opposite(accepted_by)
+        return self._plain(
+            routes, Witness(whole, verified=True, accepted_by=accepted_by, refused_by=refused_by), accepted_by, shows
+        )
 
     def loss(self, routes: Routes, carried_by: Revision, value: ir.JSON, shows: Shows | None = None) -> Witness | None:
         """The witness that params, a result or a document of one revision say something to it alone."""
+        whole = self._message(routes, carried_by, value)
+        return self._plain(routes, Witness(whole, verified=True, carried_by=carried_by), carried_by, shows)
 
-        def holds(value: ir.JSON) -> bool:
-            return self.accepts(routes, carried_by, value) and self._shows(routes, carried_by, value, shows)
-
-        found = self._plain(routes, carried_by, self._message(routes, carried_by, value), holds)
-        return self.carried(routes, found, carried_by) if self.accepts(routes, carried_by, found) else None
-
-    def carried(self, routes: Routes, value: ir.JSON, carried_by: Revision) -> Witness:
-        """The witness of a loss that was verified: formats are asserted too."""
-        formats = self.accepts(routes, carried_by, value, formats=True)
-        return Witness(value, verified=True, carried_by=carried_by, formats=formats)
+    def carried(self, routes: Routes, whole: ir.JSON, carried_by: Revision) -> Witness | None:
+        """The witness that a message of one revision says something to it alone, as it is."""
+        return self._confirmed(routes, Witness(whole, verified=True, carried_by=carried_by), carried_by, None)
 
     def _message(self, routes: Routes, side: Revision, value: ir.JSON) -> ir.JSON:
         return message(self.sides[side].protocol.envelope, routes[side][0], value)
 
     def _shows(self, routes: Routes, side: Revision, whole: ir.JSON, shows: Shows | None) -> bool:
+        if shows is None:
+            return True
         held: Any = whole
         for key in _envelope_path(self.sides[side].protocol.envelope, routes[side][0]):
             held = held[key]
-        return shows is None or shows(held)
+        return shows(held)
 
     def standing(self, sender: Revision, culprit: Culprit) -> Shows:
         """Whether params, a result or a document have a culprit wherever its way leads in them."""
@@ -153,47 +152,43 @@ class Court:
 
         return is_standing
 
-    def confirms(self, routes: Routes, accepted_by: Revision, value: ir.JSON) -> bool:
-        """Whether a message is one that the first revision accepts and the other refuses."""
-        return (
-            self._says(routes, accepted_by, value, self.allowance) is True
-            and self._says(routes, opposite(accepted_by), value, self.allowance) is False
-        )
+    def _confirmed(self, routes: Routes, claim: Witness, side: Revision, shows: Shows | None) -> Witness | None:
+        """The witness, if the revisions accept and refuse its message as it says, with whether it holds with formats asserted too."""
+        formats = self.accepts(routes, side, claim.value, formats=True)
+        is_accepted = formats or self.accepts(routes, side, claim.value)
+        is_refused = claim.refused_by is None or self._says(routes, claim.refused_by, claim.value) is False
+        is_so = is_accepted and is_refused and self._shows(routes, side, claim.value, shows)
+        return replace(claim, formats=formats) if is_so else None
 
     def accepts(self, routes: Routes, side: Revision, value: ir.JSON, *, formats: bool = False) -> bool:
         """Whether one revision accepts a message, with `formats` asserted whatever the comparison does. What a reference that leads
         nowhere leaves open is not accepted, nor what a pattern leaves open that Python cannot read as ECMA-262 does.
         """
-        return self._says(routes, side, value, self.allowance, formats=formats) is True
+        return self._says(routes, side, value, formats=formats) is True
 
-    def bears_out(self, routes: Routes, witness: Witness) -> bool:
-        """Whether the revisions accept and refuse a message as its witness says, whoever found it. It takes nothing from the allowance."""
-        accepting = witness.accepted_by or witness.carried_by
-        is_accepted = accepting is None or self._says(routes, accepting, witness.value, None) is True
-        refusing = witness.refused_by
-        return is_accepted and (refusing is None or self._says(routes, refusing, witness.value, None) is False)
-
-    def _says(
-        self, routes: Routes, side: Revision, value: ir.JSON, allowance: Allowance | None, *, formats: bool = False
-    ) -> bool | None:
-        """Whether one revision accepts a message, in steps of the allowance, if any is given; `None` where that is left open."""
+    def _says(self, routes: Routes, side: Revision, value: ir.JSON, *, formats: bool = False) -> bool | None:
+        """Whether one revision accepts a message; `None` where that is left open."""
         from schema_inclusion.once import TooManySteps, remembering
 
         try:
-            with remembering(most_errors=1, is_dynamic=False, allowance=allowance):
+            with remembering(most_errors=1, is_dynamic=False, allowance=self.allowance):
                 return bool(self._validator(side, *routes[side], formats=formats).is_valid(value))
         except (Unresolvable, TooManySteps, re.error):
             return None
 
-    def _plain(self, routes: Routes, side: Revision, value: ir.JSON, holds: Shows) -> ir.JSON:
-        """The message with texts that a reader expects, and of the formats that the revision names, wherever it still holds then."""
+    def _plain(self, routes: Routes, claim: Witness, side: Revision, shows: Shows | None) -> Witness | None:
+        """The witness with texts that a reader expects, and of the formats that the revision names, wherever it still holds then."""
+
+        def held(value: ir.JSON) -> Witness | None:
+            return self._confirmed(routes, replace(claim, value=value), side, shows)
+
         if side not in self._shown:
             self._shown[side] = texts.shown(self.sides[side].bundle.definitions)
-        value = dressed(value, self._shown[side], holds)
-        if not self.accepts(routes, side, value, formats=True):
-            formed = (self._formed(routes, side, value, is_as_long) for is_as_long in (False, True))
-            value = next(filter(holds, formed), value)
-        return value
+        found = dressed(claim.value, self._shown[side], held) or self._confirmed(routes, claim, side, None)
+        if found is None or found.formats:
+            return found
+        formed = (self._formed(routes, side, found.value, is_as_long) for is_as_long in (False, True))
+        return next(filter(None, map(held, formed)), found)
 
     def _formed(self, routes: Routes, side: Revision, value: ir.JSON, is_as_long: bool) -> ir.JSON:
         """The message with texts of the formats that one revision names in place of those that are not of them, as long as these or not."""
@@ -246,18 +241,23 @@ def example(side: Revised, name: str, like: Revised) -> tuple[ir.JSON] | None:
     except Unmakeable:
         return None
     judge = Court(side, side, Allowance(BUDGET))
-    held: Routes = dict.fromkeys(("old", "new"), (Route("document", None, name), name))
-    return (dressed(value, texts.shown(like.bundle.definitions), lambda each: judge.accepts(held, "old", each)),)
+    routes: Routes = dict.fromkeys(("old", "new"), (Route("document", None, name), name))
+
+    def held(each: ir.JSON) -> tuple[ir.JSON] | None:
+        return (each,) if judge.accepts(routes, "old", each) else None
+
+    return dressed(value, texts.shown(like.bundle.definitions), held) or (value,)
 
 
-def dressed(value: ir.JSON, shown: Mapping[str, str], holds: Shows) -> ir.JSON:
-    """A value with texts that readers expect in fields of those names, as a schema has `shown` them or the names tell: all of them if it
-    holds then, else those with which it does.
+def dressed(value: ir.JSON, shown: Mapping[str, str], held: Callable[[ir.JSON], Held | None]) -> Held | None:
+    """What is `held` of a value with texts that readers expect in fields of those names, as a schema has `shown` them or the names tell:
+    with all of them if it holds then, else with those with which it does; `None` where it holds with none.
     """
     places: list[tuple[Path, str]] = []
     for path, name, was in _texts(value):
         text = shown.get(name) or texts.of_name(name) or ("example" if was in ("", "text") else was)
         places += [(path, text)] if text != was else []
+    found = None
     for portion in [places, *([each] for each in places if len(places) > 1)]:
         changed = copied(value)
         for path, other in portion:
@@ -265,11 +265,11 @@ def dressed(value: ir.JSON, shown: Mapping[str, str], holds: Shows) -> ir.JSON:
             for key in path[:-1]:
                 holder = holder[key]
             holder[path[-1]] = other
-        if portion and holds(changed):
-            value = changed
+        if (this := held(changed)) is not None:
+            value, found = changed, this
             if portion is places:
                 break
-    return value
+    return found
 
 
 def _at(value: ir.JSON, way: Sequence[Any]) -> Iterator[ir.JSON]:

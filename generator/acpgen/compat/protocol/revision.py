@@ -164,7 +164,12 @@ class Revised:
     @cached_property
     def texts(self) -> Mapping[str, str]:
         """The definitions as they are written, without words and without what does not take part."""
-        return {name: dumps(wordless(node), sort_keys=True) for name, node in self.written.items()}
+        return {name: dumps(node, sort_keys=True) for name, node in self.demands.items()}
+
+    @cached_property
+    def demands(self) -> Mapping[str, Schema]:
+        """The definitions as they are written, without words and without what does not take part."""
+        return {name: wordless(node) for name, node in self.written.items()}
 
     @cached_property
     def written(self) -> Mapping[str, Schema]:

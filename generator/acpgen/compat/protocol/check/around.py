@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from acpgen.compat.changes import Change, ChangePlaces, unexplained
-from acpgen.compat.findings import Revision, opposite
+from acpgen.compat.findings import Revision, Witness, opposite
 from acpgen.compat.protocol.check.inquiry import Inquiry
 from acpgen.compat.protocol.check.judged import Judged
 from acpgen.compat.protocol.check.routes import DIRECTIONS, Joined, root_of, sides_of
@@ -51,15 +51,12 @@ class Around:
                 if relation.verdict.value == "yes":
                     continue
                 change = Change("undecided", detail="the envelope cannot be compared", **at)
-                witness = None
-                value = relation.witness.value if relation.witness is not None else None
-                verified = relation.witness is not None and self.on.court.confirms(routes.sides, sender, value)
-                if verified:
+                witness = self._proof(relation, routes, sender)
+                if witness is not None:
                     change = unexplained(sender, at)
-                    witness = self.on.court.proof(routes.sides, value, sender)
                 rule, judgement = judge(change)
-                told = self.rulings.judged(rule, judgement, routes, change, None, name, witness, proven=verified)
-                yield told if verified else replace(told, doubtful=(receiver,))
+                told = self.rulings.judged(rule, judgement, routes, change, None, name, witness)
+                yield told if witness is not None else replace(told, doubtful=(receiver,))
 
     def whole_messages(self) -> Iterator[Judged]:
         """What definitions of whole messages demand beside params and result."""
@@ -78,22 +75,24 @@ class Around:
                 relation = self._fits(each, sender)
                 if relation.verdict.value == "yes":
                     continue
-                value = relation.witness.value if relation.witness is not None else None
-                if relation.witness is None or not self.on.court.confirms(joined.sides, sender, value):
+                witness = self._proof(relation, joined, sender)
+                if witness is None:
                     doubtful.append(receiver)
                     continue
                 change = unexplained(sender, at)
                 rule, judgement = judge(change)
-                witness = self.on.court.proof(joined.sides, value, sender)
                 cause = Cause(each.base or other, (each.base or other, sender), judgement.message)
-                yield self.rulings.judged(
-                    rule, judgement, joined, change, None, other, witness, proven=True, cause=cause
-                )
+                yield self.rulings.judged(rule, judgement, joined, change, None, other, witness, cause=cause)
             if doubtful:
                 told = self.rulings.of_definition(
                     Change("not-compared", name=other, detail="the message around params or result", **at), other
                 )
                 yield replace(told, doubtful=tuple(doubtful))
+
+    def _proof(self, relation: Relation, joined: Joined, sender: Revision) -> Witness | None:
+        if relation.witness is None:
+            return None
+        return self.on.court.proof(joined.sides, relation.witness.value, sender)
 
     def _fits(self, each: Framed, sender: Revision) -> Relation:
         """Whether what one revision sends of a kind of message fits into the frame of the other; if not, by a whole message."""

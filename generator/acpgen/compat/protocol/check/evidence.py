@@ -44,12 +44,14 @@ class Evidence:
     def refusal(self, culprit: Culprit, joined: Joined, sender: Revision) -> tuple[Answer, Witness | None]:
         """Whether all that has the culprit is accepted, and a message that is refused for it."""
         whole = pair_of(joined)
-        if self.on.acceptance.included(whole, sender) == "yes":
+        relation = self.on.acceptance.relation(whole, sender)
+        if relation.verdict.value == "yes":
             return "yes", None
-        relation = self.on.acceptance.shown(whole, sender, culprit)
+        shows = self.on.court.standing(sender, culprit)
+        if relation.witness is None or not shows(relation.witness.value):
+            relation = self.on.acceptance.shown(whole, sender, culprit)
         if relation.witness is None:
             return relation.verdict.value, None
-        shows = self.on.court.standing(sender, culprit)
         return "no", self.on.court.refusal(joined.sides, sender, relation.witness.value, shows)
 
     def loss(self, culprit: Culprit, joined: Joined, sender: Revision) -> Witness | None:

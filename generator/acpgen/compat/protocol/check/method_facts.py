@@ -45,7 +45,7 @@ class MethodFacts:
         if judgement.carried_by == "old":
             value = self.on.acceptance.carried(pair_of(routes), "old")
             witness = None if value is None else self.on.court.loss(routes.sides, "old", *value)
-        return self.rulings.judged(rule, judgement, routes, change, new.name, part, witness, proven=witness is not None)
+        return self.rulings.judged(rule, judgement, routes, change, new.name, part, witness)
 
     def _positions(self, old: ir.Method, new: ir.Method) -> Iterator[Judged]:
         """Params that are read as other params; where all of them are refused, that is told of what refuses them."""
@@ -68,7 +68,7 @@ class MethodFacts:
             witness = self.on.court.carried(routes.sides, whole, "old") if verified else None
         if witness is None:
             judgement = replace(judgement, weight="undetermined", message=f"{judgement.message} {UNPROVEN}")
-        yield self.rulings.judged(rule, judgement, routes, change, new.name, "params", witness, proven=True)
+        yield self.rulings.judged(rule, judgement, routes, change, new.name, "params", witness)
 
     def _batch(self) -> Iterator[Judged]:
         change = Change(
@@ -87,12 +87,9 @@ class MethodFacts:
             method = Joined((Route("params", one), one.params), (Route("params", other), other.params), "both", "", "")
             value = self.on.acceptance.carried(pair_of(method), accepted_by)
             shown = None if value is None else self.on.court.loss(method.sides, accepted_by, *value)
-            if (
-                shown is not None
-                and self.on.court.confirms(method.sides, accepted_by, [shown.value])
-                and self.on.court.accepts(method.sides, refused_by, shown.value)
-            ):
-                routes, witness = method, self.on.court.proof(method.sides, [shown.value], accepted_by)
+            if shown is not None and self.on.court.accepts(method.sides, refused_by, shown.value):
+                witness = self.on.court.proof(method.sides, [shown.value], accepted_by)
             if witness is not None:
+                routes = method
                 break
-        yield self.rulings.judged(rule, judgement, routes, change, None, "message", witness, proven=witness is not None)
+        yield self.rulings.judged(rule, judgement, routes, change, None, "message", witness)

@@ -24,9 +24,6 @@ _UNHEARD: Final[Mapping[str, tuple[Revision, ...]]] = {
 """Rules about methods that one revision or the other does not know, and so does not accept."""
 
 UNPROVEN: Final = "No message that proves it was found, so the finding is undecided."
-UNCONFIRMED: Final = (
-    "The message that should prove it was not confirmed when it was judged again, so the finding is undecided."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +51,10 @@ class Rulings:
         location: str,
         witness: Witness | None,
         *,
-        proven: bool,
+        proven: bool = False,
         cause: Cause | None = None,
     ) -> Judged:
-        """The finding of a judgement: undecided where nothing proves what it says, or its message is not confirmed once more."""
+        """The finding of a judgement: undecided where no witness shows what it says, and it is not `proven` otherwise."""
         gate = self._gate(judgement.gate, joined)
         severity = severity_of(judgement.weight, joined.flow, gate)
         text = f"{judgement.message}{self._ungated(judgement)}"
@@ -67,13 +64,12 @@ class Rulings:
         refuses: tuple[Revision, ...] = ()
         doubtful: tuple[Revision, ...] = ("old", "new") if judgement.weight == "undetermined" else ()
         refused_by: Revision = "new" if judgement.accepted_by == "old" else "old"
-        is_confirmed = witness is None or self.on.court.bears_out(joined.sides, witness)
-        if severity in ("breaking", "risky") and not (is_confirmed and (proven or not wants)):
+        if severity in ("breaking", "risky") and wants and witness is None and not proven:
             doubtful = (refused_by,) if judgement.accepted_by is not None else ()
             if self.on.allowance.is_spent:  # with more steps, a message might show it
                 lost: tuple[Revision, ...] = (opposite(judgement.carried_by),) if judgement.carried_by else ()
                 doubtful = tuple(dict.fromkeys((*doubtful, *_UNHEARD.get(rule, ()), *lost)))
-            severity, text = "undecided", f"{text} {UNPROVEN if is_confirmed else UNCONFIRMED}"
+            severity, text = "undecided", f"{text} {UNPROVEN}"
         elif witness is not None and witness.refused_by is not None and severity in ("breaking", "risky"):
             refuses = (witness.refused_by,)
         elif rule in _UNHEARD:
@@ -87,7 +83,7 @@ class Rulings:
         return Judged(
             rule=rule,
             severity=severity,
-            effect=_effect(judgement, witness if is_confirmed else None),
+            effect=_effect(judgement, witness),
             method=method,
             flow=joined.flow_name,
             location=place,
@@ -97,7 +93,7 @@ class Rulings:
             advice=judgement.advice,
             breaks=breaks_of(judgement, joined) if severity in ("breaking", "risky") else "",
             subject=judgement.subject,
-            witness=witness if shown and is_confirmed else None,
+            witness=witness if shown else None,
             declaration=whole.declaration,
             cause=whole.key,
             said=whole.said,

@@ -76,7 +76,6 @@ class Statements:
             joined.method,
             location,
             witness,
-            proven=witness is not None,
             cause=cause_of(self.on, found, joined, location, judgement.within, said),
         )
         if isinstance(found.change, FormatChange) and found.change.doubtful:
