@@ -392,3 +392,14 @@ def test_what_stands_in_place_is_not_compared_with_what_has_its_name_elsewhere()
     for old, new in ((first, second), (second, first)):
         assert {each.rule for each in compared(old, new).findings} <= {"alternative-added", "alternative-removed"}
         assert compared(old, new).language.backward == compared(old, new).language.forward == "yes"
+
+
+def test_what_another_branch_takes_is_not_shown_by_a_message_that_is_refused_for_something_else() -> None:
+    def tagged(count: Schema, *required: str) -> Schema:
+        tasks = {"anyOf": [{"type": "object", "properties": {"tag": {"$ref": "#/$defs/Tag"}}}, {"type": "object"}]}
+        members = {"count": count, "tasks": {"type": "array", "items": tasks}}
+        return {**go(members), "$defs": {"Tag": go({"name": STRING}, required)}}
+
+    report = compared(tagged({"type": "integer"}), tagged({"type": "integer", "maximum": 9}, "name"))
+    breaking = [(each.rule, each.location) for each in report.findings if each.severity == "breaking"]
+    assert breaking == [("limit-tightened", "count")]
