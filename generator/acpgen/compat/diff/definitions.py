@@ -75,6 +75,14 @@ class Walk:
         """Whether there are changes of messages at a pair or below it."""
         return pair in self._changed_pairs()
 
+    def below(self, root: Pair, steps: Sequence[Step]) -> Pair | None:
+        """The pair to which steps lead from another one."""
+        pair: Pair | None = root
+        for step in steps:
+            children = self.nodes[pair].children if pair in self.nodes else ()
+            pair = next((child for each, child in children if each == step), None)
+        return pair
+
     def paper_changes(self) -> Iterator[Change]:
         """The changes of files alone, each once."""
         changes = (change for node in self.nodes.values() for change in node.changes if change.is_paper)

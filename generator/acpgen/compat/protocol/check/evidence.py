@@ -41,11 +41,17 @@ class Evidence:
         leading = way(found.steps, sender, pair_of(joined).on(sender), self.on.walk.shape)
         return replace(there, at=(*leading, *there.at))
 
-    def refusal(self, culprit: Culprit, joined: Joined, sender: Revision) -> tuple[Answer, Witness | None]:
+    def refusal(
+        self, culprit: Culprit, found: PlacedChange, joined: Joined, sender: Revision
+    ) -> tuple[Answer, Witness | None]:
         """Whether all that has the culprit is accepted, and a message that is refused for it."""
         whole = pair_of(joined)
+<<<<<<< HEAD
         relation = self.on.acceptance.relation(whole, sender)
         if relation.verdict.value == "yes":
+=======
+        if self.on.acceptance.included(whole, sender) == "yes" or self._is_taken(culprit, found, joined, sender):
+>>>>>>> h10
             return "yes", None
         shows = self.on.court.standing(sender, culprit)
         if relation.witness is None or not shows(relation.witness.value):
@@ -53,6 +59,18 @@ class Evidence:
         if relation.witness is None:
             return relation.verdict.value, None
         return "no", self.on.court.refusal(joined.sides, sender, relation.witness.value, shows)
+
+    def _is_taken(self, culprit: Culprit, found: PlacedChange, joined: Joined, sender: Revision) -> bool:
+        """Whether the outermost union around a place takes all that has the culprit, by another branch: a message is refused for something
+        else then.
+        """
+        depth = next((depth for depth, step in enumerate(found.steps) if step.kind in _BRANCHES), 0)
+        union = self.on.walk.below(pair_of(joined), found.steps[:depth]) if depth else None
+        if union is None:
+            return False
+        around = way(found.steps[:depth], sender, pair_of(joined).on(sender), self.on.walk.shape)
+        inside = replace(culprit, at=culprit.at[len(around) :])
+        return self.on.acceptance.shown(union, sender, inside).verdict.value == "yes"
 
     def loss(self, culprit: Culprit, joined: Joined, sender: Revision) -> Witness | None:
         """A message that has the culprit, whoever accepts it."""
@@ -135,6 +153,8 @@ class Evidence:
             return told, None
         return told, self.loss(replace(culprit, accepted={"const": relation.witness.value}), joined, sender)
 
+
+_BRANCHES: Final = frozenset({"alternative", "untagged", "variant"})
 
 _OF_NAMES: Final = frozenset(
     {

@@ -97,7 +97,7 @@ class Statements:
             if any(step.kind == "field" and step.was is not None for step in found.steps):
                 witness = self.evidence.loss(culprit, joined, sender)  # under the sender's name nobody reads it
             else:
-                answer, witness = self.evidence.refusal(culprit, joined, sender)
+                answer, witness = self.evidence.refusal(culprit, found, joined, sender)
             if witness is not None:
                 return judgement, witness
         if self.evidence.is_kept(judgement, found, joined):
@@ -162,7 +162,7 @@ class Statements:
             return told
         sender = opposite(told.sender)
         culprit = self.evidence.culprit(found, joined, sender)
-        if culprit is None or self.evidence.refusal(culprit, joined, sender)[1] is None:
+        if culprit is None or self.evidence.refusal(culprit, found, joined, sender)[1] is None:
             return told
         breaks = dict.fromkeys(
             (told.breaks, breaks_of(replace(judgement, accepted_by=sender, carried_by=None), joined))

@@ -90,8 +90,7 @@ class Unnamed:
                 if self._claimed(pair):
                     yield self.rulings.on_paper(Change("structure", name=called, detail="told", **at))
                 elif name in roots:
-                    left = self.rulings.of_definition(Change("not-compared", name=called, detail=_KEPT, **at), called)
-                    yield replace(left, doubtful=tuple(receiver for _, receiver in self.on.refusals(pair)))
+                    yield self._of_doubt(pair, called, _KEPT, at)
                 else:
                     yield from self._of_undeclared(pair, called, at)
             elif name in quiet and not closure(self.on.new, [other]) & elsewhere:
@@ -99,8 +98,12 @@ class Unnamed:
             elif pair not in held or (closure(self.on.old, [name]) | closure(self.on.new, [other])) & elsewhere:
                 yield self.rulings.on_paper(Change("structure", name=called, detail="told", **at))
             else:
-                reason = "it is written differently, and the effect is unknown"
-                yield self.rulings.of_definition(Change("not-compared", name=called, detail=reason, **at), called)
+                yield self._of_doubt(pair, called, "it is written differently, and the effect is unknown", at)
+
+    def _of_doubt(self, pair: Pair, name: str, reason: str, at: ChangePlaces) -> Judged:
+        """A doubt about a pair of definitions, in the directions that are not proven."""
+        left = self.rulings.of_definition(Change("not-compared", name=name, detail=reason, **at), name)
+        return replace(left, doubtful=tuple(receiver for _, receiver in self.on.refusals(pair)))
 
     def unread(self) -> Iterator[Judged]:
         """The definitions that differ in what they say by keywords that no validator asserts, at places where the comparison reads none of
