@@ -46,12 +46,8 @@ class Evidence:
     ) -> tuple[Answer, Witness | None]:
         """Whether all that has the culprit is accepted, and a message that is refused for it."""
         whole = pair_of(joined)
-<<<<<<< HEAD
         relation = self.on.acceptance.relation(whole, sender)
-        if relation.verdict.value == "yes":
-=======
-        if self.on.acceptance.included(whole, sender) == "yes" or self._is_taken(culprit, found, joined, sender):
->>>>>>> h10
+        if relation.verdict.value == "yes" or self._is_taken(culprit, found, joined, sender):
             return "yes", None
         shows = self.on.court.standing(sender, culprit)
         if relation.witness is None or not shows(relation.witness.value):
