@@ -12,9 +12,10 @@ import pytest
 import tiers
 from acpgen.compat.compare import both, compare, compared
 from acpgen.compat.findings import Finding, Mode, Report
-from acpgen.compat.repair.repair import Repaired, repair
+from acpgen.compat.repair.repair import Repaired, repair, with_texts
 from acpgen.compat.report_cache import Comparer
-from compat.protocols import go, protocol
+from acpgen.compat.sources import Input
+from compat.protocols import ROOT, go, protocol
 from test_edits import applied
 
 CASES = Path(__file__).parent / "cases"
@@ -288,6 +289,66 @@ def test_the_outcome_is_the_same_each_time() -> None:
     case = CASES / name
     again = repaired_pair(case / "old.json", case / "new.json")
     assert again.texts == outcome(name).texts
+
+
+# --- all repairs of one report ---------------------------------------------------------------------------------------
+
+
+def outcomes(error: str, *, is_new: bool) -> Any:
+    """Two outcomes with an error each, among many definitions that gain an optional field and two that become narrower."""
+    more: Any = {"more": {"type": "string"}} if is_new else {}
+    narrow = {f"Narrow{index}": {"type": "string", "maxLength": 5 if is_new else 9} for index in range(2)}
+    others = {f"Other{index}": go({"a": {"type": "string"}, **more}) for index in range(12)}
+    required = ("error",) if is_new else ("error", "id")
+    errors = {
+        f"{error}{index}": go({"error": {"const": index}, "id": {"type": "string"}}, required) for index in range(2)
+    }
+    good = {"Good": go({"good": {"type": "string"}, **more}, ("good",))}
+    unions = {
+        f"Outcome{index}": {"anyOf": [{"$ref": "#/$defs/Good"}, {"$ref": f"#/$defs/{name}"}]}
+        for index, name in enumerate(errors)
+    }
+    fields = {name: {"$ref": f"#/$defs/{name}"} for name in (*others, *narrow, *unions)}
+    return protocol({"GoRequest": go(fields), **others, **narrow, **unions, **good, **errors})
+
+
+def all_repairs(old: Path, new: Path) -> tuple[Repaired, int]:
+    """The repairs of a pair, of which all together end what each of them says; with the number of comparisons."""
+    sides, made = both(old, new, unstable=True), list[Report]()
+    comparing = Comparer("protocol", unstable=True)
+
+    def again(side: Input) -> Report:
+        made.append(comparing(sides[0], side))
+        return made[-1]
+
+    found = repair(comparing(*sides), *sides, again, unstable=True)
+    count = len(made)
+    said = {each.fingerprint for each in bad(found.report) if each.repair is not None}
+    assert found.report.fix is not None and found.report.fix.ended == len(said)
+    (text,) = found.texts.values()
+    (document,) = sides[1].documents.documents
+    left = again(with_texts(sides[1], {document.path: text}))
+    assert said.isdisjoint(each.fingerprint for each in bad(left))
+    return found, count
+
+
+def test_all_repairs_together_end_what_each_ends(tmp_path: Path) -> None:
+    old, new = outcomes("Error", is_new=False), outcomes("Failure", is_new=True)
+    for name, schema in (("old", old), ("new", new)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(schema, indent=2))
+    found, count = all_repairs(tmp_path / "old.json", tmp_path / "new.json")
+    assert [each.no_repair for each in bad(found.report) if each.repair is None] == []
+    assert max(len(operations(each)) for each in bad(found.report)) <= 3
+    assert found.report.fix is not None and found.report.fix.verdict == "additive"
+    assert count <= 14
+
+
+@pytest.mark.exhaustive
+def test_all_repairs_of_two_releases_together_end_what_each_ends() -> None:
+    releases = ROOT / "schema" / "releases" / "mcp"
+    found, count = all_repairs(releases / "2025-06-18.json", releases / "2025-11-25.json")
+    assert sum(each.repair is not None for each in bad(found.report)) >= 20
+    assert count <= 80
 
 
 # --- fields of variants ----------------------------------------------------------------------------------------------

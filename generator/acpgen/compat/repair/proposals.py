@@ -28,9 +28,10 @@ _FEW: Final = 3
 """As many edits are named one by one."""
 
 
-Effort: TypeAlias = Literal["keep", "revert", "revert all"]
+Effort: TypeAlias = Literal["keep", "revert", "revert more", "revert all"]
 EFFORTS: Final[tuple[Effort, ...]] = get_args(Effort)
-"""What is tried for all findings before the next: what the change was made for remains, the text around goes back, or all of it."""
+"""What is tried for all findings before the next: what the change was made for remains, or the old text comes back: in the definition of
+the finding, in those beside it too, or in all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +158,8 @@ class Proposals:
             return
         methods = {_method(each.value) for each in back} - {None}
         back += [each for each in every if each not in back and _method(each.value) in methods]
-        around = self.sides.around(place, self.sides.old)
-        rest = [each for each in every if each not in back and around and around.holds(each.old)]
+        around = frozenset({self.sides.around(place, self.sides.old)} if place else ())
+        rest = [each for each in self._edits(around) if each.edit.op == "add" and each.old and each not in back]
         demand = self._demand() if self.finding.rule.endswith("-renamed") else None
         others = [*self._listings(back, every), *([demand] if demand else [])]
         marked = [self._deprecated(each) for each in back]
@@ -191,12 +192,17 @@ class Proposals:
         return repr(next((each for each in tags if each is not None), self.finding.location))
 
     def _reverted(self) -> Iterator[Proposal]:
-        """What the old side says: at the place of the finding, in the definition around it, then everywhere."""
-        every, places = self.sides.reversals, ((self._new, self.sides.new), (self._old, self.sides.old))
-        yield Proposal("", "revert", tuple(filter(self._is_near, every)))
-        new, old = (self.sides.around(place, side) for place, side in places)
-        yield Proposal("", "revert", tuple(e for e in every if (new and new.holds(e.at)) or (old and old.holds(e.old))))
-        yield Proposal("", "revert all", every)
+        """What the old side says: at the place of the finding, in the definition around it, in those beside this, then everywhere."""
+        sides, places = self.sides, ((self._new, self.sides.new), (self._old, self.sides.old))
+        names = frozenset(sides.around(place, side) for place, side in places if place is not None)
+        yield Proposal("", "revert", tuple(filter(self._is_near, sides.reversals)))
+        yield Proposal("", "revert", self._edits(names))
+        yield Proposal("", "revert more", self._edits(sides.near(names)))
+        yield Proposal("", "revert all", sides.reversals)
+
+    def _edits(self, names: frozenset[str]) -> tuple[Reversal, ...]:
+        """The edits of these definitions."""
+        return tuple(each for each in self.sides.reversals if self.sides.edited(each) in names)
 
     def _is_near(self, each: Reversal) -> bool:
         """Whether an edit is made at, below or around the place of the finding, or requires its field or no longer does."""

@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from acpgen.compat.compare import side
@@ -68,7 +69,7 @@ def repair(
     sides = Sides(old, new)
     limit = max(20, min(BUDGET, SCALE // max(len(sides.before) + len(sides.after), 1))) if budget is None else budget
     wanted = [each for each in report.findings if _needs_repair(each)]
-    search = _Search(_Outcome(report), new, wanted, lambda each: Proposals(each, sides, meaning), compare, limit)
+    search = _Search(_Outcome(report), sides, wanted, lambda each: Proposals(each, sides, meaning), compare, limit)
     search.run()
     findings = tuple(search.with_repair(each) if _needs_repair(each) else each for each in report.findings)
     edits = search.edits(search.accepted) or {}
@@ -84,7 +85,7 @@ class _Search:
     """The repairs of one report: the proposal that ends each finding, and those that hold together, with the report that they leave."""
 
     before: _Outcome
-    new: Input
+    sides: Sides
     wanted: Sequence[Finding]
     proposals: Callable[[Finding], Iterable[Proposal]]
     compare: Callable[[Input], Report]
@@ -119,18 +120,28 @@ class _Search:
             self.failed[id(finding)].append(outcome if isinstance(outcome, str) else "the finding stays")
 
     def _reduce(self, proposal: Proposal, ended: list[Finding], outcome: _Outcome) -> tuple[Proposal, _Outcome]:
-        """A proposal without the parts that these findings do not need, left out half by half and then one by one."""
-        size = len(proposal.parts) // 2
-        while size:
-            start = 0
-            while start < len(proposal.parts) > size:
-                less = replace(proposal, parts=proposal.parts[:start] + proposal.parts[start + size :])
-                left = self._judge([less], self.limit - _SPARED)
-                if isinstance(left, _Outcome) and all(left.ends(each, self.before) for each in ended):
-                    proposal, outcome = less, left
-                else:
-                    start += size
-            size //= 2
+        """A proposal without what these findings do not need, in halves down to single definitions, then down to single edits.
+
+        It takes no more of the budget than leaves as much for each other finding.
+        """
+        others = sum(id(each) not in self.chosen and each not in ended for each in self.wanted)
+        limit = self.spent + (self.limit - _SPARED - self.spent) // (others + 1)
+        for unit in (self.sides.edited, attrgetter("identity")):
+            units = list(dict.fromkeys(map(unit, proposal.parts)))
+            size = len(units) // 2
+            while size:
+                start = 0
+                while start < len(units) > size:
+                    gone = units[start : start + size]
+                    parts = self.sides.complete(each for each in proposal.parts if unit(each) not in gone)
+                    less = replace(proposal, parts=parts)
+                    left = self._judge([less], limit)
+                    if isinstance(left, _Outcome) and all(left.ends(each, self.before) for each in ended):
+                        proposal, outcome = less, left
+                        del units[start : start + size]
+                    else:
+                        start += size
+                size //= 2
         return replace(proposal, description=proposal.description or describe(proposal.parts)), outcome
 
     def _together(self, group: list[Proposal]) -> None:
@@ -152,7 +163,7 @@ class _Search:
         if known not in self.known and self.spent < limit:
             self.spent += 1
             try:
-                outcome = _Outcome(self.compare(with_texts(self.new, texts(self.new, edits))))
+                outcome = _Outcome(self.compare(with_texts(self.sides.new, texts(self.sides.new, edits))))
                 worse = next(outcome.harms(self.before), None)
                 self.known[known] = outcome if worse is None else _reason(worse)
             except Faults:  # about edits that nobody has seen
@@ -160,7 +171,7 @@ class _Search:
         return self.known.get(known, "the budget is spent")
 
     def edits(self, proposals: Iterable[Proposal]) -> Edits | None:
-        values = {each.path: each.value for each in self.new.documents.documents}
+        values = {each.path: each.value for each in self.sides.new.documents.documents}
         return combine([part for each in proposals for part in each.parts], values)
 
     def with_repair(self, finding: Finding) -> Finding:
@@ -168,7 +179,7 @@ class _Search:
         proposal = self.chosen.get(id(finding))
         if proposal is None:
             return replace(finding, no_repair=self._why_not(finding))
-        patches = _patches(self.edits([proposal]) or {}, self.new)
+        patches = _patches(self.edits([proposal]) or {}, self.sides.new)
         why = "" if proposal.keeps else _why(finding)
         return replace(finding, repair=Repair(proposal.description, proposal.keeps, why, patches))
 

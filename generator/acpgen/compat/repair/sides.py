@@ -59,11 +59,34 @@ class Sides:
         """The definitions of the new side, by name."""
         return dict(_definitions(self.new))
 
-    def around(self, at: At | None, side: Input) -> At | None:
-        """The innermost definition around a place; without any, the root of the file."""
-        known = (self.before if side is self.old else self.after).values()
-        holding = [each for each in known if each.holds(at)]
-        return at and max(holding, key=lambda each: len(each.keys), default=At(at.path))
+    def around(self, at: At, side: Input) -> str:
+        """The name of the innermost definition around a place; without any, the path of the file."""
+        holding = [(len(each.keys), name) for name, each in self._known(side).items() if each.holds(at)]
+        return max(holding, default=(0, at.path))[1]
+
+    def edited(self, part: Reversal) -> str:
+        """The definition that an edit is about, or the file."""
+        return self.around(part.at, self.new) if part.old is None else self.around(part.old, self.old)
+
+    def _known(self, side: Input) -> Mapping[str, At]:
+        return self.before if side is self.old else self.after
+
+    @cached_property
+    def _links(self) -> frozenset[tuple[str, str]]:
+        """The definitions and files of either side, each with those that it refers to."""
+        found: set[tuple[str, str]] = set()
+        for side in (self.old, self.new):
+            for document in side.documents.documents:
+                root = document.value if is_object(document.value) else {}
+                beside = {key: value for key, value in root.items() if key not in DEFINITIONS}
+                found |= {(document.path, name) for name in self._references(beside, document.path, side)}
+            for holder, at in self._known(side).items():
+                found |= {(holder, name) for name in self._references(self.value(at, side), at.path, side)}
+        return frozenset(found)
+
+    def near(self, names: frozenset[str]) -> frozenset[str]:
+        """The definitions with those that they refer to and those that refer to them."""
+        return names.union(*(link for link in self._links if names.intersection(link)))
 
     @cached_property
     def reversals(self) -> tuple[Reversal, ...]:
@@ -108,15 +131,26 @@ class Sides:
 
     def references(self, at: At) -> Iterator[str]:
         """The definitions of the old side that what stands at a place of it refers to."""
-        for ref in refs_anywhere(self.value(at, self.old)):
-            yield from (name for name, _ in self._definition(ref, at.path))
+        return self._references(self.value(at, self.old), at.path, self.old)
 
-    def _definition(self, written: str, path: str) -> list[tuple[str, tuple[str, ...]]]:
-        """The definition of the old side that a reference in one of its files leads to, and the way on from there."""
+    def _references(self, value: Any, path: str, side: Input) -> Iterator[str]:
+        for ref in refs_anywhere(value):
+            yield from (name for name, _ in self._definition(ref, path, side))
+
+    def _definition(self, written: str, path: str, side: Input) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """The definition of a side that a reference in one of its files leads to, and the way on from there."""
         place, _, fragment = urljoin(path, unquote(written)).partition("#")
         parts = pointer_parts(fragment)
-        ways = ((name, at, tuple(map(str, at.keys))) for name, at in self.before.items() if at.path == place)
-        return [(name, parts[len(keys) :]) for name, _, keys in ways if keys == parts[: len(keys)]]
+        for size in range(len(parts) + 1):
+            name = self._names[side is self.old].get((place, parts[:size]))
+            if name is not None:
+                yield name, parts[size:]
+
+    @cached_property
+    def _names(self) -> tuple[Mapping[object, str], ...]:
+        """The names of the definitions of the new and the old side, by place."""
+        sides = (self.after, self.before)
+        return tuple({(at.path, tuple(map(str, at.keys))): name for name, at in known.items()} for known in sides)
 
     def _home(self, name: str) -> At:
         """Where the new side has a definition, or would have it: in the file of the old one, else in the first."""
@@ -139,7 +173,7 @@ class Sides:
             return value
         found = {key: self._translate(inner, path, into) for key, inner in value.items()}
         written = found.get("$ref")
-        for name, rest in self._definition(written, path) if isinstance(written, str) else ():
+        for name, rest in self._definition(written, path, self.old) if isinstance(written, str) else ():
             home, was = self._home(name), self.before[name]
             if (path, into, was.keys) != (was.path, home.path, home.keys):
                 file = "" if home.path == into else posixpath.relpath(home.path, posixpath.dirname(into) or ".")
