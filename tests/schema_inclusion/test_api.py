@@ -220,6 +220,8 @@ def test_what_both_documents_write_alike_is_not_compared(old: Any, new: Any, ans
             {"allOf": [asked(name) for name in names]} if joined else {"$ref": f"#/$defs/{names.replace(' ', '%20')}"}
         )
 
+    ours: Any
+    theirs: Any
     ours, theirs = (
         {"$defs": {**TREES, "Other": {"maxLength": most}, "Uses other": {"items": {"$ref": "#/$defs/Other"}}}}
         for most in (2, 1)
@@ -240,6 +242,8 @@ def test_what_both_documents_write_alike_is_not_compared(old: Any, new: Any, ans
 )
 def test_what_reads_differently_in_another_document_is_compared(inside: dict[str, Any]) -> None:
     """An anchor or an identifier anywhere may change what the same words mean."""
+    ours: Any
+    theirs: Any
     ours, theirs = (
         {
             "$defs": {

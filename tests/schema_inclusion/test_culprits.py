@@ -227,8 +227,8 @@ def test_no_answer_about_a_drawn_culprit_is_refuted(whole: bool) -> None:
 
 
 def test_a_question_about_a_culprit_ends_undecided_wherever_its_budget_ends() -> None:
-    schema = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^a+$"}}, "required": ["a"]}
-    other = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(aa)+$"}}}
+    schema: Any = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^a+$"}}, "required": ["a"]}
+    other: Any = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(aa)+$"}}}
     for steps in range(1, 60):
         comparer = Comparer(schema, other, allowance=Allowance(steps))
         relation = comparer.include(culprit=Culprit(["a"], {}, {"pattern": "^(aa)+$"}))
