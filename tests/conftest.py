@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-from functools import _lru_cache_wrapper
 from typing import TYPE_CHECKING
 
 import pytest
@@ -89,8 +88,9 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
     if nextitem is not None and nextitem.path == item.path:
         return
     assert isinstance(item, pytest.Function)
-    for found in vars(item.module).values():
-        if isinstance(found, _lru_cache_wrapper) and found.__module__ == item.module.__name__:
+    members = vars(item.module)
+    for found in members.values():
+        if hasattr(found, "cache_clear") and getattr(found, "__module__", "") == members["__name__"]:
             found.cache_clear()
     gc.collect()
     gc.freeze()

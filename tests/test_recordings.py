@@ -219,7 +219,7 @@ def test_what_cannot_be_decompressed_to_its_end_is_not_called_right(tmp_path: Pa
         verdict = judge(str(path))
         assert verdict.failure.startswith(f"{path}: it cannot be read"), name
         assert not verdict.is_judged
-    assert acpgen("validate", path).returncode == 2
+        assert name != "other" or acpgen("validate", path).returncode == 2
     assert judge(str(tmp_path / f"cut.jsonl.{ending}")).right > 10, "what was read is judged"
     ran = acpgen("validate", "--session", tmp_path)
     assert ran.returncode == 1

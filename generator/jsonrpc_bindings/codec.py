@@ -99,9 +99,9 @@ class Codec:
         self._checks: dict[Any, Any] = {}
         self._entries: dict[tuple[str, str, bool, bool], tuple[Any, ...]] = {}
         self._version: Final = {"jsonrpc": "2.0"} if versioned else {}
-        self._frames: Final = {
+        self._frames: Final[dict[Any, frozenset[str]]] = {
             kind: frozenset({*self._version, *(() if kind is Notification else ("id",)), member})
-            | ({"method"} if member == "params" else set())
+            | ({"method"} if member == "params" else set[str]())
             for kind, member in _MEMBERS.items()
         }
 
@@ -230,7 +230,7 @@ class Codec:
                 raise _refusal(INVALID_REQUEST, (Problem(json_pointer(at), "", sentence),), value)
             if row is None or row.result is None or not row.null_result:
                 form = "value"
-            type_, payload = row and row.result, {} if form == "null" else payload
+            type_, payload = row and row.result, dict[str, Any]() if form == "null" else payload
         elif row is not None and not (form != "value" and row.omitted == "nothing"):
             type_, payload = row.params, payload if form == "value" else row.empty()
         if type_ is not None:
@@ -271,9 +271,10 @@ class Codec:
         found: tuple[Any, ...] = (None,) * 6
         if cls is not None:
             empty = make(cls, **{**dict.fromkeys(self._frames[kind] - {"method"}), **self._version})
-            put_id, member = vars(cls)["id"].__set__ if is_request else None, _MEMBERS[kind]
+            slots: dict[str, Any] = {**vars(cls)}
+            put_id, member = slots["id"].__set__ if is_request else None, _MEMBERS[kind]
             read = reader(self.type(self._type_of(kind, row)))
-            found = self._frames[kind], empty, put_id, vars(cls)[member].__set__, member, read
+            found = self._frames[kind], empty, put_id, slots[member].__set__, member, read
         if row is not None:  # names that nobody knows are as many as a peer likes
             self._entries[sender, name, is_request, is_call] = found
         return found

@@ -197,7 +197,8 @@ class Explainer:
                 wrong = (given,) if self._is_valid(at, value) else ()
             elif rule == "x-integer" and isinstance(value, float) and value.is_integer():
                 wrong = (given,)
-            for one in wrong:
+            refused: list[Any] = [*wrong]
+            for one in refused:
                 sentence, shown_at = self.sentence(rule, one, at, value), schema_pointer(at)
                 if rule == "dependentRequired":
                     yield Said(path, shown_at, sentence, "required", one[0])

@@ -146,7 +146,10 @@ def _of_class(type_: Type) -> Any:
 
 
 def _hook(type_: Type) -> Any:
-    return Hooked("Hook", (Hook,), {"read": staticmethod(lambda value: reader(type_)(value))})
+    def read(value: Any) -> Any:
+        return reader(type_)(value)
+
+    return Hooked("Hook", (Hook,), {"read": staticmethod(read)})
 
 
 class _Number(Hook, metaclass=Hooked):
@@ -181,9 +184,9 @@ def _by_kind(type_: Type) -> Any:
 
 def _kind(told: Any) -> str:
     """The JSON type of what msgspec is told; nothing where it may be several."""
-    inner = get_args(told)[0] if get_origin(told) is Annotated else told
+    inner: Any = get_args(told)[0] if get_origin(told) is Annotated else told
     if get_origin(inner) is Literal:
-        inner = type(get_args(inner)[0])
+        inner = cast("Any", type(get_args(inner)[0]))
     if isinstance(inner, type) and issubclass(inner, str):
         return "string"
     return _KINDS.get(get_origin(inner) or inner, "")

@@ -59,8 +59,12 @@ _NUMBERS: Final = count()
 
 def _name(type_: Type) -> str:
     """The name of the reader of a type."""
+
+    def read(value: Any) -> Any:
+        return reader(type_)(value)
+
     if type_ not in _NAMES:
-        _NAMES.setdefault(type_, _keep(lambda value: reader(type_)(value)))  # another thread may have been first
+        _NAMES.setdefault(type_, _keep(read))  # another thread may have been first
     return _NAMES[type_]
 
 
@@ -424,6 +428,8 @@ def build(type_: Type, value: Any, accepts: Callable[[Any, Any], bool]) -> Any:
             return [_built(children[min(i, last)], item, accepts, i) for i, item in enumerate(value)]
         case "optional" | "union":
             branches = [one for one in type_.branches if accepts(one.annotation, value)]
+        case _:
+            pass
     refused: Unnamed | None = None
     for branch in branches:
         try:

@@ -61,7 +61,8 @@ class Type:
 
     def reached(self) -> Iterator[Type]:
         """The type, and each that it leads to."""
-        seen, waiting = {self}, [self]
+        seen: set[Type] = {self}
+        waiting: list[Type] = [self]
         for one in waiting:  # which grows
             yield one
             waiting += [child for child in dict.fromkeys(one.children) if child not in seen]

@@ -396,7 +396,7 @@ def member_form(forms: Forms, constraints: Constraints, name: str) -> Formula:
 
 
 def _settle_objects(forms: Forms, constraints: Constraints) -> None:
-    tables: tuple[dict[Any, Formula], ...] = constraints.member, constraints.members
+    tables: Any = (constraints.member, constraints.members)
     for table in tables:
         for key in [key for key, form in table.items() if form is forms.top]:
             del table[key]

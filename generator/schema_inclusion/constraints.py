@@ -44,8 +44,8 @@ class Constraints:
 
     def copy(self) -> Constraints:
         """The same constraints, to be added to."""
-        known: tuple[Any, ...] = attrgetter(*self.__slots__)(self)
-        copied: Any = (each.copy() if isinstance(each, dict) else each for each in known)
+        known: Any = attrgetter(*self.__slots__)(self)
+        copied: list[Any] = [each.copy() if each.__class__ is dict else each for each in known]
         return Constraints(*copied)
 
     def drop(self, kind: Kinds) -> None:

@@ -215,9 +215,10 @@ def test_what_both_documents_write_alike_is_not_compared(old: Any, new: Any, ans
     """Nothing is read of it: no step is spent."""
 
     def asked(names: Any) -> Any:
-        joined = isinstance(names, list)
         return (
-            {"allOf": [asked(name) for name in names]} if joined else {"$ref": f"#/$defs/{names.replace(' ', '%20')}"}
+            {"$ref": f"#/$defs/{names.replace(' ', '%20')}"}
+            if isinstance(names, str)
+            else {"allOf": [asked(name) for name in names]}
         )
 
     ours: Any

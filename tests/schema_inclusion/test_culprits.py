@@ -43,13 +43,14 @@ def accepts(document: Any, schema: Any, value: Any) -> bool:
 
 def parts(value: Any, step: Any, sender: Any) -> Sequence[Any]:
     """What a step leads to."""
+    inside: Any = value
     match step, value:
         case str(), dict():
-            return [value[step]] if step in value else []
+            return [inside[step]] if step in inside else []
         case int(), list():
-            return value[step : step + 1]
+            return list(inside[step : step + 1])
         case (Part.ITEM, list()) | (Part.MEMBER, dict()):
-            return [*value.values()] if isinstance(value, dict) else value
+            return [*(inside.values() if hasattr(inside, "values") else inside)]
         case dict(), _:
             return [value] if accepts(sender, step, value) else []
         case _:
@@ -139,7 +140,7 @@ def test_a_culprit_that_is_no_schema_is_undecided(culprit: Culprit, reason: str)
 
 def changed(old: Any, new: Any, steps: tuple[Any, ...], left: int) -> Iterator[tuple[tuple[Any, ...], Any, Any]]:
     """Places in two schemas where they say something else, with what each says there."""
-    if old == new or not (isinstance(old, dict) and isinstance(new, dict)):
+    if old == new or not all(isinstance(each, dict) for each in (old, new)):
         return
     if steps:
         yield steps, old, new

@@ -25,7 +25,8 @@ def junit(report: DiagnosticReport) -> str:
             suites.setdefault(suite, []).append((short, "skipped", f"<skipped message={_attribute(reason)}/>"))
     if not suites or (report.code and not report.failing):
         error = f"<error message={_attribute(f'{report.sentence} {report.summary}')}/>"
-        suites.setdefault(report.label, []).append((report.verdict, *(("error", error) if report.code else ("", ""))))
+        kind, text = ("error", error) if report.code else ("", "")
+        suites.setdefault(report.label, []).append((report.verdict, kind, text))
     name = _attribute(f"acpgen {report.command} {report.title}")
     lines = ['<?xml version="1.0" encoding="UTF-8"?>']
     lines.append(f"<testsuites name={name} {_counts([case for cases in suites.values() for case in cases])}>")

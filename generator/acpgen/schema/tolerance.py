@@ -25,7 +25,7 @@ def of_receivers(
 
     The `tolerated` ones keep what is unknown. `fallbacks` are the names of the fallbacks of unions that have one.
     """
-    names = {} if fallbacks is None else fallbacks
+    names: Mapping[str, str] = {} if fallbacks is None else fallbacks
     exact = _Exact(definitions, tolerated)
     found: dict[str, Schema] = {}
     for name in (name for name in definitions if name in exact.leading):

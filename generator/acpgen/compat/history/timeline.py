@@ -84,8 +84,11 @@ def bump(verdict: Verdict | None, old: Milestone, new: Milestone) -> Bump:
     is_below = before[0] == 0 and after[0] == 0
     if needed is not None and is_below:
         needed = _BELOW_ONE[needed]
-    changed = [size for size, one, other in zip(reversed(SIZES), before[:3], after[:3], strict=False) if one != other]
-    return Bump(needed, changed[0] if changed else "none", is_below, bool(after[3]))
+    changed: list[Size] = [
+        size for size, one, other in zip(reversed(SIZES), before[:3], after[:3], strict=False) if one != other
+    ]
+    made: Size = changed[0] if changed else "none"
+    return Bump(needed, made, is_below, bool(after[3]))
 
 
 def _version(milestone: Milestone) -> tuple[int, int, int, str] | None:

@@ -39,7 +39,8 @@ def _definitions(old: Revised, new: Revised) -> Iterator[tuple[str, Bindings]]:
         yield name, _definition(definition, other, heirs, old, new)
     kept = {heirs.get(name, name) for name in old.definitions}
     added = [name for name, each in new.definitions.items() if new.keeps(each.unstable) and name not in kept]
-    yield from ((name, "additive") for name in added)
+    for name in added:
+        yield name, "additive"
 
 
 def _definition(

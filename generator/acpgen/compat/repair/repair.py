@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from acpgen.compat.compare import side
 from acpgen.compat.findings import FilePatch, Finding, Fix, Repair, Report, Spot, Suggestion
@@ -157,7 +157,8 @@ class _Search:
 
     def _judge(self, proposals: Sequence[Proposal], limit: int) -> _Outcome | str:
         """The report on the edited files, if nothing there is worse; otherwise the reason why the edits do not hold."""
-        edits, known = self.edits(proposals), frozenset().union(*(each.identity for each in proposals))
+        edits = self.edits(proposals)
+        known: frozenset[Any] = frozenset[Any]().union(*(each.identity for each in proposals))
         if edits is None:
             return "it contradicts the repair of another finding"
         if known not in self.known and self.spent < limit:

@@ -74,7 +74,7 @@ class Defaults:
         if value in ([], {}) and isinstance(told, Items):
             return type(value).__name__, True
         if not isinstance(value, dict | list) and told == literal(value):
-            return told, False
+            return str(told), False
         target = without_null(field.type)
         record = self._protocol.definitions[target.name] if isinstance(target, ir.Ref) else None
         if isinstance(record, ir.Record) and isinstance(value, dict):

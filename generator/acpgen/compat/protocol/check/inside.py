@@ -46,7 +46,7 @@ class Inside:
                     self._answer(found, (told.witness.refused_by,))
         for found in dict.fromkeys(doubts):
             depth = len(found.steps)
-            known = {by for steps, by in explained if steps[:depth] == found.steps}
+            known: set[Revision] = {by for steps, by in explained if steps[:depth] == found.steps}
             for told in self._settled(found, joined, {opposite(by) for by in known}):
                 yield told
                 self._answer(found, (*told.refuses, *told.doubtful))
