@@ -45,7 +45,8 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "engine": {"contract", "explain", "patterns", "pointers"},
     "envelopes": {"failures", "jsonrpc"},
     "errors": set(),
-    "explain": {"contract", "engine", "errors", "json_types", "pointers"},
+    "discriminators": {"json_types"},
+    "explain": {"contract", "discriminators", "engine", "errors", "json_types", "pointers"},
     "failures": {"errors", "strict"},
     "framing": {"ends"},
     "gates": {"codec", "contract", "json_types", "parse"},
@@ -349,7 +350,19 @@ def test_what_acpgen_shares_loads_neither_codecs_nor_bindings_nor_the_rest_of_ac
     runtime = {
         f"acpgen.jsonrpc_bindings.{name}"
         for name in (
-            *("choices", "contract", "ends", "engine", "errors", "explain", "framing", "homes", "json_types", "parse"),
+            *(
+                "choices",
+                "contract",
+                "discriminators",
+                "ends",
+                "engine",
+                "errors",
+                "explain",
+                "framing",
+                "homes",
+                "json_types",
+                "parse",
+            ),
             *("patterns", "pointers", "process_tree", "records", "routing", "strict", "supervisor"),
         )
     }

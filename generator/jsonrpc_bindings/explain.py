@@ -5,15 +5,14 @@ A union discriminated by a tag is entered by the tag alone. In a union discrimin
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from itertools import chain, islice
-from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from .contract import Path
+from .discriminators import SCALARS, Discriminator, Unions, constants, is_null, key_of
 from .errors import shown, told
 from .json_types import is_array, is_object
 from .pointers import referred, schema_pointer
@@ -37,22 +36,6 @@ class Said(NamedTuple):
     rule: str
     missing: str = ""
     trail: tuple[tuple[Path, Path], ...] = ()
-
-
-class _Tag(NamedTuple):
-    """How a union is discriminated: the field, the branches that own each known tag, and those that own none.
-
-    `untagged` are those that take an object without the field.
-    """
-
-    field: str
-    known: dict[_Key, list[int]]
-    others: tuple[int, ...]
-    untagged: tuple[int, ...]
-
-    def tags(self) -> list[Any]:
-        """The known tags."""
-        return [tag for _, tag in self.known]
 
 
 EXCLUDED: Final = "this is one of the values that are excluded here"
@@ -112,9 +95,8 @@ class Explainer:
         self._engine: Final = engine
         self._is_valid: Final = engine.is_valid
         self._keywords: dict[Path, Validator] = {}
-        self._tags: dict[Path, _Tag | None] = {}
-        self._flats: dict[str, _Flat] = {}
-        self._constants: dict[str, list[Any] | None] = {}
+        self._tags: dict[Path, Discriminator | None] = {}
+        self._unions: Final = Unions(lambda reference: self.at(referred(reference)))
         self._known: dict[tuple[Path, Path, int], Steps] = {}
 
     def problems(self, place: Path, value: Any) -> Iterator[Said]:
@@ -278,21 +260,21 @@ class Explainer:
             if taken > 1 and place[-1] == "oneOf":
                 yield Said(path, schema_pointer(place), TOO_MANY, "oneOf")
             return
-        real = [index for index in range(len(branches)) if not _is_null(branches[index])]
+        real = [index for index in range(len(branches)) if not is_null(branches[index])]
         if len(real) == 1:
             yield self._at((*place, real[0]), value, path)
             return
-        choices = [_constants(branches[index]) for index in real]
+        choices = [constants(branches[index]) for index in real]
         if all(choice is not None for choice in choices):
-            constants = [constant for choice in choices for constant in choice or ()]
-            sentence = f"{told(value)} is not one of {_listed(constants)}{_suggest(value, constants)}"
+            known = [constant for choice in choices for constant in choice or ()]
+            sentence = f"{told(value)} is not one of {_listed(known)}{_suggest(value, known)}"
             yield Said(path, schema_pointer(place), sentence, "enum")
             return
         if place not in self._tags:
-            self._tags[place] = self._tag(branches, real)
+            self._tags[place] = self._unions.discriminator(branches, real)
         tag = self._tags[place]
         if tag is None:
-            keys: Mapping[int, str] = self._keys(branches, real) if is_object(value) else {}
+            keys: Mapping[int, str] = self._unions.keys(branches, real) if is_object(value) else {}
             owners = [index for index, key in keys.items() if key in value]
             if keys and not owners:
                 there = ", ".join(map(shown, islice(value, 3))) or "nothing"
@@ -306,8 +288,8 @@ class Explainer:
             yield Said(path, schema_pointer(place), f"an object is expected, not {told(value)}", "type")
         else:
             given = value.get(tag.field)
-            is_tag = tag.field in value and isinstance(given, _SCALARS)
-            owners = tag.known.get(_key(given), []) if is_tag else []
+            is_tag = tag.field in value and isinstance(given, SCALARS)
+            owners = tag.known.get(key_of(given), []) if is_tag else []
             if len(owners) == 1:
                 yield self._at((*place, owners[0]), value, path)
             elif owners:
@@ -338,7 +320,10 @@ class Explainer:
             return
         if is_other:
             known = [
-                one for index in indices for one in self._values(self.at((*place, index))) or () if one is not None
+                one
+                for index in indices
+                for one in self._unions.values(self.at((*place, index))) or ()
+                if one is not None
             ]
             found = [Said(path, schema_pointer(place), self.sentence("enum", known, (*place, "enum"), value), "enum")]
         for index, said in enumerate(found):
@@ -380,73 +365,6 @@ class Explainer:
         pieces = (at for at, _, where in self._pieces(place, schema, value, ()) if not where)
         for at in chain(pieces, unions, condition):
             yield from self._evaluated(at, value)
-
-    def _tag(self, branches: Sequence[Any], real: Sequence[int]) -> _Tag | None:
-        flats = {index: self._flat(branches[index]) for index in real}
-        fields = Counter(name for flat in flats.values() for name in flat.constants)
-        fields.update(name for flat in flats.values() for name in flat.constants if name in flat.required)
-        found = [_discrimination(field, flats) for field, count in fields.items() if count > 1]
-        telling = [one for one in found if len(set(map(tuple, one.known.values()))) + len(one.others) > 1]
-        return max(telling, key=_precision, default=None)
-
-    def _keys(self, branches: Sequence[Any], real: Sequence[int]) -> Mapping[int, str]:
-        """The one field that each branch for objects requires, where these differ; empty for other unions."""
-        found: dict[int, str] = {}
-        for index in real:
-            schema, seen = branches[index], set[str]()
-            while is_object(schema) and isinstance(schema.get("$ref"), str) and schema["$ref"] not in seen:
-                seen.add(schema["$ref"])
-                schema = self.at(referred(schema["$ref"]))
-            if is_object(schema) and schema.get("type") == "object":
-                required = schema.get("required", ())
-                if len(required) != 1:
-                    return {}
-                found[index] = required[0]
-        return found if len(set(found.values())) == len(found) > 1 else {}
-
-    def _flat(self, schema: Any) -> _Flat:
-        """The fields that a schema binds to some constants, and those that it requires, references and parts followed."""
-        flat = _Flat({}, set())
-        if not is_object(schema):
-            return flat
-        for name, sub in schema.get("properties", {}).items():
-            values = self._values(sub)
-            if values and all(isinstance(value, _SCALARS) for value in values):
-                flat.constants[name] = list(map(_key, values))
-        flat.required.update(schema.get("required", ()))
-        parts = list(map(self._flat, schema.get("allOf", ())))
-        if isinstance(schema.get("$ref"), str):
-            reference = schema["$ref"]
-            if reference not in self._flats:
-                self._flats[reference] = _Flat({}, set())  # until it is read
-                self._flats[reference] = self._flat(self.at(referred(reference)))
-            parts.append(self._flats[reference])
-        unions = [schema[keyword] for keyword in ("anyOf", "oneOf") if schema.get(keyword)]
-        parts += [_any_of(list(map(self._flat, branches))) for branches in unions]
-        for part in parts:
-            for name, keys in part.constants.items():
-                flat.constants[name] = [key for key in flat.constants.get(name, keys) if key in keys]
-            flat.required.update(part.required)
-        return flat
-
-    def _values(self, schema: Any) -> list[Any] | None:
-        """The constants that a schema admits at most, if it lists any; references, parts and alternatives are followed."""
-        if not is_object(schema):
-            return None
-        lists = [_constants(schema)] if "const" in schema or "enum" in schema else []
-        lists += [[None]] if schema.get("type") == "null" else []
-        lists += map(self._values, schema.get("allOf", ()))
-        if isinstance(schema.get("$ref"), str):
-            reference = schema["$ref"]
-            if reference not in self._constants:
-                self._constants[reference] = None  # until it is read
-                self._constants[reference] = self._values(self.at(referred(reference)))
-            lists.append(self._constants[reference])
-        for keyword in ("anyOf", "oneOf"):
-            branches = list(map(self._values, schema.get(keyword, ())))
-            if branches and None not in branches:
-                lists.append([value for branch in branches for value in branch or ()])
-        return min((found for found in lists if found is not None), key=len, default=None)
 
     # --- sentences ---
 
@@ -533,48 +451,9 @@ _LAST: Final = ("unevaluatedItems", "$dynamicRef")
 
 
 _ALTERNATIVES: Final = " alternatives)"
-_SCALARS: Final = (str, int, float, NoneType)
-_Key: TypeAlias = "tuple[bool, Any]"
 
 
-def _key(tag: Any) -> _Key:
-    """What tells a tag from others: true is not 1."""
-    return isinstance(tag, bool), tag
-
-
-class _Flat(NamedTuple):
-    """What a schema says of an object: fields that are bound to some constants, and fields that are required."""
-
-    constants: dict[str, list[_Key]]
-    required: set[str]
-
-
-def _any_of(branches: Sequence[_Flat]) -> _Flat:
-    """What holds in every branch."""
-    first, *others = branches
-    shared = [name for name in first.constants if all(name in other.constants for other in others)]
-    constants = {name: list(dict.fromkeys(key for one in branches for key in one.constants[name])) for name in shared}
-    return _Flat(constants, first.required.intersection(*(other.required for other in others)))
-
-
-def _discrimination(field: str, flats: Mapping[int, _Flat]) -> _Tag:
-    """How a field discriminates branches."""
-    known: dict[_Key, list[int]] = {}
-    for index, flat in flats.items():
-        for key in flat.constants.get(field, ()):
-            known.setdefault(key, []).append(index)
-    others = tuple(index for index, flat in flats.items() if field not in flat.constants)
-    return _Tag(field, known, others, tuple(index for index, flat in flats.items() if field not in flat.required))
-
-
-def _precision(tag: _Tag) -> tuple[bool, int, int]:
-    """How well a union is told apart: no tag that two branches own comes first, then the branches with a tag, then few tags."""
-    owners = list(tag.known.values())
-    marked = {index for own in owners for index in own}
-    return all(len(own) == 1 for own in owners), len(marked), -len(owners)
-
-
-def _untold(tag: _Tag, path: Path, pointer: str, value: Mapping[str, Any]) -> Said:
+def _untold(tag: Discriminator, path: Path, pointer: str, value: Mapping[str, Any]) -> Said:
     """What is wrong with an object whose tag names no branch."""
     if tag.field not in value:
         near = near_field(tag.field, list(value))
@@ -619,17 +498,6 @@ def _listed(values: Sequence[Any]) -> str:
 
 def _suggest(value: Any, known: Sequence[Any]) -> str:
     return did_you_mean(value, [item for item in known if isinstance(item, str)]) if isinstance(value, str) else ""
-
-
-def _constants(schema: Any) -> list[Any] | None:
-    """The constants that a branch admits, if it admits nothing else."""
-    if not is_object(schema):
-        return None
-    return [schema["const"]] if "const" in schema else schema["enum"] if is_array(schema.get("enum")) else None
-
-
-def _is_null(schema: Any) -> bool:
-    return is_object(schema) and (schema.get("type") == "null" or ("const" in schema and schema["const"] is None))
 
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:

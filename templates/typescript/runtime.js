@@ -445,7 +445,7 @@ export const union = (branches, isExclusive, told = {}) => {
     let isKept = false;
     if (name !== undefined && isObject(v)) {
       const tag = own.call(v, name) ? v[name] : undefined;
-      const owners = typeof tag === "object" || tag === undefined ? undefined : known[keyOf(tag)];
+      const owners = tag === undefined || isObject(tag) || Array.isArray(tag) ? undefined : known[keyOf(tag)];
       if (isClear && owners) return branches[owners[0]](v, p, c);
       isKept = unknown !== undefined && !c.strict && !owners && tag !== undefined && !unknown.includes(tag);
       isUnknown = isKept && typeof tag === "string";

@@ -1675,7 +1675,7 @@ function $NoStopReason(v, p, c) {
   }
   return v;
 }
-const k282 = /* @__PURE__ */ union([$EndTurnStopReason, $MaxTokensStopReason, $MaxTurnRequestsStopReason, $RefusalStopReason, $CancelledStopReason, $ErrorStopReason, $UnknownIdleStateUpdate, $NoStopReason], false, { field: "stopReason", known: { __proto__: null, end_turn: [0], max_tokens: [1], max_turn_requests: [2], refusal: [3], cancelled: [4], error: [5] }, others: [6, 7], untagged: [7], unknown: [], shared: ["sessionUpdate", "state"] });
+const k282 = /* @__PURE__ */ union([$EndTurnStopReason, $MaxTokensStopReason, $MaxTurnRequestsStopReason, $RefusalStopReason, $CancelledStopReason, $ErrorStopReason, $UnknownIdleStateUpdate, $NoStopReason], false, { field: "stopReason", known: { __proto__: null, end_turn: [0], max_tokens: [1], max_turn_requests: [2], refusal: [3], cancelled: [4], error: [5], "\u0000null": [7] }, others: [6], untagged: [7], unknown: [], shared: ["sessionUpdate", "state"] });
 const k283 = /* @__PURE__ */ all(object, k282);
 const k284 = /* @__PURE__ */ literal("requires_action");
 function $RequiresActionStateUpdate(v, p, c) {

@@ -14,13 +14,13 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from acpgen import ir
+from acpgen.embedded import discriminators
 from acpgen.meaning.limits import limits_of
 from acpgen.pointers import pointer_parts, reference_to, resolve
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.expressions import fault_of
 from acpgen.schema.numbers import dumps
 from acpgen.schema.walk import Schema, is_object
-from acpgen.targets.typescript.branches import Discriminator, Tags
 
 _SCALARS: Final = {
     "array": "array",
@@ -54,7 +54,7 @@ class Checkers:
         self._protocol = protocol
         self._definitions: Mapping[str, Schema] = bundle.definitions
         self._names = names
-        self._tags = Tags(bundle.schema)
+        self._unions = discriminators.Unions(self._at)
         self._constants: dict[str, str] = {}
         self._lines: list[str] = []
         self._inner: dict[str, str] = {}
@@ -369,7 +369,7 @@ class Checkers:
 
     def _union(self, schema: Schema, keyword: str, definition: ir.Definition | None, *, drops: bool) -> str:
         branches: list[Any] = schema[keyword]
-        real = [index for index, one in enumerate(branches) if not _is_null(one)]
+        real = [index for index, one in enumerate(branches) if not discriminators.is_null(one)]
         nulls = [index for index in range(len(branches)) if index not in real]
         if nulls and len(real) == 1 and len(nulls) == 1 and "null" not in self._types(branches[real[0]], frozenset()):
             return self._constant(f"nullable({self.of(branches[real[0]], drops=drops)})")
@@ -389,11 +389,11 @@ class Checkers:
         rows: list[str] = []
         if nulls:
             rows.append(f"nulls: {list(nulls)}")
-        tag = self._tags.of(branches, real)
+        tag = self._unions.discriminator(branches, real)
         if tag is not None:
             rows += _tag_rows(tag)
         else:
-            keys = self._tags.keys(branches, real)
+            keys = self._unions.keys(branches, real)
             if keys:
                 inside = ", ".join(f"{index}: {dumps(key)}" for index, key in keys.items())
                 rows.append(f"keys: {{ {inside} }}")
@@ -466,8 +466,8 @@ def _leniency_words(leniency: ir.Leniency) -> dict[str, bool]:
     return {word: True for word, holds in words.items() if holds}
 
 
-def _tag_rows(tag: Discriminator) -> list[str]:
-    known = ", ".join(f"{_tag_key(value)}: {list(owners)}" for value, owners in tag.known)
+def _tag_rows(tag: discriminators.Discriminator) -> list[str]:
+    known = ", ".join(f"{_tag_key(value)}: {list(owners)}" for (_, value), owners in tag.known.items())
     rows = [f"field: {dumps(tag.field)}", f"known: {{ __proto__: null, {known} }}"]
     rows += [f"others: {list(tag.others)}"] if tag.others else []
     return [*rows, *([f"untagged: {list(tag.untagged)}"] if tag.untagged else [])]
@@ -487,10 +487,6 @@ def _expression(pattern: str) -> str:
     if fault_of(pattern):
         return "/(?!)/u"
     return f"new RegExp({dumps(pattern)}, 'u')"
-
-
-def _is_null(schema: Any) -> bool:
-    return is_object(schema) and (schema.get("type") == "null" or ("const" in schema and schema["const"] is None))
 
 
 def _plain_type(schema: Any) -> str | None:
